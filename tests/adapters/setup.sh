@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up what the figures of the group `adapters` and the ignored tests of the adapters need, and prints the variables:
 #   eval "$(bash tests/adapters/setup.sh)"
-# Python 3 with venv, a C++ compiler and cmake are needed; a second call installs nothing. The model servers are compiled once
+# Python 3 with venv, npm, a C++ compiler and cmake are needed; a second call installs nothing. The model servers are compiled once
 # (some 15 minutes on 2 cores). What could not be set up is told on standard error and left out: its figures are missing.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -30,5 +30,6 @@ lines() {
 value ORT_DYLIB_PATH tests/adapters/fastembed.sh
 value JOURNEYMAN_BFCL_PYTHON examples/bfcl/setup.sh
 value JOURNEYMAN_MCP_PYTHON tests/adapters/mcp.sh
+value JOURNEYMAN_MCP_CONFORMANCE tests/adapters/mcp_conformance.sh
 lines tests/adapters/collector.sh
 lines tests/adapters/servers.sh

@@ -17,6 +17,8 @@ mod log;
 mod model;
 mod outcome;
 mod output;
+#[cfg(test)]
+mod published;
 mod reading;
 mod recipes;
 mod recognize;

@@ -1,27 +1,19 @@
 //! A server as a child process: its start, the end of its standard error, and its end.
 
-use std::{
-    collections::VecDeque,
-    process::Stdio,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{process::Stdio, time::Duration};
 
 use journeyman::{Error, ErrorKind, Result, text::Redactor};
-use journeyman_process::ProcessConfig;
+use journeyman_process::{ProcessConfig, StderrTail};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
-/// Bytes of standard error that are kept, from the end, where the reason is.
-const TAIL: usize = 8 * 1024;
-
 /// A running server. Dropping it kills its process group.
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
-    said: Said,
+    said: StderrTail,
 }
 
 /// The pipes of the protocol.
@@ -56,18 +48,15 @@ pub(crate) fn start(config: &ProcessConfig, operation: &'static str) -> Result<(
             "a child without pipes",
         ));
     };
-    let said = Said::default();
-    tokio::spawn(said.clone().read(errors));
+    let said = StderrTail::default();
+    tokio::spawn(read(errors, said.clone()));
     Ok((Server { child, said }, Pipes { input, output }))
 }
 
 impl Server {
     /// The end of its standard error, redacted.
     pub(crate) fn said(&self, redactor: &Redactor) -> String {
-        let bytes = self.said.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes: Vec<u8> = bytes.iter().copied().collect();
-        let text = String::from_utf8_lossy(&bytes);
-        redactor.redact(text.trim()).into_owned()
+        self.said.text(redactor)
     }
 
     pub(crate) fn id(&self) -> Option<u32> {
@@ -118,17 +107,10 @@ impl Drop for Server {
     }
 }
 
-#[derive(Clone, Debug, Default)]
-struct Said(Arc<Mutex<VecDeque<u8>>>);
-
-impl Said {
-    async fn read(self, mut errors: impl AsyncRead + Unpin) {
-        let mut part = [0; 4096];
-        while let Ok(length @ 1..) = errors.read(&mut part).await {
-            let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            bytes.extend(&part[..length]);
-            let more = bytes.len().saturating_sub(TAIL);
-            bytes.drain(..more);
-        }
+/// Reads standard error to its end.
+async fn read(mut errors: impl AsyncRead + Unpin, said: StderrTail) {
+    let mut part = [0; 4096];
+    while let Ok(length @ 1..) = errors.read(&mut part).await {
+        said.push(&part[..length]);
     }
 }

@@ -96,6 +96,14 @@ fn a_server_that_does_not_begin_a_session_is_named_with_its_reason() {
 }
 
 #[test]
+fn a_secret_across_the_cut_of_standard_error_is_not_shown() {
+    let error = block_on(list_tools(&desk("refuses at length"))).unwrap_err();
+    let said = error.fact("said").unwrap();
+    assert!(said.ends_with("zzz"), "{said}");
+    assert!(!said.contains("a1B2"), "{said}");
+}
+
+#[test]
 fn a_url_that_is_none_is_refused_and_nobody_there_is_told() {
     block_on(async {
         let list = async |url: &str| {

@@ -57,8 +57,9 @@ impl OpenAiEmbedder {
         let (server, dimensions) = runtime
             .run(CONNECT, async move {
                 let deadline = server.deadline(server.config.deadlines.total);
+                let (mut attempts, one) = (1, ["one".to_owned()]);
                 let tried = match server.find_model(deadline).await {
-                    Ok(_) => server.embed(&["one".to_owned()], None, deadline).await,
+                    Ok(_) => server.embed(&one, None, deadline, &mut attempts).await,
                     Err(error) => Err(error),
                 };
                 let dimensions = tried.map(|vectors| {
@@ -68,7 +69,7 @@ impl OpenAiEmbedder {
                 });
                 let endpoint = server.http.address(EMBEDDINGS);
                 let dimensions =
-                    dimensions.map_err(|error| error.at(CONNECT, endpoint.as_str(), 1))?;
+                    dimensions.map_err(|error| error.at(CONNECT, endpoint.as_str(), attempts))?;
                 Ok((server, dimensions))
             })
             .await?;
@@ -85,11 +86,13 @@ impl OpenAiEmbedder {
 
 impl Server {
     /// The embeddings of texts. Where `dimensions` are given, other ones are refused: a server may have changed its model.
+    /// `attempts_made` gets the number of attempts at the last request.
     async fn embed(
         &self,
         texts: &[String],
         dimensions: Option<usize>,
         deadline: Deadline,
+        attempts_made: &mut u32,
     ) -> Result<Vec<Embedding>, OpenAiError> {
         let mut embeddings = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
@@ -104,7 +107,9 @@ impl Server {
                 input: bytes as u64 + 2 * batch.len() as u64,
                 output: 0,
             };
-            let answer = self.embed_once(&body, most, deadline).await?;
+            let answer = self
+                .embed_once(&body, most, deadline, attempts_made)
+                .await?;
             embeddings.extend(vectors(answer, batch.len(), dimensions)?);
         }
         Ok(embeddings)
@@ -115,9 +120,11 @@ impl Server {
         body: &Value,
         most: Usage,
         deadline: Deadline,
+        attempts_made: &mut u32,
     ) -> Result<Value, OpenAiError> {
         let mut attempts = self.attempts(deadline);
         loop {
+            *attempts_made = attempts.made;
             let reservation = self.ledger.reserve(most)?;
             match self.http.json(EMBEDDINGS, Some(body), deadline).await {
                 Ok(answer) => {
@@ -155,15 +162,19 @@ fn vectors(
             entries.len()
         )));
     }
-    let dimensions = dimensions.or(entries.first().map(|entry| entry.embedding.len()));
+    let first = entries.first().map_or(0, |entry| entry.embedding.len());
+    if entries.iter().any(|entry| entry.embedding.len() != first) {
+        return Err(OpenAiError::shape(
+            "its embeddings have different numbers of dimensions",
+        ));
+    }
+    if let Some(space) = dimensions.filter(|space| *space != first && count > 0) {
+        return Err(OpenAiError::Dimensions {
+            found: first,
+            space,
+        });
+    }
     let unit = |entry: Entry| {
-        if Some(entry.embedding.len()) != dimensions {
-            return Err(OpenAiError::shape(format!(
-                "an embedding has {} dimensions, and the space {}",
-                entry.embedding.len(),
-                dimensions.unwrap_or_default()
-            )));
-        }
         let squares = entry
             .embedding
             .iter()
@@ -196,9 +207,10 @@ impl Embedder for OpenAiEmbedder {
         let deadline = server.deadline(server.config.deadlines.total);
         self.runtime
             .run(EMBED, async move {
-                let embedded = server.embed(&texts, Some(dimensions), deadline).await;
+                let (mut attempts, space) = (1, Some(dimensions));
+                let embedded = server.embed(&texts, space, deadline, &mut attempts).await;
                 let endpoint = server.http.address(EMBEDDINGS);
-                embedded.map_err(|error| error.at(EMBED, endpoint.as_str(), 1))
+                embedded.map_err(|error| error.at(EMBED, endpoint.as_str(), attempts))
             })
             .await
     }

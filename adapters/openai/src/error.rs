@@ -64,6 +64,14 @@ pub enum OpenAiError {
         /// What is wrong with it.
         what: String,
     },
+    /// The server embeds into another space than when the embedder connected.
+    #[error("an embedding has {found} dimensions, and the space {space}")]
+    Dimensions {
+        /// Dimensions of the answer's embeddings.
+        found: usize,
+        /// Dimensions when the embedder connected.
+        space: usize,
+    },
     /// The budget is used up.
     #[error("the budget does not cover the request: {what}")]
     Budget {
@@ -116,7 +124,7 @@ impl OpenAiError {
         match self {
             Self::Connect { .. } | Self::Broken { .. } => ErrorKind::Unavailable,
             Self::Deadline { .. } => ErrorKind::Timeout,
-            Self::TooLong { .. } | Self::Shape { .. } => ErrorKind::Model,
+            Self::TooLong { .. } | Self::Shape { .. } | Self::Dimensions { .. } => ErrorKind::Model,
             Self::Budget { .. } => ErrorKind::RateLimited,
             Self::Request { kind, .. } => *kind,
             Self::Status { status, .. } => match status {
@@ -146,6 +154,9 @@ impl OpenAiError {
             Self::TooLong { .. } => "ask for fewer tokens, or raise largest_response",
             Self::Shape { .. } => {
                 "check that base_url leads to an OpenAI-compatible server (it usually ends in /v1)"
+            }
+            Self::Dimensions { .. } => {
+                "the server's embedding model changed: connect again and rebuild the index"
             }
             Self::Budget { .. } => "raise Config::budget, or connect again to begin with a new one",
             Self::Request { hint, .. } => hint,

@@ -37,24 +37,38 @@ fn failing(scripts: Vec<Script>) -> (Server, OpenAi) {
 }
 
 fn failing_with(scripts: Vec<Script>, change: impl Fn(&mut Config)) -> (Server, OpenAi) {
-    let toy = Toy::new(Like::OpenAi);
+    failing_at(CHAT, Like::OpenAi, scripts, |mut config| {
+        config.key = Some(ApiKey::new(KEY).unwrap());
+        change(&mut config);
+        block_on(OpenAi::connect(config)).unwrap()
+    })
+}
+
+/// A server that connects like a toy model; then the scripts are played in turn for each request of this path.
+fn failing_at<T>(
+    path: &'static str,
+    like: Like,
+    scripts: Vec<Script>,
+    connect: impl FnOnce(Config) -> T,
+) -> (Server, T) {
+    let toy = Toy::new(like);
     let ready = Arc::new(AtomicUsize::new(usize::MAX));
     let turn = ready.clone();
     let server = Server::start(move |seen: &Seen| {
-        let at = turn.load(Ordering::SeqCst);
-        if at == usize::MAX || seen.path != CHAT {
+        if turn.load(Ordering::SeqCst) == usize::MAX || seen.path != path {
             return toy.answer(seen);
         }
-        turn.store(at + 1, Ordering::SeqCst);
+        let at = turn.fetch_add(1, Ordering::SeqCst);
         scripts[at.min(scripts.len() - 1)].clone()
     });
-    let mut config = toy.config(&server, Route::Chat);
-    config.key = Some(ApiKey::new(KEY).unwrap());
-    change(&mut config);
-    let model = block_on(OpenAi::connect(config)).unwrap();
+    let route = match path {
+        CHAT => Route::Chat,
+        _ => Route::Completions,
+    };
+    let connected = connect(toy.config(&server, route));
     server.seen.lock().unwrap().clear();
     ready.store(0, Ordering::SeqCst);
-    (server, model)
+    (server, connected)
 }
 
 fn request(sink: &Arc<Pieces>, limit: Duration) -> GenerateRequest {
@@ -190,6 +204,53 @@ fn what_cannot_pass_is_sent_once() {
     }
 }
 
+/// A server may promise JSON by a schema and not keep to it.
+#[test]
+fn a_text_that_breaks_its_schema_is_refused() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"ready": {"type": "boolean"}},
+        "required": ["ready"],
+        "additionalProperties": false,
+    });
+    let finish = |reason: &str| {
+        event(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}))
+    };
+    let written = |said: &str, reason| vec![events_head(), text(said), finish(reason), done()];
+    let ask = |script| {
+        let (server, model) = failing(vec![script, good()]);
+        assert!(model.support().json_schema, "{}", model.support());
+        let mut request = GenerateRequest::greedy(prompt("go"), 16);
+        request.json_schema = Some(schema.clone());
+        let answer = block_on(model.generate(&request)).map(|answer| answer.text);
+        assert_eq!(server.count(CHAT), 1);
+        answer
+    };
+    for (said, fault) in [
+        ("it is ready", "the text is not JSON"),
+        ("{\"ready\":", "the text is not JSON"),
+        ("{}", "ready"),
+        ("{\"ready\":\"yes\"}", "does not obey the JSON Schema"),
+        (
+            "{\"ready\":true,\"by\":\"Ada\"}",
+            "does not obey the JSON Schema",
+        ),
+    ] {
+        let error = ask(written(said, "stop")).unwrap_err();
+        let found = (error.kind(), error.retry());
+        assert_eq!(
+            found,
+            (ErrorKind::Model, Retry::Permanent),
+            "{said}: {error}"
+        );
+        assert!(error.message().contains(fault), "{said}: {error}");
+    }
+    let sound = "{\"ready\":false}";
+    assert_eq!(ask(written(sound, "stop")).unwrap(), sound);
+    // A text that the limit of tokens cut is the host's to judge.
+    assert_eq!(ask(written("{\"rea", "length")).unwrap(), "{\"rea");
+}
+
 #[test]
 fn nothing_that_reached_a_sink_is_repeated() {
     for (name, rest) in [
@@ -231,11 +292,9 @@ fn server_script(name: &str) -> Script {
 #[test]
 fn a_long_line_is_refused_while_it_is_read() {
     let line = |head: &str| {
-        let mut long =
-            format!("HTTP/1.1 200 OK\r\nContent-Type: {head}\r\nConnection: close\r\n\r\ndata: ")
-                .into_bytes();
-        long.resize(long.len() + (10 << 20), b'x');
-        vec![Play::Send(long)]
+        let head =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: {head}\r\nConnection: close\r\n\r\ndata: ");
+        vec![Play::Send(head.into_bytes()), Play::Flood(10 << 20)]
     };
     for kind in ["text/event-stream", "application/json"] {
         let (server, model) = failing(vec![line(kind)]);
@@ -507,6 +566,148 @@ fn an_embedder_whose_dimensions_change_is_refused() {
         error.message().contains("2 dimensions, and the space 8"),
         "{error}"
     );
+    assert_eq!(
+        error.hint_text(),
+        Some("the server's embedding model changed: connect again and rebuild the index")
+    );
+}
+
+/// A whole answer, half of it, and a head without a body.
+fn broken(body: &str) -> Vec<(&'static str, Script, ErrorKind)> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let half = format!("{head}{}", &body[..body.len() / 2]);
+    let forever = Play::Wait(Duration::from_secs(8));
+    let send = |text: &str| Play::Send(text.as_bytes().to_vec());
+    vec![
+        ("half a body", vec![send(&half)], ErrorKind::Unavailable),
+        (
+            "half a body, then reset",
+            vec![send(&half), Play::Reset],
+            ErrorKind::Unavailable,
+        ),
+        ("429", answer(429, "", "{}"), ErrorKind::RateLimited),
+        ("500", answer(500, "", "{}"), ErrorKind::Unavailable),
+        ("reset", vec![Play::Reset], ErrorKind::Unavailable),
+        ("garbage", answer(200, "", "\u{1}garbage"), ErrorKind::Model),
+        (
+            "another schema",
+            answer(200, "", r#"{"answer":"well"}"#),
+            ErrorKind::Model,
+        ),
+        ("401", answer(401, "", "{}"), ErrorKind::Invalid),
+        ("never", vec![forever.clone()], ErrorKind::Timeout),
+        (
+            "never after the head",
+            vec![send(&head), forever],
+            ErrorKind::Timeout,
+        ),
+        (
+            "10 MiB",
+            vec![
+                send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"),
+                Play::Flood(10 << 20),
+            ],
+            ErrorKind::Model,
+        ),
+    ]
+}
+
+/// Checks a fault of an endpoint that answers at once: its kind, its time, and how often the request was sent.
+fn check_fault(
+    (name, path, kind): (&str, &str, ErrorKind),
+    server: &Server,
+    ask: impl FnOnce() -> Error,
+) -> Error {
+    let began = Instant::now();
+    let error = ask();
+    let took = began.elapsed();
+    assert_eq!(error.kind(), kind, "{name}: {error}");
+    assert!(took < LIMIT + Duration::from_secs(1), "{name}: {took:?}");
+    let passes = matches!(kind, ErrorKind::Unavailable | ErrorKind::RateLimited);
+    assert_eq!(server.count(path), if passes { 4 } else { 1 }, "{name}");
+    assert!(
+        error.fact("endpoint").unwrap().ends_with(path),
+        "{name}: {error}"
+    );
+    assert!(error.hint_text().is_some(), "{name}: {error}");
+    error
+}
+
+/// The time of a call to a scorer and an embedder.
+const LIMIT: Duration = Duration::from_secs(3);
+
+#[test]
+fn a_fault_while_a_text_is_scored_is_typed_and_in_time() {
+    let path = "/v1/completions";
+    let echo = |logprobs: &str| {
+        format!(
+            r#"{{"choices":[{{"logprobs":{{"token_logprobs":{logprobs}}}}}],"usage":{{"prompt_tokens":6}}}}"#
+        )
+    };
+    // `find` and `it` are six tokens of the toy behind a BOS token.
+    let each = |value: &str| echo(&format!("[null{}]", format!(",{value}").repeat(6)));
+    let mut faults = broken(&each("-1"));
+    for (name, body) in [
+        ("NaN", each("NaN")),
+        ("an infinite log-probability", each("-1e999")),
+        ("a positive log-probability", each("0.5")),
+        ("a missing log-probability", each("null")),
+        ("a text", each("\"-1\"")),
+        ("too few", echo("[null,-1]")),
+    ] {
+        faults.push((name, answer(200, "", &body), ErrorKind::Model));
+    }
+    let request = ScoreRequest {
+        prompt: prompt("find"),
+        continuations: vec!["it".to_owned()],
+        max_continuation_tokens: 8,
+        time_limit: LIMIT,
+        adapter: None,
+    };
+    for (name, script, kind) in faults {
+        let (server, model) = failing_at(path, Like::Vllm, vec![script], |config| {
+            block_on(OpenAi::connect(config)).unwrap()
+        });
+        assert!(model.capabilities().score, "{}", model.support());
+        check_fault((name, path, kind), &server, || {
+            block_on(model.score(&request)).unwrap_err()
+        });
+    }
+}
+
+#[test]
+fn a_fault_while_a_text_is_embedded_is_typed_and_in_time() {
+    let path = "/v1/embeddings";
+    let of = |vectors: &str| format!(r#"{{"data":[{vectors}]}}"#);
+    let one = |vector: &str| of(&format!(r#"{{"index":0,"embedding":{vector}}}"#));
+    let mut faults = broken(&one("[1,0,0,0,0,0,0,0]"));
+    for (name, body) in [
+        ("NaN", one("[NaN,0,0,0,0,0,0,0]")),
+        ("an infinite number", one("[1e999,0,0,0,0,0,0,0]")),
+        ("no direction", one("[0,0,0,0,0,0,0,0]")),
+        ("no vector", of("")),
+        ("a text", one("\"AACAPw==\"")),
+        (
+            "another place",
+            of(r#"{"index":1,"embedding":[1,0,0,0,0,0,0,0]}"#),
+        ),
+    ] {
+        faults.push((name, answer(200, "", &body), ErrorKind::Model));
+    }
+    for (name, script, kind) in faults {
+        let (server, model) = failing_at(path, Like::OpenAi, vec![script], |mut config| {
+            config.deadlines.total = LIMIT;
+            block_on(OpenAiEmbedder::connect(config)).unwrap()
+        });
+        let error = check_fault((name, path, kind), &server, || {
+            block_on(model.embed(&["x"])).unwrap_err()
+        });
+        let attempts = (server.count(path) == 4).then_some("4");
+        assert_eq!(error.fact("attempts"), attempts, "{name}: {error}");
+    }
 }
 
 #[test]
@@ -538,16 +739,32 @@ fn dropping_a_call_aborts_its_request_and_dropping_the_model_in_a_runtime_is_fin
     );
 }
 
-/// What the figures of `tests/` count: calls that end later than their deadline and 1 s, effects that happened twice, and
-/// calls without a typed error.
+/// The most memory that this process has had, in KiB.
+#[cfg(target_os = "linux")]
+fn peak() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let (_, peak) = status.split_once("VmHWM:").unwrap();
+    peak.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn peak() -> usize {
+    0
+}
+
+/// What the figures of `tests/` count: calls that end later than their deadline and 1 s, effects that happened twice, calls
+/// without a typed error, and the KiB by which an answer without an end raised the peak of this process' memory.
 #[test]
 fn every_fault_is_counted() {
     let limit = Duration::from_millis(1_200);
-    let (mut late, mut twice, mut untyped) = (0, 0, 0);
+    let (mut late, mut twice, mut untyped, mut memory) = (0, 0, 0, 0);
     let all = every_fault();
     for (name, script, may_end_well) in &all {
         let (_server, model) = failing(vec![script.clone(), good()]);
+        let before = peak();
         let (answer, pieces, took) = ask(&model, limit);
+        // Some kernels let the peak sink.
+        memory = memory.max(peak().saturating_sub(before));
         println!("{name}: {took:?} {answer:?} {pieces:?}");
         late += usize::from(took > limit + Duration::from_secs(1));
         let text = pieces.concat();
@@ -567,10 +784,12 @@ fn every_fault_is_counted() {
         untyped += usize::from(!is_typed);
     }
     println!(
-        "faults: calls={} late={late} twice={twice} untyped={untyped}",
+        "faults: calls={} late={late} twice={twice} untyped={untyped} memory={memory}",
         all.len()
     );
     assert_eq!((late, twice, untyped), (0, 0, 0));
+    // An answer has at most 8 MiB, and a buffer that grows holds its old half and its new one for a moment.
+    assert!(memory <= 32 << 10, "{memory} KiB");
 }
 
 /// Each fault of a server, and whether a call may end well in spite of it: the second answer is a good one.
@@ -586,8 +805,13 @@ fn every_fault() -> Vec<(String, Script, bool)> {
         ]
     });
     slow.extend(drops);
-    let mut long = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: ".to_vec();
-    long.resize(long.len() + (10 << 20), b'x');
+    let long = |bytes| {
+        vec![
+            events_head(),
+            Play::Send(b"data: ".to_vec()),
+            Play::Flood(bytes),
+        ]
+    };
     let half = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"choices\":";
     let call = |arguments: &str| {
         let calls =
@@ -605,7 +829,8 @@ fn every_fault() -> Vec<(String, Script, bool)> {
         ("a positive log-probability", stream(b"data: {\"choices\":[{\"delta\":{},\"logprobs\":{\"content\":[{\"logprob\":3.0}]}}]}\n\n"), false),
         ("garbage in a stream", stream(b"data: nothing\n\n"), false),
         ("bytes that are no text", stream(b"data: \xff\xfe\n\n"), false),
-        ("a line of 10 MiB", vec![Play::Send(long)], false),
+        ("a line of 10 MiB", long(10 << 20), false),
+        ("a line of 200 MiB", long(200 << 20), false),
         ("a call that nobody asked for", vec![events_head(), call("{}"), done()], false),
         ("a call cut to garbage", vec![events_head(), call("{\"a"), done()], false),
         ("garbage after text", vec![events_head(), text("all "), Play::Send(b"data: ]\n\n".to_vec())], false),

@@ -20,7 +20,7 @@ use crate::{
     fault::{Ending, ProcessFault},
     lines::{Line, next_line},
     table::{Death, Table},
-    tail::Tail,
+    tail::StderrTail,
 };
 
 /// Characters of a line that is no message.
@@ -129,7 +129,7 @@ pub(crate) struct Handle {
     pub(crate) running: Running,
     pub(crate) orders: Sender<Order>,
     pub(crate) outbox: Sender<Vec<u8>>,
-    tail: Tail,
+    tail: StderrTail,
 }
 
 impl Handle {
@@ -145,7 +145,7 @@ pub(crate) fn start(config: &ProcessConfig, table: &Arc<Table>) -> Result<Handle
     let (orders, inbox) = mpsc::channel();
     let (outbox, frames) = mpsc::channel();
     let (started, answer) = mpsc::channel();
-    let (running, tail) = (Running::default(), Tail::default());
+    let (running, tail) = (Running::default(), StderrTail::default());
     let keeper = Keeper {
         config: config.clone(),
         table: table.clone(),
@@ -191,7 +191,7 @@ struct Keeper {
     table: Arc<Table>,
     running: Running,
     orders: Sender<Order>,
-    tail: Tail,
+    tail: StderrTail,
 }
 
 impl Keeper {

@@ -32,3 +32,4 @@ pub use config::ProcessConfig;
 pub use environment::ProcessEnvironment;
 pub use executor::ProcessExecutor;
 pub use fault::{Ending, ProcessFault};
+pub use tail::StderrTail;

@@ -15,9 +15,18 @@ const TAIL: usize = 8 * 1024;
 /// Bytes of it that are kept. It is redacted before it is cut: a secret without its beginning has no known form.
 const KEPT: usize = 2 * TAIL;
 
-/// The end of standard error.
+/// The end of a child's standard error, for errors. Copies share it.
+///
+/// ```
+/// use journeyman::text::Redactor;
+/// use journeyman_process::StderrTail;
+///
+/// let tail = StderrTail::default();
+/// tail.push(b"warming up\nno such table: tickets\n");
+/// assert!(tail.text(&Redactor::default()).ends_with("no such table: tickets"));
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tail {
+pub struct StderrTail {
     bytes: Arc<Mutex<TailState>>,
 }
 
@@ -27,7 +36,15 @@ struct TailState {
     is_whole: bool,
 }
 
-impl Tail {
+impl StderrTail {
+    /// Adds what the child wrote next.
+    pub fn push(&self, bytes: &[u8]) {
+        let mut state = self.lock();
+        state.bytes.extend(bytes);
+        let more = state.bytes.len().saturating_sub(KEPT);
+        state.bytes.drain(..more);
+    }
+
     fn lock(&self) -> MutexGuard<'_, TailState> {
         self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -37,12 +54,7 @@ impl Tail {
         let mut part = [0; 4096];
         loop {
             match pipe.read(&mut part) {
-                Ok(length) if length > 0 => {
-                    let mut state = self.lock();
-                    state.bytes.extend(&part[..length]);
-                    let more = state.bytes.len().saturating_sub(KEPT);
-                    state.bytes.drain(..more);
-                }
+                Ok(length) if length > 0 => self.push(&part[..length]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 _ => break,
             }
@@ -58,8 +70,8 @@ impl Tail {
         }
     }
 
-    /// The last 8 KiB, redacted.
-    pub(crate) fn text(&self, redactor: &Redactor) -> String {
+    /// The last 8 KiB as text without the white space around it, redacted.
+    pub fn text(&self, redactor: &Redactor) -> String {
         let bytes: Vec<u8> = self.lock().bytes.iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
         let text = redactor.redact(text.trim());
@@ -77,7 +89,7 @@ mod tests {
         let secret = "ghp_".to_owned() + &"Zk3uQ9xW".repeat(5);
         let check = |before: usize, after: usize, expect: bool| {
             let all = "a ".repeat(before / 2) + &secret + " " + &"z".repeat(after);
-            let tail = Tail::default();
+            let tail = StderrTail::default();
             tail.read(all.as_bytes());
             let text = tail.text(&Redactor::default());
             assert!(text.len() <= TAIL && text.ends_with('z'), "{text}");

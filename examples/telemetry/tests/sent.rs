@@ -211,18 +211,21 @@ fn every_span_arrives_with_its_name_and_its_parent() {
     let rules = [
         ("journeyman.run", None, None),
         ("retrieval", Some("journeyman.run"), Some("retrieval")),
+        ("embeddings", Some("journeyman.run"), Some("embeddings")),
         ("journeyman.score", Some("journeyman.run"), None),
         ("invoke_agent", Some("journeyman.run"), Some("invoke_agent")),
         ("execute_tool ", Some("invoke_agent"), Some("execute_tool")),
         ("journeyman.judge", Some("journeyman.run"), None),
         ("journeyman.role", Some("journeyman.run"), None),
-        (
-            "create_memory",
-            Some("journeyman.run"),
-            Some("create_memory"),
-        ),
+    ];
+    // Within a run, or on their own where the host changes the library.
+    let memories = [
+        ("create_memory", vec![None, Some("journeyman.run")]),
+        ("update_memory", vec![None]),
+        ("delete_memory", vec![None]),
     ];
     let mut found = BTreeSet::new();
+    let mut within = BTreeMap::<String, BTreeSet<_>>::new();
     for span in &spans {
         let parent = by_id.get(&span.parent).map(|parent| parent.name.as_str());
         let operation = span.text("gen_ai.operation.name");
@@ -231,6 +234,11 @@ fn every_span_arrives_with_its_name_and_its_parent() {
             assert!(parent.is_some_and(|one| of.contains(&one)), "{span:?}");
             assert_eq!(operation, Some("chat"));
             found.insert("chat");
+            continue;
+        }
+        if span.name.ends_with("_memory") {
+            assert_eq!(operation, Some(span.name.as_str()));
+            within.entry(span.name.clone()).or_default().insert(parent);
             continue;
         }
         let rule = rules.iter().find(|(name, ..)| span.name.starts_with(name));
@@ -243,6 +251,8 @@ fn every_span_arrives_with_its_name_and_its_parent() {
     }
     let all = rules.map(|(name, ..)| name).into_iter().chain(["chat"]);
     assert_eq!(found, all.collect());
+    let due = memories.map(|(name, parents)| (name.to_owned(), parents.into_iter().collect()));
+    assert_eq!(within, due.into());
 }
 
 #[test]

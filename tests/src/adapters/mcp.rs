@@ -1,4 +1,7 @@
-//! An official reference server as an environment, and the library served to the official client.
+//! An official reference server as an environment, and the library served to the official client and to the official
+//! conformance package.
+
+mod conformance;
 
 use std::{path::Path, process::Command, sync::Arc};
 
@@ -21,7 +24,9 @@ const TOOLS: &str = "reference MCP server: tools answered as documented, % of th
 const LISTED: &str = "reference MCP server: tools that it lists";
 const CLIENT: &str = "library served to the official MCP client: checks that failed";
 const EQUAL: &str = "files that the official client read, equal in SHA-256, over both transports";
-const CONFORMANCE: &str = "scenarios on skills of the official conformance package that fail";
+const PACKAGE: &str = "JOURNEYMAN_MCP_CONFORMANCE";
+const CONFORMANCE: &str = "official conformance package, scenarios on skills: checks that failed";
+const PASSED: &str = "official conformance package, scenarios on skills: checks that passed";
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     match set_up(PYTHON) {
@@ -44,10 +49,26 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
             figures.record(EQUAL, files as f64, Bound::AtLeast(1.0));
         }
     }
-    figures.skip(
-        CONFORMANCE,
-        "the package's release has no scenarios on skills",
-    );
+    conformance(figures)
+}
+
+fn conformance(figures: &mut Figures<'_>) -> Outcome {
+    let Some(package) = set_up(PACKAGE) else {
+        figures.progress(format_args!(
+            "missing: {PACKAGE} is not set; run: export {PACKAGE}=$(bash tests/adapters/mcp_conformance.sh)"
+        ));
+        figures.record(PASSED, f64::NAN, Bound::AtLeast(1.0));
+        figures.record(CONFORMANCE, f64::NAN, Bound::AtMost(0.0));
+        return Ok(());
+    };
+    let checks = conformance::run(&package)?;
+    for failed in &checks.failed {
+        figures.progress(format_args!("failed: {failed}"));
+    }
+    let (warned, skipped) = (checks.warned, checks.skipped);
+    figures.progress(format_args!("{warned} warnings, {skipped} checks skipped"));
+    figures.record(PASSED, checks.passed as f64, Bound::AtLeast(1.0));
+    figures.record(CONFORMANCE, checks.failed.len() as f64, Bound::AtMost(0.0));
     Ok(())
 }
 

@@ -44,6 +44,11 @@ const FAULTS: [(&str, &str); 3] = [
     ("twice", "openai: effects that happened twice"),
     ("untyped", "openai: calls without typed error"),
 ];
+/// Memory of a process that reads an answer of 200 MiB, with the server that sends it.
+const MEMORY: (&str, &str) = (
+    "memory",
+    "openai: memory that an answer without an end takes (KiB)",
+);
 const HALF: &str = "with the server's default memory";
 const PYTHON_FULL: [&str; 4] = ["--type_k", "0", "--type_v", "0"];
 const LLAMA_FULL: [&str; 6] = [
@@ -133,12 +138,14 @@ fn faults(figures: &mut Figures<'_>) -> Outcome {
         .out
         .lines()
         .find_map(|line| line.split_once("faults: "));
-    for (key, name) in FAULTS {
+    let counted = FAULTS.map(|row| (row, NONE));
+    let memory = (MEMORY, Bound::AtMost(32.0 * 1024.0));
+    for ((key, name), bound) in counted.into_iter().chain([memory]) {
         let of = |(_, counts): (&str, &str)| {
             let mut words = counts.split_whitespace();
             words.find_map(|word| word.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
         };
-        figures.record(name, line.and_then(of).unwrap_or(f64::NAN), NONE);
+        figures.record(name, line.and_then(of).unwrap_or(f64::NAN), bound);
     }
     if line.is_none() {
         figures.progress(format_args!("{}{}", ended.out, ended.err));

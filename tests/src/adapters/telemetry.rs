@@ -19,6 +19,27 @@ use crate::figures::{Bound, Figures, Outcome};
 const COLLECTOR: &str = "JOURNEYMAN_COLLECTOR";
 const LOST: &str = "OTLP: spans that were sent less those that a real collector received";
 const UNKNOWN: &str = "OTLP: names that the conventions do not have";
+const ABSENT: &str = "OTLP: operations and texts of which no span arrived";
+/// The variable by which a host is asked for texts.
+const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+/// Every operation of `docs/telemetry.md`.
+const OPERATIONS: [&str; 8] = [
+    "chat",
+    "create_memory",
+    "delete_memory",
+    "embeddings",
+    "execute_tool",
+    "invoke_agent",
+    "retrieval",
+    "update_memory",
+];
+/// Attributes that hold texts.
+const TEXTS: [&str; 4] = [
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.tool.call.arguments",
+    "gen_ai.tool.call.result",
+];
 /// What the collector calls the fields of an event.
 const EVENT_FIELDS: [&str; 4] = ["Name", "Timestamp", "DroppedAttributesCount", "Attributes"];
 /// How long the collector may take to start, and to print what it received.
@@ -50,6 +71,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         ));
         figures.record(LOST, f64::NAN, Bound::AtMost(0.0));
         figures.record(UNKNOWN, f64::NAN, Bound::AtMost(0.0));
+        figures.record(ABSENT, f64::NAN, Bound::AtMost(0.0));
         return Ok(());
     };
     let mut build = Command::new("cargo");
@@ -59,6 +81,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         return Err(format!("the example cannot be built: {}", built.err).into());
     }
     let conventions = conventions(&collector)?;
+    // With texts, so that the names of their attributes are checked too.
     let (sent, received) = send(&collector)?;
     figures.record(
         "OTLP: spans that were sent",
@@ -75,6 +98,11 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         figures.progress(format_args!("not in the conventions: {name}"));
     }
     figures.record(UNKNOWN, unknown.len() as f64, Bound::AtMost(0.0));
+    let absent = received.absent();
+    for name in &absent {
+        figures.progress(format_args!("no span has it: {name}"));
+    }
+    figures.record(ABSENT, absent.len() as f64, Bound::AtMost(0.0));
     let others = received.other_types(&conventions);
     for (name, found) in &others {
         figures.progress(format_args!(
@@ -156,6 +184,15 @@ impl Received {
         attributes.chain(operations).cloned().collect()
     }
 
+    /// Operations and texts that should have come and did not.
+    fn absent(&self) -> Vec<&'static str> {
+        let operations = OPERATIONS.into_iter();
+        let operations = operations.filter(|name| !self.operations.contains(*name));
+        let texts = TEXTS.into_iter();
+        let texts = texts.filter(|name| !self.attributes.contains_key(*name));
+        operations.chain(texts).collect()
+    }
+
     fn other_types(&self, conventions: &Conventions) -> Vec<(String, String)> {
         let kinds = self.attributes.iter().filter_map(|(name, kinds)| {
             let due = match conventions.current.attributes.get(name)?.as_str() {
@@ -212,6 +249,7 @@ fn send(collector: &Path) -> Result<(usize, Received), Box<dyn std::error::Error
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         format!("http://127.0.0.1:{http}"),
     );
+    command.env(CONTENT, "true");
     let ended = external::run(command)?;
     let said = ended.out.lines().last().unwrap_or_default();
     let sent = said
@@ -252,6 +290,14 @@ mod tests {
         }))
         .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(received.unknown(&conventions), ["gen_ai.own", "gossip"]);
+        let absent = received.absent();
+        assert_eq!(absent.len(), OPERATIONS.len() - 1 + TEXTS.len());
+        assert!(!absent.contains(&"chat") && absent.contains(&"delete_memory"));
+        let absent = received.absent();
+        for name in &absent {
+            figures.progress(format_args!("no span has it: {name}"));
+        }
+        figures.record(ABSENT, absent.len() as f64, Bound::AtMost(0.0));
         let others = received.other_types(&conventions);
         assert_eq!(
             others,

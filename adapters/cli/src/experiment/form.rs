@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -10,61 +11,107 @@ use crate::toml_file::Table;
 /// The operation that errors of an experiment name.
 pub(super) const EXPERIMENT: &str = "experiment";
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Form {
+    /// a-z, 0-9 and hyphens.
+    #[schemars(with = "String")]
     pub(super) name: Spanned<String>,
+    /// A GGUF model that was trained on the bundled model's dialect.
     pub(super) model: PathBuf,
+    /// A number, for the seeds from 1 to it; or a list.
+    #[schemars(schema_with = "seeds")]
     pub(super) seeds: Spanned<toml::Value>,
     /// The arm that the others are compared with; the first arm if left out.
+    #[schemars(with = "Option<String>")]
     pub(super) baseline: Option<Spanned<String>>,
+    /// Whether the same file gives the same numbers on the same machine and build.
     #[serde(default = "yes")]
     pub(super) deterministic: bool,
     /// Threads of each engine.
+    #[schemars(with = "Option<u32>")]
     pub(super) threads: Option<Spanned<u32>>,
+    /// The world in which every cell learns.
     #[serde(default)]
     pub(super) world: WorldForm,
+    /// The ways to learn that are compared.
     pub(super) arm: Vec<ArmForm>,
+    /// Copies of arms with other values of one field.
     #[serde(default)]
     pub(super) sweep: Vec<SweepForm>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WorldForm {
+    /// Tasks to learn from (48).
+    #[schemars(with = "Option<usize>")]
     pub(super) stream: Option<Spanned<usize>>,
+    /// Held-out tasks to measure with (48).
+    #[schemars(with = "Option<usize>")]
     pub(super) held_out: Option<Spanned<usize>>,
+    /// Checkpoints in the stream, the last at its end (4).
+    #[schemars(with = "Option<usize>")]
     pub(super) checkpoints: Option<Spanned<usize>>,
+    /// Maximum steps of an attempt (8).
+    #[schemars(with = "Option<usize>")]
     pub(super) steps: Option<Spanned<usize>>,
+    /// Fields of toolworld's `UniverseSpec`.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub(super) universe: Table,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ArmForm {
+    /// The arm's name, unique in more than case and punctuation.
+    #[schemars(with = "String")]
     pub(super) name: Spanned<String>,
+    /// The recipe's name, or `none` for no skills at all.
+    #[schemars(with = "String")]
     pub(super) recipe: Spanned<String>,
     /// Paths of fields, each with the recipe whose value it gets, and behind a dot the path there if it is another.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
     pub(super) take: BTreeMap<String, Spanned<String>>,
+    /// Fields of the recipe by their paths in its JSON form.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub(super) set: Table,
+    /// Paths of fields that get no value.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub(super) unset: Vec<Spanned<String>>,
     /// The skills that the library starts with: `none`, `seeds` or a path.
+    #[schemars(with = "Option<String>")]
     pub(super) library: Option<Spanned<String>>,
+    /// `false`: the arm keeps the library that it starts with.
+    #[schemars(with = "Option<bool>")]
     pub(super) learn: Option<Spanned<bool>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SweepForm {
+    /// The arm that is copied.
+    #[schemars(with = "String")]
     pub(super) arm: Spanned<String>,
+    /// The field that differs.
+    #[schemars(with = "String")]
     pub(super) path: Spanned<String>,
+    /// Its value in each copy.
+    #[schemars(with = "Vec<serde_json::Value>")]
     pub(super) values: Spanned<Vec<Spanned<toml::Value>>>,
 }
 
 fn yes() -> bool {
     true
+}
+
+fn seeds(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [
+        {"type": "integer", "minimum": 1},
+        {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+    ]})
 }

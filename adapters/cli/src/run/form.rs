@@ -11,6 +11,7 @@ use std::{
 use journeyman::{Error, Result, domain::Trust, recipe::Recipe, select::GateCalibration};
 use journeyman_mcp::{HttpEndpoint, McpConfig, McpServer};
 use journeyman_process::ProcessConfig;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -25,28 +26,45 @@ use crate::{
 /// The operation that errors of a run's file name.
 pub(super) const RUN: &str = "run";
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Form {
+    /// At most 64 of a-z, 0-9 and hyphens; the prefix of the runs' ids.
+    #[schemars(with = "String")]
     name: Spanned<String>,
+    /// The recipe to learn with (`standard`).
     #[serde(default = "standard")]
+    #[schemars(with = "Option<String>")]
     recipe: Spanned<String>,
+    /// Of all randomness (1).
     pub(super) seed: Option<u64>,
+    /// The library's folder (`library`).
     pub(super) library: Option<PathBuf>,
+    /// JSON Lines with the tasks.
     pub(super) tasks: PathBuf,
+    /// How many tasks at the end of `tasks` are held out, or another such file.
+    #[schemars(with = "HeldOut")]
     pub(super) held_out: Spanned<HeldOut>,
     /// Maximum steps of an attempt.
     pub(super) steps: Option<NonZeroU32>,
+    /// Fields of the recipe by their paths in its JSON form.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     set: Table,
+    /// Paths of fields that get no value.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     unset: Vec<Spanned<String>>,
+    /// A GGUF file, or a model of a server.
+    #[schemars(with = "ModelForm")]
     pub(super) model: Spanned<ModelForm>,
+    /// Where the agent acts.
+    #[schemars(with = "WorldForm")]
     world: Spanned<WorldForm>,
 }
 
 /// The tasks that nothing is learned from.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum HeldOut {
     /// This many at the end of the tasks' file.
@@ -55,27 +73,32 @@ pub(super) enum HeldOut {
     File(PathBuf),
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ModelForm {
+    /// A GGUF file.
     pub(super) gguf: Option<PathBuf>,
+    /// The address below which `/models` lies.
     pub(super) server: Option<String>,
     /// The model's name at the server.
     pub(super) name: Option<String>,
     /// The name of the variable that holds the server's key.
     pub(super) key_variable: Option<String>,
+    /// Maximum tokens of prompt and output together.
     pub(super) context: Option<u32>,
+    /// Threads that compute (1).
     pub(super) threads: Option<u32>,
     /// The file of `journeyman model calibrate` for this model.
     pub(super) calibration: Option<Spanned<PathBuf>>,
     /// The chat template, by name; the GGUF file's own if left out.
     pub(super) template: Option<String>,
+    /// How a turn is written for the model.
     #[serde(default)]
     pub(super) dialect: DialectForm,
 }
 
 /// How a turn is written for the model, and which texts it is asked for beside acting.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum DialectForm {
     /// Instruct models of any family.
@@ -85,21 +108,27 @@ pub(super) enum DialectForm {
     Apprentice,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WorldForm {
+    /// What the world speaks.
     #[serde(default)]
     protocol: Protocol,
+    /// A path, or a name that is looked up in PATH.
     program: Option<PathBuf>,
+    /// The arguments of `program`.
     #[serde(default)]
     arguments: Vec<String>,
+    /// The variables that the process gets.
     #[serde(default)]
     environment: BTreeMap<String, String>,
     /// Names of the command's own variables that the process gets too.
     #[serde(default)]
     pass: Vec<String>,
+    /// Whether skills from what the world says may be used at once.
     #[serde(default)]
     trusted: bool,
+    /// Time limit of a request (60).
     request_seconds: Option<NonZeroU32>,
     /// An MCP server over HTTP.
     url: Option<String>,
@@ -114,7 +143,7 @@ struct WorldForm {
 }
 
 /// What a world speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Protocol {
     /// The process protocol: an environment with outcomes.

@@ -84,11 +84,11 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
             "the world cannot be set up again: the held-out tasks are attempted once, after learning",
         );
     }
-    let mut after = None;
+    let (mut after, mut learned) = (None, None);
     if !command.only_measure {
         tell("learning");
         let learning = journeyman.learn(tasks.stream.clone());
-        follow(&journeyman, learning, tasks.stream.len()).await?;
+        learned = Some(follow(&journeyman, learning, tasks.stream.len()).await?);
         let again = measure("measuring held-out tasks again");
         after = Some(follow(&journeyman, again, tasks.held_out.len()).await?);
     }
@@ -96,7 +96,15 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
     let compared = Comparison::of(before.as_ref(), after.as_ref());
     let skills = load(&parts.store).await?;
     let mut answer = told(&compared, &skills, &library, seed);
-    answer.json["learned"] = json!(!command.only_measure);
+    if let Some(learned) = &learned {
+        let (attempts, faults) = (learned.attempts().count(), learned.errors().count());
+        answer.json["learning"] = json!({"attempts": attempts, "faults": faults});
+        if faults > 0 {
+            answer.text.push_str(&format!(
+                "While learning, {faults} of {attempts} attempts ended with a fault outside the agent: nothing was learned from these.\n"
+            ));
+        }
+    }
     Ok(answer)
 }
 
@@ -113,6 +121,7 @@ fn told(compared: &Comparison, skills: &SkillLibrary, library: &Path, seed: u64)
         if offered < all { held_back } else { "" },
     );
     let mut json = compared.json();
+    json["learning"] = json!(null);
     json["seed"] = seed.into();
     json["library"] = json!(library.display().to_string());
     json["skills"] = json!({ "all": all, "offered": offered });

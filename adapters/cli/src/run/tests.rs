@@ -13,7 +13,10 @@ use super::{
     tasks::Tasks,
     world_config::WorldConfig,
 };
-use crate::toml_file::Source;
+use crate::{
+    published::{faults, is_published, root},
+    toml_file::Source,
+};
 
 const SMALL: &str = r#"
 name = "shop"
@@ -269,5 +272,31 @@ fn a_line_that_is_no_task_is_refused_with_its_number_and_without_its_content() {
         let error = tasks(&format!("{first}{line}\n"), &HeldOut::Last(1)).unwrap_err();
         assert_eq!(error.fact("line"), Some("2"), "{line}");
         assert!(!format!("{error:?} {error}").contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_files_form() {
+    let schema = schemars::schema_for!(Form);
+    is_published(&schema, "run.schema.json");
+    let shipped = fs::read_to_string(root().join("examples/services/run.toml")).unwrap();
+    for text in [SMALL, &shipped] {
+        assert_eq!(faults(&schema, text), Vec::<String>::new(), "{text}");
+        assert!(read(text, |_, _| Ok(())).is_ok());
+    }
+    for (from, to) in [
+        ("held_out = 2", "held_out = true"),
+        ("held_out = 2", "held_out = 2\nheldout = 3"),
+        ("[world]", "[world]\nprotocol = \"http\""),
+        ("program =", "programs ="),
+        ("gguf = \"model.gguf\"", "context = \"long\""),
+        ("name = \"shop\"", ""),
+    ] {
+        let text = SMALL.replace(from, to);
+        let is_refused = read(&text, |form, source| {
+            form.world(source, std::path::Path::new(".")).map(drop)
+        });
+        assert!(is_refused.is_err(), "{text}");
+        assert!(!faults(&schema, &text).is_empty(), "{text}");
     }
 }

@@ -5,6 +5,7 @@ mod answers;
 mod bad_input;
 mod changing;
 mod experiments;
+mod faults;
 mod interchange;
 mod maintenance;
 mod models;

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::support::{Place, RUN, fields, sound};
+use crate::support::{Place, RUN, documented, fields, sound};
 
 #[test]
 fn the_list_has_every_skill_and_can_be_narrowed() {
@@ -243,6 +243,7 @@ fn a_search_says_which_words_found_a_skill() {
         .json(&["skill", "search", "brew coffee twice"])
         .done()
         .json();
+    documented("`skill search`", &told);
     let [first, ..] = told["skills"].as_array().unwrap().as_slice() else {
         panic!("{told}");
     };

@@ -4,10 +4,10 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-use crate::support::Place;
+use crate::support::{Place, documented};
 
 /// A run's file in the place: the first tasks of `examples/services`, six of them held out.
-fn services(place: &Place, change: impl Fn(String) -> String) {
+pub(crate) fn services(place: &Place, change: impl Fn(String) -> String) {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../examples")
         .canonicalize()
@@ -42,6 +42,7 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
     assert!(ran.err.contains("[12/12]"), "{}", ran.err);
     assert!(ran.err.contains("    learned "), "{}", ran.err);
     let told = ran.json();
+    documented("`run`", &told);
     let difference = &told["after_less_before"]["score"];
     assert_eq!(
         (&told["seed"], &difference["pairs"]),
@@ -133,6 +134,7 @@ fn a_run_learns_from_approved_tools_of_an_mcp_server() {
     place.run(&["run", &file]).failed(3, "approve-tools");
     let approved = place.json(&["run", &file, "--approve-tools"]).done();
     assert_eq!(approved.json()["approved"], 4);
+    documented("`run --approve-tools`", &approved.json());
     assert!(
         approved.err.contains("scan lever level # power #"),
         "{}",

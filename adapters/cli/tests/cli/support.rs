@@ -141,6 +141,30 @@ impl Place {
     }
 }
 
+/// Every field of an answer, of its objects too, stands in the row of `docs/command-line.md` for the answers of `of`.
+#[track_caller]
+pub(crate) fn documented(of: &str, answer: &Value) {
+    let page = include_str!("../../../../docs/command-line.md");
+    let (_, answers) = page.split_once("| answer of | fields |").unwrap();
+    let begin = format!("| {of} |");
+    let row = answers.lines().find(|line| line.starts_with(&begin));
+    assert!(row.is_some(), "no row for the answer of {of}");
+    let row = row.unwrap();
+    match answer {
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                assert!(
+                    row.contains(&format!("`{field}`")),
+                    "{field} is not in: {row}"
+                );
+                documented(of, value);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| documented(of, item)),
+        _ => {}
+    }
+}
+
 pub(crate) fn ran(output: &Output) -> Ran {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     Ran {

@@ -97,6 +97,10 @@ class Desk:
 if FAULT == "refuses":
     print("no key in the environment: token=ghp_" + "a1B2" * 9, file=sys.stderr, flush=True)
     sys.exit(2)
+if FAULT == "refuses at length":
+    # The secret lies across the beginning of the last 8 KiB.
+    print("a " * 20_000 + "ghp_" + "a1B2" * 9 + " " + "z" * (8 * 1024 - 20), file=sys.stderr, flush=True)
+    sys.exit(2)
 desk = Desk()
 for line in sys.stdin:
     if FAULT == "noise":

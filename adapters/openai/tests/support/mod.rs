@@ -35,6 +35,8 @@ pub(crate) struct Seen {
 #[derive(Clone, Debug)]
 pub(crate) enum Play {
     Send(Vec<u8>),
+    /// Sends this many bytes of text in pieces, so that a test can measure the memory of the other side.
+    Flood(usize),
     Wait(Duration),
     /// Closes the connection so that the other side sees a reset.
     Reset,
@@ -109,6 +111,17 @@ fn serve(mut stream: TcpStream, handler: &Handler, seen: &Mutex<Vec<Seen>>) {
             Play::Send(bytes) => {
                 if stream.write_all(&bytes).is_err() {
                     return;
+                }
+            }
+            Play::Flood(bytes) => {
+                let piece = [b'x'; 64 << 10];
+                let mut left = bytes;
+                while left > 0 {
+                    let next = left.min(piece.len());
+                    if stream.write_all(&piece[..next]).is_err() {
+                        return;
+                    }
+                    left -= next;
                 }
             }
             Play::Wait(time) => thread::sleep(time),

@@ -8,6 +8,7 @@ use journeyman::Result;
 use tempfile::TempDir;
 
 use super::plan::PlanFile;
+use crate::published::{faults, is_published, root};
 
 /// A file of this text, read.
 fn planned(text: &str) -> Result<PlanFile> {
@@ -15,4 +16,28 @@ fn planned(text: &str) -> Result<PlanFile> {
     let path = folder.path().join("experiment.toml");
     std::fs::write(&path, text).unwrap();
     PlanFile::read(&path)
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_files_form() {
+    let schema = schemars::schema_for!(super::form::Form);
+    is_published(&schema, "experiment.schema.json");
+    let mut shipped = Vec::new();
+    for file in std::fs::read_dir(root().join("examples/experiments")).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        assert_eq!(faults(&schema, &text), Vec::<String>::new(), "{text}");
+        shipped.push(text);
+    }
+    assert!(shipped.len() > 3);
+    for (from, to) in [
+        ("name =", "nome ="),
+        ("seeds = ", "seeds = true # "),
+        ("[[arm]]", "[[arm]]\nlearned = true"),
+        ("[[arm]]", "[[arm]]\nlearn = 3"),
+    ] {
+        let text = shipped[0].replacen(from, to, 1);
+        assert_ne!(text, shipped[0]);
+        assert!(planned(&text).is_err(), "{text}");
+        assert!(!faults(&schema, &text).is_empty(), "{text}");
+    }
 }

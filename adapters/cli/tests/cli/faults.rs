@@ -1,0 +1,206 @@
+//! `journeyman run` where the world or the model ends in the middle of the learning.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    running::services,
+    support::{Place, documented},
+};
+
+fn children(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/children")
+        .join(file)
+}
+
+/// The names of the skills that were learned before the first fault, by what the command said.
+fn learned_before_the_fault(said: &str) -> BTreeSet<String> {
+    let (before, _) = said.split_once("; fault: ").unwrap();
+    let lines = before
+        .lines()
+        .filter_map(|line| line.strip_prefix("    learned "));
+    lines
+        .map(|line| line.split(':').next().unwrap().to_owned())
+        .collect()
+}
+
+fn in_the_library(place: &Place) -> BTreeSet<String> {
+    let listed = place.json(&["skill", "list"]).done().json();
+    let skills = listed["skills"].as_array().unwrap().iter();
+    skills
+        .map(|skill| skill["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_world_that_ends_once_is_started_again_and_what_was_learned_stays() {
+    let place = Place::empty();
+    let died = place.path("died");
+    let (child, died_at) = (children("dying_services.py"), died.display());
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/services");
+    let tasks = fs::read_to_string(examples.join("tasks.jsonl")).unwrap();
+    let ninth: Value = serde_json::from_str(tasks.lines().nth(8).unwrap()).unwrap();
+    services(&place, |text| {
+        let arguments = text
+            .lines()
+            .find(|line| line.starts_with("arguments"))
+            .unwrap();
+        let dying = format!("arguments = [{child:?}, {}, \"{died_at}\"]", ninth["id"]);
+        let path = format!("PYTHONPATH = \"{}:", examples.display());
+        text.replace(arguments, &dying)
+            .replace("PYTHONPATH = \"", &path)
+            .replace("\"learned\"", "\"library\"")
+    });
+    let file = place.path("run.toml").display().to_string();
+    let ran = place.json(&["run", &file, "--seed", "3"]).done();
+    assert!(died.exists(), "the world did not end: {}", ran.err);
+    assert!(ran.err.contains("[12/12]"), "{}", ran.err);
+    let told = ran.json();
+    documented("`run`", &told);
+    // The attempts of one group share the process.
+    let faults = told["learning"]["faults"].as_u64().unwrap();
+    assert!((1..=4).contains(&faults), "{told}");
+    assert_eq!(told["learning"]["attempts"], 48, "{told}");
+    for when in ["before", "after"] {
+        let found = (&told[when]["judged"], &told[when]["faults"]);
+        assert_eq!(found, (&6.into(), &0.into()), "{told}");
+    }
+    let before = learned_before_the_fault(&ran.err);
+    assert!(!before.is_empty(), "{}", ran.err);
+    let kept = in_the_library(&place);
+    assert!(before.is_subset(&kept), "{before:?} and {kept:?}");
+}
+
+/// A model server that answers as the desk's agent and its roles would, until a chat names ticket `last`.
+struct ModelServer {
+    url: String,
+}
+
+impl ModelServer {
+    fn start(last: &'static str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let ended = Arc::new(AtomicBool::new(false));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                if ended.load(Ordering::SeqCst) {
+                    // Nobody listens any more.
+                    return;
+                }
+                serve(stream.unwrap(), last, &ended);
+            }
+        });
+        Self { url }
+    }
+}
+
+fn serve(mut stream: TcpStream, last: &str, ended: &AtomicBool) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).unwrap_or(0) == 0 {
+            return;
+        }
+    }
+    let lower = head.to_ascii_lowercase();
+    let length = lower.split("content-length: ").nth(1);
+    let length = length.map_or(0, |rest| rest.lines().next().unwrap().parse().unwrap());
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let (status, kind, text) = match head.split(' ').nth(1).unwrap() {
+        "/v1/models" => {
+            let models = json!({"data": [{"id": "played", "owned_by": "test"}]});
+            ("200 OK", "application/json", models.to_string())
+        }
+        "/v1/chat/completions" => {
+            let messages = body["messages"].to_string();
+            if messages.contains(&format!("ticket {last} ")) {
+                ended.store(true, Ordering::SeqCst);
+                return;
+            }
+            let said = said(&body["messages"]);
+            let choice = json!({"index": 0, "delta": {"content": said}, "finish_reason": "stop"});
+            let text = format!("data: {}\n\ndata: [DONE]\n\n", json!({"choices": [choice]}));
+            ("200 OK", "text/event-stream", text)
+        }
+        _ => ("404 Not Found", "application/json", "{}".to_owned()),
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        text.len()
+    );
+    let _ = stream.write_all(format!("{head}{text}").as_bytes());
+}
+
+/// The agent closes the ticket, and verifies the customer once it was refused; the writer says so in a skill.
+fn said(messages: &Value) -> String {
+    if messages.to_string().contains("You distil reusable skills") {
+        return json!({
+            "skill_name": "close_after_verify", "problem_type": "Support",
+            "key_insight": "The desk closes no ticket before verify_customer was called",
+            "method": ["Call verify_customer first", "Then call close_ticket"], "check": null, "confidence": 0.9,
+        })
+        .to_string();
+    }
+    let said = messages
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|message| message["role"] == "assistant");
+    let tool = match said.count() {
+        1 => "verify_customer",
+        _ => "close_ticket",
+    };
+    json!({"tool": tool, "arguments": {}}).to_string()
+}
+
+#[test]
+fn a_model_server_that_stops_leaves_what_was_learned() {
+    let place = Place::empty();
+    let server = ModelServer::start("T-3");
+    let python = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../process/python")
+        .canonicalize()
+        .unwrap();
+    let file = format!(
+        "name = \"desk\"\ntasks = \"tasks.jsonl\"\nheld_out = 2\nsteps = 6\n\n[model]\nserver = \"{}\"\n\
+         name = \"played\"\ncontext = 4096\n\n[world]\nprogram = \"python3\"\narguments = [{:?}]\n\
+         environment = {{ PYTHONPATH = {python:?} }}\ntrusted = true\n",
+        server.url,
+        children("desk.py"),
+    );
+    fs::write(place.path("run.toml"), file).unwrap();
+    let task =
+        |n| json!({"id": format!("t{n}"), "instruction": format!("Close ticket T-{n} for Ada.")});
+    let tasks: Vec<String> = (0..8).map(|n| task(n).to_string()).collect();
+    fs::write(place.path("tasks.jsonl"), tasks.join("\n")).unwrap();
+    let file = place.path("run.toml").display().to_string();
+
+    // The last measurement has no model at all.
+    let ran = place.run(&["run", &file]).failed(5, "127.0.0.1");
+    let (_, learning) = ran.err.split_once("\nlearning\n").unwrap();
+    let (learning, _) = learning
+        .split_once("measuring held-out tasks again")
+        .unwrap();
+    // The server stops at the fourth task; the last three have a fault each, and the learning goes on to its end.
+    assert!(learning.contains("[6/6]"), "{learning}");
+    assert_eq!(learning.matches("; fault: ").count(), 3, "{learning}");
+    let before = learned_before_the_fault(learning);
+    assert!(before.contains("close-after-verify"), "{learning}");
+    let kept = in_the_library(&place);
+    assert!(before.is_subset(&kept), "{before:?} and {kept:?}");
+}
