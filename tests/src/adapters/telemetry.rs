@@ -293,11 +293,6 @@ mod tests {
         let absent = received.absent();
         assert_eq!(absent.len(), OPERATIONS.len() - 1 + TEXTS.len());
         assert!(!absent.contains(&"chat") && absent.contains(&"delete_memory"));
-        let absent = received.absent();
-        for name in &absent {
-            figures.progress(format_args!("no span has it: {name}"));
-        }
-        figures.record(ABSENT, absent.len() as f64, Bound::AtMost(0.0));
         let others = received.other_types(&conventions);
         assert_eq!(
             others,

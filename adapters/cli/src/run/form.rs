@@ -89,6 +89,7 @@ pub(super) struct ModelForm {
     /// Threads that compute (1).
     pub(super) threads: Option<u32>,
     /// The file of `journeyman model calibrate` for this model.
+    #[schemars(with = "Option<PathBuf>")]
     pub(super) calibration: Option<Spanned<PathBuf>>,
     /// The chat template, by name; the GGUF file's own if left out.
     pub(super) template: Option<String>,

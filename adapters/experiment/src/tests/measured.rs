@@ -58,6 +58,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
         seed: Seed(1),
         tasks: vec![task],
         revision: Revision(0),
+        pool: 0,
         maintenance: Default::default(),
         findings: Vec::new(),
     }
