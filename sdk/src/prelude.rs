@@ -11,8 +11,8 @@ pub use crate::{
         JudgeRequest, LanguageModel,
     },
     domain::{
-        Action, Observation, Outcome, Skill, Source, State, Step, StepResult, Task, ToolCall,
-        ToolDefinition, Trajectory, Transition, Verdict,
+        Action, Observation, Outcome, Skill, SkillUse, Source, State, Step, StepResult, Task,
+        ToolCall, ToolDefinition, Trajectory, Transition, Verdict,
     },
     recipe,
     report::{Event, EventKind, RunReport},

@@ -26,12 +26,12 @@ use journeyman::{
         EnvironmentJudge, ForkStore, JsonLinesJournal, MemoryJournal, MemoryStore, ModelExecutor,
         ModelExecutorOptions, SystemClock, VectorRetriever,
     },
-    conformance::{self, Outcome, Report},
+    conformance::{self, Outcome, Report, dialect::UseSample},
     contract::{
         Clock, Dialect, FixedGuidance, GenerateRequest, Journal, Retriever, SkillFiles, SkillStore,
         ToolChoice,
     },
-    domain::{Action, EndReason, Message, Prompt, Role, Speaker},
+    domain::{Action, EndReason, Message, Prompt, Role, SkillUse, Speaker},
     testing::{
         HashEmbedder, ManualClock, Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor,
         ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer,
@@ -55,6 +55,16 @@ fn dialect() -> Report {
             "[skill] one".to_owned(),
             "done".to_owned(),
         ],
+        uses: [
+            ("one", SkillUse::Unknown),
+            ("[skill] one", SkillUse::Followed),
+            ("[no skill] one", SkillUse::NotFollowed),
+        ]
+        .map(|(reply, used)| UseSample {
+            replies: vec![reply.to_owned()],
+            used: vec![used; 2],
+        })
+        .into(),
     };
     block_on(conformance::dialect::check(&ScriptedDialect, &fixture))
 }

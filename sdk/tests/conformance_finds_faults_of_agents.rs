@@ -13,14 +13,14 @@ use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Result, Seed,
-    conformance::{self, Report},
+    conformance::{self, Report, dialect::UseSample},
     contract::{
         Attempt, Dialect, Environment, EnvironmentCapabilities, Episode, Executor, FitQuestion,
         GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles, TurnMove, TurnView,
     },
     domain::{
-        Action, EndReason, Observation, Prompt, Role, RoleRule, Segmentation, Skill, Span, Task,
-        Trajectory, Transition,
+        Action, EndReason, Observation, Prompt, Role, RoleRule, Segmentation, Skill, SkillUse,
+        Span, Task, Trajectory, Transition,
     },
     testing::{
         Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedRoles, sample,
@@ -180,7 +180,10 @@ impl Executor for FlawedAgent {
                 made.outcome = made.outcome.map(|_| sample::outcome(true))
             }
             AgentFlaw::ForgetsExposures => made.exposures.clear(),
-            AgentFlaw::HidesUse => made.exposures.iter_mut().for_each(|e| e.used = false),
+            AgentFlaw::HidesUse => {
+                let exposures = made.exposures.iter_mut();
+                exposures.for_each(|e| e.used = SkillUse::Unknown);
+            }
             AgentFlaw::ForgetsThePrefix => {}
         }
         Ok(made)
@@ -229,6 +232,8 @@ enum DialectFlaw {
     SameAnswers,
     AsksWithoutTheSkill,
     AsksOnlyOfNothing,
+    CountsInjected,
+    CountsAbsent,
 }
 
 #[derive(Debug)]
@@ -244,12 +249,40 @@ impl Dialect for FlawedDialect {
             _ => ScriptedDialect.turn(view),
         };
         match again? {
-            TurnMove::Act { action, used, .. } if self.0 == DialectFlaw::Wavers => {
+            TurnMove::Act {
+                action,
+                transcript,
+                notes,
+                ..
+            } if self.0 == DialectFlaw::CountsInjected => Ok(TurnMove::Act {
+                action,
+                transcript,
+                used: vec![SkillUse::Followed; view.injection.skills.len()],
+                notes,
+            }),
+            TurnMove::Act {
+                action,
+                transcript,
+                notes,
+                ..
+            } if self.0 == DialectFlaw::CountsAbsent => Ok(TurnMove::Act {
+                action,
+                transcript,
+                used: vec![SkillUse::Unknown],
+                notes,
+            }),
+            TurnMove::Act {
+                action,
+                used,
+                notes,
+                ..
+            } if self.0 == DialectFlaw::Wavers => {
                 let transcript = self.1.fetch_add(1, Ordering::SeqCst).to_string();
                 Ok(TurnMove::Act {
                     action,
                     transcript,
                     used,
+                    notes,
                 })
             }
             TurnMove::Generate {
@@ -314,9 +347,13 @@ fn dialects() {
         observation: sample::observation("say one"),
         skills: vec![sample::skill("saying")],
         replies: vec!["one".to_owned()],
+        uses: vec![UseSample {
+            replies: vec!["one".to_owned()],
+            used: vec![SkillUse::Unknown],
+        }],
     };
-    let cases: [(DialectFlaw, &[&str]); 8] = [
-        (DialectFlaw::NeverEnds, &["ends", "pure"]),
+    let cases: [(DialectFlaw, &[&str]); 10] = [
+        (DialectFlaw::NeverEnds, &["ends", "pure", "used"]),
         (DialectFlaw::Wavers, &["pure"]),
         (DialectFlaw::NoSkillText, &["skill text"]),
         (DialectFlaw::ShortensSkills, &["skill text"]),
@@ -324,6 +361,8 @@ fn dialects() {
         (DialectFlaw::SameAnswers, &["fit question"]),
         (DialectFlaw::AsksWithoutTheSkill, &["fit question"]),
         (DialectFlaw::AsksOnlyOfNothing, &["fit question"]),
+        (DialectFlaw::CountsInjected, &["used"]),
+        (DialectFlaw::CountsAbsent, &["used"]),
     ];
     for (flaw, expected) in cases {
         let dialect = FlawedDialect(flaw, AtomicUsize::new(0));

@@ -3,7 +3,7 @@
 
 use journeyman::{
     ErrorKind,
-    domain::{Action, Exposure, Taint, Trace, Trust},
+    domain::{Action, Exposure, SkillUse, Taint, Trace, Trust},
     interchange::demonstrations::{self, Demonstration, JSON_SCHEMA, ShownRole},
     testing::sample,
     text::JsonSchema,
@@ -19,7 +19,7 @@ fn attempt() -> Trace {
     trajectory.injection = sample::injection(std::slice::from_ref(&skill));
     trajectory.exposures = vec![Exposure {
         skill: skill.reference(),
-        used: true,
+        used: SkillUse::Followed,
         since: 1,
     }];
     trajectory.steps[0].result.is_error = true;
@@ -59,7 +59,7 @@ fn a_success_with_skills_is_shown_turn_by_turn() {
     let skill = &shown.skills[0];
     assert_eq!(
         (skill.id.as_str(), skill.since, skill.used),
-        ("greeting", 1, true)
+        ("greeting", 1, SkillUse::Followed)
     );
     assert_eq!(skill.text, sample::skill("greeting").body);
     assert_eq!(
@@ -130,10 +130,23 @@ fn a_faulty_line_is_named() {
         assert_eq!(schema_faults(&value.to_string()) > 0, in_schema, "{says}");
     };
     let invalid = ErrorKind::Invalid;
+    // The form before this one, in which use was true or false, and a later one.
     check(
-        |line| line["schema"] = json!(2),
+        |line| line["schema"] = json!(1),
         ErrorKind::Unsupported,
-        "schema 2",
+        "schema 1",
+        true,
+    );
+    check(
+        |line| line["schema"] = json!(3),
+        ErrorKind::Unsupported,
+        "schema 3",
+        true,
+    );
+    check(
+        |line| line["skills"][0]["used"] = json!(true),
+        invalid,
+        "the line is no demonstration",
         true,
     );
     check(

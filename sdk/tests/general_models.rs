@@ -12,11 +12,11 @@ use futures::executor::block_on;
 use journeyman::{
     AttemptId, Error, Seed,
     builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
-    conformance::{self, Report},
+    conformance::{self, Report, dialect::UseSample},
     contract::{Attempt, Environment, Executor, FixedGuidance},
     domain::{
-        Action, EndReason, Observation, Outcome, SkillDraft, ToolCall, ToolDefinition, Trajectory,
-        Transition,
+        Action, EndReason, Observation, Outcome, SkillDraft, SkillUse, ToolCall, ToolDefinition,
+        Trajectory, Transition,
     },
     format::seed_skills,
     testing::{Play, ScriptedEnvironment, ScriptedModel, sample},
@@ -44,6 +44,33 @@ fn the_chat_dialect_keeps_the_rules() {
             r#"<think>Now what?</think>{"done": true}"#.to_owned(),
             r#"{"tool": 1}"#.to_owned(),
         ],
+        uses: [
+            (
+                vec![r#"{"message": "one"}"#],
+                [SkillUse::Unknown, SkillUse::Unknown],
+            ),
+            (
+                vec!["Skill: equation_setup\n{\"message\": \"one\"}"],
+                [SkillUse::NotFollowed, SkillUse::Followed],
+            ),
+            (
+                vec!["Skill: saying\nI begin.", r#"{"message": "one"}"#],
+                [SkillUse::Followed, SkillUse::NotFollowed],
+            ),
+            (
+                vec!["**Skill:** none {\"done\": true}"],
+                [SkillUse::NotFollowed, SkillUse::NotFollowed],
+            ),
+            (
+                vec!["Skill: swimming\n{\"done\": true}"],
+                [SkillUse::Unknown, SkillUse::Unknown],
+            ),
+        ]
+        .map(|(replies, used)| UseSample {
+            replies: replies.into_iter().map(str::to_owned).collect(),
+            used: used.into(),
+        })
+        .into(),
     };
     let dialect = ChatDialect::default();
     check(block_on(conformance::dialect::check(&dialect, &fixture)));
@@ -137,7 +164,7 @@ fn at_the_door(answers: &'static [&'static str]) -> (Trajectory, Vec<String>) {
 fn an_agent_acts_in_the_chat_dialect() {
     let answers = &[
         "I will type it.",
-        r#"{"tool": "type_code", "arguments": {"code": "17", "times": 2}}"#,
+        "Skill: saying\n{\"tool\": \"type_code\", \"arguments\": {\"code\": \"17\", \"times\": 2}}",
         r#"```json
 {"message": "open"}
 ```"#,
@@ -164,7 +191,7 @@ fn an_agent_acts_in_the_chat_dialect() {
         ("typed", false)
     );
     assert_eq!(said.action, Action::Message("open".to_owned()));
-    assert!(trajectory.exposures[0].used);
+    assert_eq!(trajectory.exposures[0].used, SkillUse::Followed);
     // The first prompt shows the tool, the last one the call and what came back.
     assert!(prompts[0].contains("type_code") && prompts[0].contains("Types a code"));
     assert_eq!(prompts.len(), 3);

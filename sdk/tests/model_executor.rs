@@ -12,7 +12,7 @@ use journeyman::{
         Attempt, Dialect, Environment, Executor, FixedGuidance, GenerateRequest, Guidance,
         LanguageModel, TurnContext, TurnMove, TurnView,
     },
-    domain::{Action, EndReason, Injection, Prompt, Skill, SkillRef, Task, Trajectory},
+    domain::{Action, EndReason, Injection, Prompt, Skill, SkillRef, SkillUse, Task, Trajectory},
     testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedModel, sample},
 };
 
@@ -278,19 +278,35 @@ fn says_which_skills_it_had_and_used() {
     };
     let trajectory = attempt(&executor(model, Default::default()), of).unwrap();
     assert_eq!(trajectory.exposures.len(), 2);
-    assert!(trajectory.exposures.iter().all(|exposure| exposure.used));
+    assert_eq!(used(&trajectory), [SkillUse::Followed; 2]);
     assert_eq!(guidance.reported().len(), 2);
 
-    let model = ScriptedModel::answers(["one", "two"]);
-    let trajectory = attempt(
-        &executor(model, Default::default()),
-        Try {
-            injection,
+    // Over the turns followed beats not followed, and both beat silence.
+    let check = |answers: [&str; 2], expect| {
+        let model = ScriptedModel::answers(answers);
+        let guidance = FixedGuidance::new(injection.clone());
+        let of = Try {
+            injection: injection.clone(),
+            guidance: Some(&guidance),
             ..Try::default()
-        },
-    )
-    .unwrap();
-    assert!(trajectory.exposures.iter().all(|exposure| !exposure.used));
+        };
+        let trajectory = attempt(&executor(model, Default::default()), of).unwrap();
+        assert_eq!(used(&trajectory), [expect; 2], "{answers:?}");
+        let reported = guidance.reported();
+        let reported = injection.skills.iter().map(|one| reported.get(&one.skill));
+        let reported: Vec<SkillUse> = reported
+            .map(|one| one.copied().unwrap_or_default())
+            .collect();
+        assert_eq!(reported, [expect; 2], "{answers:?}");
+    };
+    check(["one", "two"], SkillUse::Unknown);
+    check(["[no skill] one", "two"], SkillUse::NotFollowed);
+    check(["[skill] one", "[no skill] two"], SkillUse::Followed);
+    check(["[no skill] one", "[skill] two"], SkillUse::Followed);
+}
+
+fn used(trajectory: &Trajectory) -> Vec<SkillUse> {
+    trajectory.exposures.iter().map(|e| e.used).collect()
 }
 
 /// Says of the second skill, and of one that is not there, that the agent follows it.
@@ -301,7 +317,11 @@ impl Dialect for FollowsTheSecond {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let mut next = ScriptedDialect.turn(view)?;
         if let TurnMove::Act { used, .. } = &mut next {
-            *used = vec![1, 7];
+            *used = vec![
+                SkillUse::NotFollowed,
+                SkillUse::Followed,
+                SkillUse::Followed,
+            ];
         }
         Ok(next)
     }
@@ -327,9 +347,10 @@ fn of_two_skills_only_the_followed_one_counts_as_used() {
         ..Try::default()
     };
     let trajectory = attempt(&agent, of).unwrap();
-    let used: Vec<bool> = trajectory.exposures.iter().map(|e| e.used).collect();
-    assert_eq!(used, [false, true]);
-    assert_eq!(guidance.reported(), [injection.skills[1].skill.clone()]);
+    let expect = [SkillUse::NotFollowed, SkillUse::Followed];
+    assert_eq!(used(&trajectory), expect);
+    let skills = injection.skills.iter().map(|one| one.skill.clone());
+    assert_eq!(guidance.reported(), skills.zip(expect).collect());
 }
 
 #[derive(Debug)]
@@ -346,7 +367,7 @@ impl Guidance for LaterGuidance {
         self.0.clone()
     }
 
-    fn used(&self, _skill: &SkillRef) {}
+    fn used(&self, _skill: &SkillRef, _used: SkillUse) {}
 }
 
 #[test]
@@ -362,7 +383,7 @@ fn asks_for_skills_at_each_later_turn() {
     };
     let trajectory = attempt(&executor(model, Default::default()), of).unwrap();
     assert_eq!(said(&trajectory), ["one", "two"]);
-    assert!(trajectory.exposures[0].used);
+    assert_eq!(used(&trajectory), [SkillUse::Followed]);
 }
 
 #[test]

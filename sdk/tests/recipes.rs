@@ -93,13 +93,14 @@ fn places(value: &Value, place: &str) -> Vec<String> {
 }
 
 /// HiSME's fields for which the paper publishes no value, by the beginnings of their places.
-const UNPUBLISHED: [&str; 20] = [
+const UNPUBLISHED: [&str; 21] = [
     "/name",
     "/select/candidates",
     "/select/rank",
     "/select/selector",
     "/reward",
     "/credit/per",
+    "/credit/used_when",
     "/admit/duplicates",
     "/tiers",
     "/schedule/gain",
@@ -128,7 +129,7 @@ fn hisme_has_the_numbers_of_its_paper() {
         ("/write/when", json!("always")),
         ("/write/by/extract/candidates", json!(3)),
         ("/write/by/extract/failures", json!(true)),
-        ("/credit/attribute", json!(true)),
+        ("/credit/attribute", json!("always")),
         ("/schedule/batch", json!(5)),
         ("/schedule/micro", json!(5)),
         ("/schedule/macro", json!(5)),
@@ -187,7 +188,7 @@ fn skillos_has_what_is_known_of_its_paper() {
             ("/select/candidates/search/limit", json!(2)),
             ("/select/per", json!("query")),
             ("/schedule/batch", json!(1)),
-            ("/credit/attribute", json!(false)),
+            ("/credit/attribute", json!("never")),
             // Nothing but the curator changes the repository.
             ("/admit/initial_state", json!("active")),
             ("/admit/duplicates", json!("add")),

@@ -157,6 +157,7 @@ fn facts(entry: &Entry, skill: &Skill) -> Vec<(&'static str, Value)> {
         ("utility", json!(entry.utility)),
         ("uses", json!(entry.uses)),
         ("credits", json!(entry.credits)),
+        ("lifetime", json!(entry.life.lifetime())),
         ("evidence", json!(evidence)),
         ("files", json!(files)),
         ("added_at", json!(entry.added_at)),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::{
     Error, ErrorKind, Result,
-    domain::{Committed, Decision, NothingReason, Selection, Tier},
+    domain::{Committed, Decision, NothingReason, Selection, SkillUse, Tier},
     library::SkillLibrary,
     report::{AttemptReport, RunReport, TaskReport, WriteReport},
 };
@@ -40,7 +40,8 @@ fn stream_task(task: &TaskReport) -> StreamTask {
         first: count(&is_first),
         success: count(&|a| a.success == Some(true)),
         injected: count(&|a| !a.injected.is_empty()),
-        used: count(&|a| a.used),
+        followed: count(&|a| a.used.is_followed()),
+        use_unknown: count(&|a| !a.injected.is_empty() && a.used == SkillUse::Unknown),
         score: mean(&scores).unwrap_or(0.0),
         reward: mean(&rewards),
         prompt_tokens: attempts.iter().map(|a| a.usage.prompt_tokens).sum(),

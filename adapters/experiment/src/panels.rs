@@ -31,10 +31,10 @@ pub(crate) fn panels(results: &Results<'_>) -> Vec<Panel> {
             drawing: lines(results, percent(Metric::First)),
         },
         Panel {
-            title: "Skill use on held-out tasks".to_owned(),
+            title: "Injected skills on held-out tasks".to_owned(),
             x: LEARNED,
             y: "% with a skill injected",
-            drawing: lines(results, percent(Metric::Use)),
+            drawing: lines(results, percent(Metric::Injected)),
         },
         Panel {
             title: "Library growth".to_owned(),

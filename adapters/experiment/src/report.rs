@@ -58,7 +58,7 @@ impl<'a> Report<'a> {
         for (at, table) in tables(self.results).iter().enumerate() {
             text.push_str(&markdown(table));
             if at == 0 {
-                text.push_str("![The figures: differences, learning curves, skill use, library, token overhead](report.svg)\n\n");
+                text.push_str("![The figures: differences, learning curves, injected skills, library, token overhead](report.svg)\n\n");
             }
         }
         text.truncate(text.trim_end().len());
@@ -166,7 +166,7 @@ impl<'a> Report<'a> {
                     false => spread(self.results.overhead(at, over)),
                 },
                 "first_attempt": curve(Metric::First),
-                "skill_use": curve(Metric::Use),
+                "injected": curve(Metric::Injected),
                 "skills": spread(skills),
                 "library": shelves.collect::<serde_json::Map<String, Value>>(),
                 "changes": changes.collect::<serde_json::Map<String, Value>>(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use journeyman::domain::SkillUse;
 use serde::{Deserialize, Serialize};
 
 /// The result of one arm with one seed.
@@ -40,8 +41,8 @@ pub(crate) struct HeldOut {
     pub(crate) reward: Option<f64>,
     /// Whether a skill was injected.
     pub(crate) injected: bool,
-    /// Whether the agent reported that it used a skill.
-    pub(crate) used: bool,
+    /// Whether the agent followed a skill, where that is known.
+    pub(crate) used: SkillUse,
     pub(crate) steps: u32,
     pub(crate) prompt_tokens: u64,
     pub(crate) output_tokens: u64,
@@ -59,7 +60,9 @@ pub(crate) struct StreamTask {
     pub(crate) first: usize,
     pub(crate) success: usize,
     pub(crate) injected: usize,
-    pub(crate) used: usize,
+    pub(crate) followed: usize,
+    /// The number of attempts with a skill injected of which nobody knows whether they followed it.
+    pub(crate) use_unknown: usize,
     /// The mean score of all attempts.
     pub(crate) score: f64,
     /// The mean reward of the judged attempts; none where none was judged.

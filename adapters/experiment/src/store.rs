@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The version of the files' form.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// The folder of the cells' files.
 const CELLS: &str = "cells";
@@ -221,7 +221,7 @@ mod tests {
         fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
         assert_eq!(find(), Found::Stale(Stale::Damaged));
         let later = String::from_utf8(bytes).unwrap();
-        fs::write(&path, later.replacen("\"schema\": 1", "\"schema\": 2", 1)).unwrap();
+        fs::write(&path, later.replacen("\"schema\": 2", "\"schema\": 3", 1)).unwrap();
         assert_eq!(find(), Found::Stale(Stale::Version));
         store.keep("one", &saved("key")).unwrap();
         assert!(matches!(find(), Found::Done(_)));

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use journeyman::domain::SkillUse;
+
 use crate::{
     measure::offered,
     plan::{CellId, Plan},
@@ -25,23 +27,26 @@ pub enum Metric {
     /// The verdict's score.
     Score,
     /// The share with an injected skill.
-    Use,
-    /// The share whose agent reported that it used a skill.
-    Reported,
+    Injected,
+    /// The share whose agent is known to have followed a skill.
+    Followed,
+    /// The share with an injected skill of which nobody knows whether it was followed.
+    UseUnknown,
     /// The agent's tokens, prompt and output together.
     Tokens,
 }
 
 impl Metric {
     /// All metrics, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::First,
         Self::Hidden,
         Self::Plain,
         Self::Success,
         Self::Score,
-        Self::Use,
-        Self::Reported,
+        Self::Injected,
+        Self::Followed,
+        Self::UseUnknown,
         Self::Tokens,
     ];
 
@@ -54,8 +59,9 @@ impl Metric {
             Self::Plain => "first_attempt_plain",
             Self::Success => "success",
             Self::Score => "score",
-            Self::Use => "skill_use",
-            Self::Reported => "skill_use_reported",
+            Self::Injected => "injected",
+            Self::Followed => "followed",
+            Self::UseUnknown => "use_unknown",
             Self::Tokens => "tokens",
         }
     }
@@ -69,8 +75,9 @@ impl Metric {
             Self::Plain => (!task.hidden).then(|| share(task.first)),
             Self::Success => Some(share(task.success)),
             Self::Score => Some(task.score),
-            Self::Use => Some(share(task.injected)),
-            Self::Reported => Some(share(task.used)),
+            Self::Injected => Some(share(task.injected)),
+            Self::Followed => Some(share(task.used.is_followed())),
+            Self::UseUnknown => Some(share(task.injected && task.used == SkillUse::Unknown)),
             Self::Tokens => Some((task.prompt_tokens + task.output_tokens) as f64),
         }
     }

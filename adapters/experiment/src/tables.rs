@@ -111,8 +111,9 @@ fn arms(results: &Results<'_>) -> Table {
             percent(Metric::Hidden),
             percent(Metric::Plain),
             percent(Metric::Success),
-            percent(Metric::Use),
-            percent(Metric::Reported),
+            percent(Metric::Injected),
+            percent(Metric::Followed),
+            percent(Metric::UseUnknown),
             plus_minus(results.last(at, Metric::Tokens)),
             plus_minus(skills),
             seeds(results, at),
@@ -122,7 +123,7 @@ fn arms(results: &Results<'_>) -> Table {
     Table {
         title: "Arms and ablations".to_owned(),
         note: format!(
-            "At the end of the stream, in per cent of {}: mean ± standard deviation over seeds. Skill use: a skill was injected; reported: the agent said that it used one. Tokens: the agent's own, prompt and output, a task. Skills: those that are offered.",
+            "At the end of the stream, in per cent of {}: mean ± standard deviation over seeds. Injected: a skill stood in the prompt; followed: the agent said that it followed one; use unknown: it did not say whether it did. Tokens: the agent's own, prompt and output, a task. Skills: those that are offered.",
             held_out(plan)
         ),
         head: vec![
@@ -132,8 +133,9 @@ fn arms(results: &Results<'_>) -> Table {
             "of it hidden",
             "plain",
             "within budget",
-            "skill use",
-            "reported",
+            "injected",
+            "followed",
+            "use unknown",
             "tokens",
             "skills",
             "seeds",
@@ -151,7 +153,7 @@ fn sweep(results: &Results<'_>, at: usize) -> Option<Table> {
             value_text(value),
             percent(Metric::First),
             percent(Metric::Success),
-            percent(Metric::Use),
+            percent(Metric::Injected),
             plus_minus(results.last(*arm, Metric::Tokens)),
             plus_minus(skills),
             seeds(results, *arm),
@@ -167,7 +169,7 @@ fn sweep(results: &Results<'_>, at: usize) -> Option<Table> {
             "value",
             "first attempt",
             "within budget",
-            "skill use",
+            "injected",
             "tokens",
             "skills",
             "seeds",
@@ -215,7 +217,7 @@ fn curves(results: &Results<'_>) -> Table {
     for (at, arm) in plan.arms.iter().enumerate().filter(|(_, arm)| arm.learns) {
         let (first, use_) = (
             results.curve(at, Metric::First),
-            results.curve(at, Metric::Use),
+            results.curve(at, Metric::Injected),
         );
         for ((learned, first), (_, use_)) in first.into_iter().zip(use_) {
             rows.push(vec![
@@ -233,7 +235,7 @@ fn curves(results: &Results<'_>) -> Table {
             "After so many tasks of the stream, with the library as it was then and nothing learned meanwhile, in per cent of {}: mean ± standard deviation over seeds.",
             held_out(plan)
         ),
-        head: vec!["arm", "learned from", "first attempt", "skill use", "seeds"],
+        head: vec!["arm", "learned from", "first attempt", "injected", "seeds"],
         rows,
     }
 }
@@ -255,7 +257,8 @@ fn stream(results: &Results<'_>) -> Table {
             percent(&|result| share(result, |task| task.first)),
             percent(&|result| share(result, |task| task.success)),
             percent(&|result| share(result, |task| task.injected)),
-            percent(&|result| share(result, |task| task.used)),
+            percent(&|result| share(result, |task| task.followed)),
+            percent(&|result| share(result, |task| task.use_unknown)),
             count(&|written| written.admitted && !written.revised),
             count(&|written| written.admitted && written.revised),
             count(&|written| !written.admitted),
@@ -275,8 +278,9 @@ fn stream(results: &Results<'_>) -> Table {
             "arm",
             "first attempt",
             "within budget",
-            "skill use",
-            "reported",
+            "injected",
+            "followed",
+            "use unknown",
             "added",
             "revised",
             "refused",

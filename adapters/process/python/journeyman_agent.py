@@ -110,9 +110,10 @@ class Attempt:
         """The skills for the next turn. Without it an agent keeps to those of the first turn."""
         return [Skill(**skill) for skill in self._ask({"type": "guide"})["skills"]]
 
-    def used(self, skill: Skill) -> None:
-        """Reports that the agent used a skill."""
+    def used(self, skill: Skill, followed: bool = True) -> None:
+        """Reports whether the agent followed a skill. Of a skill that is never reported nobody knows."""
         said = {"type": "used", "execution": self._execution, "skill": skill.id, "version": skill.version}
+        said["followed"] = followed
         self._desk.channel.say(said)
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -1,18 +1,43 @@
 //! The SDK's values as values of the protocol, and back.
 
 use journeyman::{
-    Error, ErrorKind,
-    domain::{self, Injection, Source, Step as TakenStep, ToolCall, ToolDefinition, Trust, Usage},
+    Error, ErrorKind, SkillId, Version,
+    domain::{
+        self, Injection, SkillRef, SkillUse, Source, Step as TakenStep, ToolCall, ToolDefinition,
+        Trust, Usage,
+    },
     text::Redactor,
 };
 
 use crate::protocol::{
-    Action, Call, Failure, FailureKind, Observation, Outcome, Skill, Step, Task, Tool, Transition,
-    Usage as WireUsage,
+    Action, Call, ChildMessage, Failure, FailureKind, Observation, Outcome, Skill, Step, Task,
+    Tool, Transition, Usage as WireUsage,
 };
 
 /// Characters of a child's text in an error.
 const QUOTED: usize = 2_000;
+
+/// What a `used` says of which skill; `None` for another message.
+pub(crate) fn to_use(message: ChildMessage) -> Option<(SkillRef, SkillUse)> {
+    let ChildMessage::Used {
+        execution: _,
+        skill,
+        version,
+        followed,
+    } = message
+    else {
+        return None;
+    };
+    let skill = SkillRef {
+        id: SkillId::new(skill),
+        version: Version(version),
+    };
+    let used = match followed {
+        true => SkillUse::Followed,
+        false => SkillUse::NotFollowed,
+    };
+    Some((skill, used))
+}
 
 pub(crate) fn task(task: &domain::Task) -> Task {
     Task {
@@ -212,6 +237,22 @@ pub(crate) fn to_error(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_skill_was_followed_unless_the_process_says_otherwise() {
+        let read = |rest: &str| {
+            let line =
+                format!(r#"{{"type":"used","execution":2,"skill":"brew","version":3{rest}}}"#);
+            let message: ChildMessage = serde_json::from_str(&line).unwrap();
+            let (skill, used) = to_use(message).unwrap();
+            assert_eq!((skill.id.as_str(), skill.version), ("brew", Version(3)));
+            used
+        };
+        assert_eq!(read(""), SkillUse::Followed);
+        assert_eq!(read(r#","followed":true"#), SkillUse::Followed);
+        assert_eq!(read(r#","followed":false"#), SkillUse::NotFollowed);
+        assert_eq!(to_use(ChildMessage::Closed { id: 1 }), None);
+    }
 
     #[test]
     fn outcomes_in_range_are_taken_and_others_refused() {

@@ -10,10 +10,10 @@ use futures::{
 };
 use futures_timer::Delay;
 use journeyman::{
-    Error, Result, SkillId, Version,
+    Error, Result,
     contract::{Attempt, Episode, Executor, TurnContext},
     domain::{
-        Action, EndReason, Exposure, Injection, SkillRef, Step, StepResult, Trajectory, Transition,
+        Action, EndReason, Exposure, Injection, SkillUse, Step, StepResult, Trajectory, Transition,
     },
     text::Redactor,
 };
@@ -197,7 +197,7 @@ impl Execution<'_> {
                     }
                 },
                 ChildMessage::Guide { id, .. } => connection.say(&self.guide(id).await),
-                ChildMessage::Used { skill, version, .. } => self.mark_used(skill, version),
+                used @ ChildMessage::Used { .. } => self.mark_used(used),
                 ChildMessage::Executed { end, usage, .. } => {
                     self.trajectory.usage = convert::to_usage(usage);
                     return Ok(self.reason(end));
@@ -241,7 +241,7 @@ impl Execution<'_> {
                     };
                     connection.say(&HostMessage::Error { id, error });
                 }
-                ChildMessage::Used { skill, version, .. } => self.mark_used(skill, version),
+                used @ ChildMessage::Used { .. } => self.mark_used(used),
                 ChildMessage::Executed { usage, .. } => {
                     self.trajectory.usage = convert::to_usage(usage);
                     return;
@@ -334,25 +334,24 @@ impl Execution<'_> {
             if !exposures.iter().any(|known| known.skill == injected.skill) {
                 exposures.push(Exposure {
                     skill: injected.skill.clone(),
-                    used: false,
+                    used: SkillUse::Unknown,
                     since,
                 });
             }
         }
     }
 
-    /// A skill that was not injected is passed over.
-    fn mark_used(&mut self, id: String, version: u64) {
-        let skill = SkillRef {
-            id: SkillId::new(id),
-            version: Version(version),
+    /// Records what the process says of a skill. A skill that was not injected is passed over.
+    fn mark_used(&mut self, message: ChildMessage) {
+        let Some((skill, used)) = convert::to_use(message) else {
+            return;
         };
-        let exposures = &mut self.trajectory.exposures;
-        if let Some(exposure) = exposures.iter_mut().find(|known| known.skill == skill)
-            && !exposure.used
+        let mut exposures = self.trajectory.exposures.iter_mut();
+        if let Some(exposure) = exposures.find(|known| known.skill == skill)
+            && exposure.used < used
         {
-            exposure.used = true;
-            self.attempt.guidance.used(&skill);
+            exposure.used = used;
+            self.attempt.guidance.used(&skill, used);
         }
     }
 

@@ -165,7 +165,8 @@ pub enum ChildMessage {
         /// The id of the `execute`.
         execution: u64,
     },
-    /// An executor reports that the agent used a skill. There is no answer.
+    /// An executor reports whether the agent followed a skill. There is no answer. A skill of which nothing is reported has an
+    /// unknown use; where both are reported, it was followed.
     Used {
         /// The id of the `execute`.
         execution: u64,
@@ -173,6 +174,9 @@ pub enum ChildMessage {
         skill: String,
         /// Its version, as the host gave it.
         version: u64,
+        /// Whether the agent followed it.
+        #[serde(default = "yes")]
+        followed: bool,
     },
     /// The answer to `execute`.
     Executed {
@@ -184,6 +188,11 @@ pub enum ChildMessage {
         #[serde(default)]
         usage: Usage,
     },
+}
+
+/// The default of `followed`.
+fn yes() -> bool {
+    true
 }
 
 /// The JSON Schema (2020-12) of a line: of a [`HostMessage`] or a [`ChildMessage`].

@@ -1,14 +1,14 @@
 //! The bundled model's prompt format and output parser: the [`Dialect`] of the worlds' compact language.
 
 use journeyman::contract::{Dialect, ScoringPair, TurnMove, TurnView};
-use journeyman::domain::{Action, Injection, Observation, Prompt, Skill, Step, ToolCall};
+use journeyman::domain::{Action, Injection, Observation, Prompt, Skill, SkillUse, Step, ToolCall};
 use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::environment::{command, undefine, wire_name};
 use crate::lexicon::{ParameterKind, kind_of};
-use crate::script::{Part, ROW_END, Script, choice};
+use crate::script::{Part, ROW_END, Script, choice, uses};
 use crate::simulate::parse;
 use crate::skill_form;
 use crate::tool::{DEFAULT_SLOT, Setting, Tool, ToolName};
@@ -109,19 +109,20 @@ impl ApprenticeDialect {
                 (begun, script, replies)
             }
         };
+        let skills = view.injection.skills.len();
         Ok(match replies {
             [] => generate(&script, &stop, LINE_TOKENS),
-            [reply, ..] if view.steps.is_empty() => act(begun, &reply.text),
+            [reply, ..] if view.steps.is_empty() => act(begun, &reply.text, skills),
             [opening, replies @ ..] => {
                 let opening = format!("{begun}{}", opening.text);
                 match replies {
-                    _ if opening.contains("<none>") => act(opening, ""),
+                    _ if opening.contains("<none>") => act(opening, "", skills),
                     [] => generate(
                         &replayed(said(head, &opening), view.steps).control("<call>", false),
                         &["<call>", "<obs>", "<extract>", "<end>"],
                         LINE_TOKENS,
                     ),
-                    [call, ..] => act(opening, &format!("<call>{}", call.text)),
+                    [call, ..] => act(opening, &format!("<call>{}", call.text), skills),
                 }
             }
         })
@@ -176,9 +177,9 @@ impl ApprenticeDialect {
     }
 }
 
-fn act(begun: String, written: &str) -> TurnMove {
+fn act(begun: String, written: &str, skills: usize) -> TurnMove {
     let said = format!("{begun}{written}<obs>");
-    let used = used(&said);
+    let used = uses(&said, skills);
     match said.split_once("<call>") {
         Some((_, line)) => {
             let line = line.trim_end_matches("<obs>").to_owned();
@@ -193,13 +194,6 @@ fn act(begun: String, written: &str) -> TurnMove {
             transcript: said,
         },
     }
-}
-
-/// The index of the skill that the agent said it follows; at most one.
-fn used(said: &str) -> Vec<usize> {
-    let followed = [choice(Some(0)), choice(Some(1))];
-    let place = followed.iter().position(|choice| said.contains(choice));
-    place.into_iter().collect()
 }
 
 impl Dialect for ApprenticeDialect {
@@ -362,7 +356,7 @@ fn generate(script: &Script, stop: &[&str], max_tokens: usize) -> TurnMove {
     }
 }
 
-fn read_call(line: &str, transcript: String, used: Vec<usize>) -> TurnMove {
+fn read_call(line: &str, transcript: String, used: Vec<SkillUse>) -> TurnMove {
     match parse(line) {
         Ok((name, settings)) if !OWN.iter().any(|control| line.contains(control)) => {
             let set = settings
@@ -379,6 +373,7 @@ fn read_call(line: &str, transcript: String, used: Vec<usize>) -> TurnMove {
                 action: Action::Call(vec![call]),
                 transcript,
                 used,
+                notes: Vec::new(),
             }
         }
         _ => TurnMove::Unreadable {

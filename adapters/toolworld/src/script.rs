@@ -1,7 +1,7 @@
 //! Scripts: the text of tasks as the bundled model reads and writes it. Training text and prompts are both made here,
 //! so they cannot differ.
 
-use journeyman::domain::{Message, Prompt, Span, Speaker};
+use journeyman::domain::{Message, Prompt, SkillUse, Span, Speaker};
 use serde::Serialize;
 
 use crate::tool::Tool;
@@ -182,6 +182,20 @@ impl Script {
         }
         ids
     }
+}
+
+/// What the agent said of the `skills` in its prompt: it follows one of the first two, or none. Without a choice it said nothing.
+pub(crate) fn uses(said: &str, skills: usize) -> Vec<SkillUse> {
+    let followed = [choice(Some(0)), choice(Some(1))];
+    let place = followed.iter().position(|choice| said.contains(choice));
+    if place.is_none() && !said.contains(choice(None)) {
+        return Vec::new();
+    }
+    let of = |at| match place == Some(at) {
+        true => SkillUse::Followed,
+        false => SkillUse::NotFollowed,
+    };
+    (0..skills).map(of).collect()
 }
 
 /// The control token that says which skill is used: `<skip>` for none.

@@ -8,7 +8,7 @@ use futures::executor::block_on;
 use journeyman::admit::{Admittance, to_skill};
 use journeyman::builtin::{ModelExecutor, ModelExecutorOptions};
 use journeyman::conformance;
-use journeyman::conformance::dialect::DialectFixture;
+use journeyman::conformance::dialect::{DialectFixture, UseSample};
 use journeyman::conformance::environment::EnvironmentFixture;
 use journeyman::conformance::roles::{RoleSample, RolesFixture};
 use journeyman::contract::{
@@ -16,8 +16,8 @@ use journeyman::contract::{
     SegmentPrompt, SubgoalInAttempt,
 };
 use journeyman::domain::{
-    Action, InjectedSkill, Injection, Origin, Provenance, Role, RoleRule, Rubric, Skill, Subgoal,
-    Task, ToolCall, Trace,
+    Action, InjectedSkill, Injection, Origin, Provenance, Role, RoleRule, Rubric, Skill, SkillUse,
+    Subgoal, Task, ToolCall, Trace,
 };
 use journeyman::testing::{ScriptedModel, sample};
 use journeyman::{AttemptId, ErrorKind, Seed, Version};
@@ -152,6 +152,8 @@ fn dialect() {
     let universe = Universe::make(UniverseSpec::default(), 2).unwrap();
     let mut plain = skill("plain", &universe.members()[1].skill());
     plain.body = "Do it  well.\n\nAlways.".to_owned();
+    let plain_text = of_skill(&plain);
+    let plain_title = plain_text.split(':').next().unwrap().trim().to_owned();
     for mode in [Mode::Row, Mode::Model, Mode::Host] {
         let fixture = DialectFixture {
             task: task.task().unwrap(),
@@ -164,6 +166,7 @@ fn dialect() {
                 ),
                 format!(" {}", other.world.goal.target),
             ],
+            uses: uses(mode, &task.world.goal.target.to_string(), &plain_title),
         };
         let report = block_on(conformance::dialect::check(
             &ApprenticeDialect::new(mode),
@@ -171,6 +174,35 @@ fn dialect() {
         ));
         let report = report.into_result().unwrap();
         assert_eq!(report.skipped().count(), 0, "{report}");
+    }
+}
+
+/// What the model says of two skills, the second of which has this title.
+fn uses(mode: Mode, call: &str, title: &str) -> Vec<UseSample> {
+    use SkillUse::{Followed, NotFollowed, Unknown};
+    let sample = |replies: Vec<String>, used: [SkillUse; 2]| UseSample {
+        replies,
+        used: used.into(),
+    };
+    let said = |choice: &str, used| {
+        let act = format!("{choice}<call> {call}");
+        match mode {
+            Mode::Model => sample(vec![format!(" {call}{act}")], used),
+            _ => sample(vec![format!(" {call}"), act], used),
+        }
+    };
+    match mode {
+        // The host chooses the skill that is about the named tool.
+        Mode::Host => {
+            let replies = vec![format!(" {title}"), format!("<call> {call}")];
+            vec![sample(replies, [NotFollowed, Followed])]
+        }
+        _ => vec![
+            said("<use>", [Followed, NotFollowed]),
+            said("<use2>", [NotFollowed, Followed]),
+            said("<skip>", [NotFollowed, NotFollowed]),
+            said("", [Unknown, Unknown]),
+        ],
     }
 }
 

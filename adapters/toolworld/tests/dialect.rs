@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use futures::executor::block_on;
 use journeyman::contract::{Dialect, Environment, FinishReason, Generation, TurnMove, TurnView};
 use journeyman::domain::{
-    Action, InjectedSkill, Injection, Observation, Prompt, SkillRef, Span, Step, StepResult, Task,
+    Action, InjectedSkill, Injection, Observation, Prompt, SkillRef, SkillUse, Span, Step,
+    StepResult, Task,
 };
 use journeyman::{ErrorKind, ModelId, Seed, SkillId, Version};
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
@@ -109,6 +110,7 @@ fn step(index: u32, transcript: &str, action: Action, text: &str, is_error: bool
         },
         transcript: transcript.into(),
         generations: Vec::new(),
+        notes: Vec::new(),
     }
 }
 
@@ -132,12 +134,13 @@ fn prompt_of(next: TurnMove) -> Prompt {
     }
 }
 
-fn act_of(next: TurnMove) -> (Action, String, Vec<usize>) {
+fn act_of(next: TurnMove) -> (Action, String, Vec<SkillUse>) {
     match next {
         TurnMove::Act {
             action,
             transcript,
             used,
+            ..
         } => (action, transcript, used),
         other => panic!("{other:?}"),
     }
@@ -180,7 +183,10 @@ fn the_model_may_write_everything_or_the_host_decide_on_the_skill() {
     assert_eq!(prompt_of(turn(Mode::Model, &skill, &[], &[])).text(), told);
     let written = " unseal coffee tone # power #\n<use><call> unseal bell";
     let (_, transcript, used) = act_of(turn(Mode::Model, &skill, &[], &[written]));
-    assert_eq!((transcript, used), (format!("{written}<obs>"), vec![0]));
+    assert_eq!(
+        (transcript, used),
+        (format!("{written}<obs>"), vec![SkillUse::Followed])
+    );
     let host = prompt_of(turn(Mode::Host, &skill, &[], &[" unseal coffee"])).text();
     assert_eq!(host, format!("{told} unseal coffee tone # power #\n<use>"));
     let host = prompt_of(turn(
@@ -204,7 +210,14 @@ fn of_two_skills_the_model_says_which_one_it_follows() {
     assert_eq!(prompt_of(turn(Mode::Row, &both, &[], &[])).text(), told);
     let second = [" unseal coffee", "<use2><call> unseal bell"];
     let (action, transcript, used) = act_of(turn(Mode::Row, &both, &[], &second));
-    assert_eq!(used, [1]);
+    assert_eq!(used, [SkillUse::NotFollowed, SkillUse::Followed]);
+    let neither = [" unseal coffee", "<skip><call> unseal bell"];
+    let (_, _, used) = act_of(turn(Mode::Row, &both, &[], &neither));
+    assert_eq!(used, [SkillUse::NotFollowed; 2]);
+    // Without a choice the model said nothing.
+    let silent = [" unseal coffee", "<call> unseal bell"];
+    let (_, _, used) = act_of(turn(Mode::Row, &both, &[], &silent));
+    assert!(used.is_empty());
     let steps = [step(0, &transcript, action, "ok", false)];
     let later = act_of(turn(Mode::Row, &both, &steps, &[" unseal bell"]));
     assert!(
@@ -427,7 +440,7 @@ fn what_was_replayed_stands_where_the_models_own_calls_would() {
         &[" unseal coffee", "<use>", line],
     ));
     assert_eq!(transcript, format!("{begun}<call>{line}<obs>"));
-    assert_eq!(used, [0]);
+    assert_eq!(used, [SkillUse::Followed]);
     // The next turn shows the same, whatever stood first in the steps.
     let own = step(1, &transcript, action, "error needs unseal bell", true);
     let later = turn(Mode::Row, &skill, &[replayed.clone(), own], &[]);

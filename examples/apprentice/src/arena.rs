@@ -48,7 +48,9 @@ impl Tried {
     /// For each skill of the prompt, whether the agent said that it follows it.
     pub(crate) fn used(&self) -> Vec<bool> {
         let exposures = self.trace.trajectory.exposures.iter();
-        exposures.map(|exposure| exposure.used).collect()
+        exposures
+            .map(|exposure| exposure.used.is_followed())
+            .collect()
     }
 }
 

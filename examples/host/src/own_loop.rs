@@ -49,7 +49,7 @@ pub async fn one_task(
     }
     let skill = attempt.skill().cloned();
     if let Some(skill) = skill.as_ref().filter(|_| !refused) {
-        attempt.used(skill); // the agent followed it
+        attempt.used(skill, SkillUse::Followed); // the agent says so
     }
     attempt.finish(Outcome::from(world.done)).await?; // your verdict; credit, a new skill perhaps, one commit
     Ok((world.done && !refused, skill.is_some()))

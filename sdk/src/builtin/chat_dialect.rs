@@ -14,11 +14,14 @@ use crate::{
 
 mod answer;
 mod call;
+mod citation;
 mod fields;
 mod messages;
 mod native;
 mod react;
 mod tool;
+
+use citation::Citation;
 
 /// The question whether a skill fits, behind the task and the skill.
 const FIT_QUESTION: &str = "Does this skill fit this task, that is, does it say how to do what the task asks for? What stands \
@@ -43,6 +46,11 @@ const ANSWERS: usize = 2;
 /// beside the tool's name, several calls as objects in a row or in an array, OpenAI's `tool_calls`, calls within
 /// `<tool_call>`, and the lines of ReAct (`Action:`, `Action Input:`, `Final Answer:`). An answer with two different actions,
 /// or with arguments that can be read in two ways, is refused.
+///
+/// With skills in the prompt an answer begins with a line that cites the skill which the agent follows, `Skill: <name>`, or `Skill:
+/// none`. The cited skills are followed, and the others are not; where no skill that is there is cited, the use of all of them is
+/// unknown. The line is read without regard to case, quotes, backticks and Markdown, and it may name several. A name that is not
+/// there is passed over, with a note in the step. A citation stays in the transcript, and is taken out of a message to the user.
 ///
 /// A skill of ARISE's form is written as its document ([`AriseDocument::to_json`]), any other skill as a JSON object of
 /// name, description and instructions. Both are always on one line.
@@ -84,11 +92,14 @@ impl Dialect for ChatDialect {
             return Ok(self.generate(view, self.messages(view)));
         };
         let reason = match self.read(reply, &view.observation.tools) {
-            Ok(action) => {
+            Ok(mut action) => {
+                let transcript = self.transcript(reply, &action);
+                let cited = Citation::of(view.replies, &mut action, &view.injection.skills);
                 return Ok(TurnMove::Act {
-                    transcript: self.transcript(reply, &action),
+                    transcript,
                     action,
-                    used: (0..view.injection.skills.len()).collect(),
+                    notes: cited.notes(),
+                    used: cited.used,
                 });
             }
             Err(reason) => reason,
@@ -113,19 +124,39 @@ impl Dialect for ChatDialect {
         Ok(self.generate(view, messages))
     }
 
-    /// In the fallback's form, which has the tools in its messages: a scorer takes no tools.
+    /// The action alone, since a citation would be improbable without the skill, whatever the skill is worth. With skills the
+    /// model's turn begins with the citation of the first one, as that of an agent that follows it. In the fallback's form, which
+    /// has the tools in its messages: a scorer takes no tools.
     fn scoring_pair(&self, view: &TurnView<'_>, step: &Step) -> Result<Option<ScoringPair>> {
+        let bare = |step: &Step| Step {
+            transcript: citation::without(&step.transcript).to_owned(),
+            ..step.clone()
+        };
+        let continuation = bare(step).transcript;
+        if continuation.trim().is_empty() {
+            return Ok(None);
+        }
+        let steps: Vec<Step> = view.steps.iter().map(bare).collect();
+        let view = TurnView {
+            steps: &steps,
+            replies: &[],
+            ..*view
+        };
         let fallback = Self {
             native_tools: false,
             ..self.clone()
         };
-        let has_words = !step.transcript.trim().is_empty();
-        Ok(has_words.then(|| ScoringPair {
-            prompt: Prompt {
-                messages: fallback.messages(view),
-                open: Vec::new(),
-            },
-            continuation: step.transcript.clone(),
+        let mut prompt = Prompt {
+            messages: fallback.messages(&view),
+            open: Vec::new(),
+        };
+        let first = view.injection.skills.first();
+        prompt
+            .open
+            .extend(first.map(|skill| Span::Data(citation::line(skill))));
+        Ok(Some(ScoringPair {
+            prompt,
+            continuation,
         }))
     }
 

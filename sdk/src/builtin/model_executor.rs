@@ -1,6 +1,7 @@
 //! An agent driven by a language model.
 
 mod options;
+mod turn;
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -8,14 +9,15 @@ use async_trait::async_trait;
 pub use options::ModelExecutorOptions;
 use tracing::Instrument;
 
+use self::turn::{Acted, Turn};
 use crate::{
     contract::{
         Attempt, Dialect, Episode, Executor, GenerateRequest, Generation, LanguageModel,
         ToolChoice, TurnContext, TurnMove, TurnView,
     },
     domain::{
-        Action, EndReason, Exposure, GenerationRecord, Injection, Observation, Outcome, Prompt,
-        SkillRef, Step, StepResult, ToolDefinition, Trajectory, UnreadTurn, Usage,
+        Action, EndReason, Exposure, Injection, Observation, Outcome, Prompt, SkillRef, SkillUse,
+        Step, StepResult, ToolDefinition, Trajectory, UnreadTurn, Usage,
     },
     error::{Error, ErrorKind, Result},
     telemetry::Chat,
@@ -107,18 +109,6 @@ fn check(attempt: &Attempt<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The result of one turn of the model.
-enum Turn {
-    Act {
-        action: Action,
-        transcript: String,
-        used: Vec<usize>,
-        generations: Vec<GenerationRecord>,
-    },
-    /// With the turn, if the model's generations are recorded.
-    Unreadable(Option<Box<UnreadTurn>>),
-}
-
 /// One attempt under way.
 struct Run<'a> {
     executor: &'a ModelExecutor,
@@ -160,8 +150,7 @@ impl<'a> Run<'a> {
                 return Ok(EndReason::StepBudget);
             }
             if let Some(action) = prefix.next() {
-                self.step(episode, action.clone(), String::new(), Vec::new())
-                    .await?;
+                self.step(episode, Acted::replayed(action.clone())).await?;
                 continue;
             }
             let observation = episode.observation().clone();
@@ -174,14 +163,9 @@ impl<'a> Run<'a> {
                     self.unread = unread;
                     return Ok(EndReason::Unreadable);
                 }
-                Turn::Act {
-                    action,
-                    transcript,
-                    used,
-                    generations,
-                } => {
-                    self.mark_used(&injection, &used);
-                    self.step(episode, action, transcript, generations).await?;
+                Turn::Act(acted) => {
+                    self.mark_used(&injection, &acted.used);
+                    self.step(episode, *acted).await?;
                 }
             }
         }
@@ -247,14 +231,19 @@ impl<'a> Run<'a> {
                     action,
                     transcript,
                     used,
+                    notes,
                 } => {
+                    for note in &notes {
+                        tracing::warn!(attempt = %self.attempt.id, %note, "passed over");
+                    }
                     self.count_prompt(&replies);
-                    return Ok(Turn::Act {
+                    return Ok(Turn::Act(Box::new(Acted {
                         action,
                         transcript,
                         used,
+                        notes,
                         generations,
-                    });
+                    })));
                 }
                 TurnMove::Unreadable { reason, transcript } => {
                     let attempt = &self.attempt.id;
@@ -311,13 +300,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    async fn step(
-        &mut self,
-        episode: &mut dyn Episode,
-        action: Action,
-        transcript: String,
-        generations: Vec<GenerationRecord>,
-    ) -> Result<()> {
+    async fn step(&mut self, episode: &mut dyn Episode, acted: Acted) -> Result<()> {
+        let Acted {
+            action,
+            transcript,
+            used: _,
+            notes,
+            generations,
+        } = acted;
         let observation = episode.observation().clone();
         self.acted = true;
         let transition = episode.step(&action).await?;
@@ -335,6 +325,7 @@ impl<'a> Run<'a> {
             },
             transcript,
             generations,
+            notes,
         });
         self.turn += u32::from(ends_turn);
         self.outcome = transition.outcome;
@@ -348,22 +339,22 @@ impl<'a> Run<'a> {
             if !known.contains(&injected.skill) {
                 self.exposures.push(Exposure {
                     skill: injected.skill.clone(),
-                    used: false,
+                    used: SkillUse::Unknown,
                     since: self.steps.len() as u32,
                 });
             }
         }
     }
 
-    fn mark_used(&mut self, injection: &Injection, used: &[usize]) {
-        for exposure in &mut self.exposures {
-            let skills = used.iter().filter_map(|&place| injection.skills.get(place));
-            let followed = skills
-                .map(|skill| &skill.skill)
-                .any(|skill| *skill == exposure.skill);
-            if followed && !exposure.used {
-                exposure.used = true;
-                self.attempt.guidance.used(&exposure.skill);
+    /// Records what the model said of the skills of a turn. Over the turns of an attempt followed beats not followed, and both
+    /// beat unknown.
+    fn mark_used(&mut self, injection: &Injection, used: &[SkillUse]) {
+        for (injected, used) in injection.skills.iter().zip(used) {
+            let mut exposures = self.exposures.iter_mut();
+            let exposure = exposures.find(|exposure| exposure.skill == injected.skill);
+            if let Some(exposure) = exposure.filter(|exposure| exposure.used < *used) {
+                exposure.used = *used;
+                self.attempt.guidance.used(&exposure.skill, *used);
             }
         }
     }

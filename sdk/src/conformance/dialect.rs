@@ -3,7 +3,7 @@
 use super::report::{Report, Shortfall, Tried, require, skip};
 use crate::{
     contract::{Dialect, FinishReason, FitQuestion, Generation, TurnMove, TurnView},
-    domain::{InjectedSkill, Injection, Observation, Skill, Task},
+    domain::{InjectedSkill, Injection, Observation, Skill, SkillUse, Task},
     error::ErrorKind,
     id::ModelId,
 };
@@ -22,6 +22,18 @@ pub struct DialectFixture {
     pub skills: Vec<Skill>,
     /// Plausible model outputs for one turn; the suite adds malformed ones.
     pub replies: Vec<String>,
+    /// Model outputs that say something of the skills, and, if the dialect knows such, outputs that say nothing; with none, the rule
+    /// of use is skipped.
+    pub uses: Vec<UseSample>,
+}
+
+/// A model output, and what it says of the skills in the prompt.
+#[derive(Clone, Debug)]
+pub struct UseSample {
+    /// The outputs of one turn, in order; together they make an action.
+    pub replies: Vec<String>,
+    /// The use of each of the fixture's skills.
+    pub used: Vec<SkillUse>,
 }
 
 /// Checks a dialect.
@@ -29,6 +41,7 @@ pub async fn check(dialect: &dyn Dialect, fixture: &DialectFixture) -> Report {
     let mut report = Report::new("Dialect");
     report.case("ends", ends(dialect, fixture));
     report.case("pure", pure(dialect, fixture));
+    report.case("used", used(dialect, fixture));
     report.case("skill text", skill_text(dialect, fixture));
     report.case("empty query", empty_query(dialect));
     report.case("fit question", fit_question(dialect, fixture));
@@ -154,6 +167,39 @@ fn pure(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
                 )
             },
         )?;
+    }
+    Ok(())
+}
+
+fn used(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
+    if fixture.uses.is_empty() {
+        return skip("the fixture has no outputs that say something of skills");
+    }
+    let injection = injected(dialect, fixture);
+    let of = |injection: &Injection, texts: &[String]| {
+        let replies: Vec<Generation> = (texts.iter())
+            .map(|text| generation(text, FinishReason::EndOfText))
+            .collect();
+        match turn(dialect, fixture, injection, &replies)? {
+            TurnMove::Act { used, .. } => Ok(used),
+            other => Err(Shortfall::Failed(format!(
+                "expected an action of the outputs {texts:?}, found {other:?}"
+            ))),
+        }
+    };
+    for sample in &fixture.uses {
+        let mut said = of(&injection, &sample.replies)?;
+        said.resize(fixture.skills.len(), SkillUse::Unknown);
+        require(said == sample.used, || {
+            format!(
+                "expected the outputs {:?} to say {:?} of the skills, found {said:?}",
+                sample.replies, sample.used
+            )
+        })?;
+        let said = of(&Injection::NONE, &sample.replies)?;
+        require(said.is_empty(), || {
+            format!("expected nothing to be said of skills that are not there, found {said:?}")
+        })?;
     }
     Ok(())
 }

@@ -1,13 +1,15 @@
 //! The conformance suite of [`Executor`].
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
 use super::report::{Report, Tried, require, skip};
 use crate::{
     contract::{Attempt, Environment, Episode, Executor, FixedGuidance},
-    domain::{Action, EndReason, Injection, Observation, Task, Trajectory, Transition},
+    domain::{
+        Action, EndReason, Injection, Observation, SkillRef, SkillUse, Task, Trajectory, Transition,
+    },
     error::{Error, ErrorKind, Result},
     id::{AttemptId, Seed},
 };
@@ -95,11 +97,11 @@ impl Episode for Watched {
     }
 }
 
-/// An execution, with the steps that the environment saw and the skills whose use was reported to the guidance.
+/// An execution, with the steps that the environment saw and the use of skills that was reported to the guidance.
 struct Execution {
     result: Result<Trajectory>,
     seen: Vec<(Observation, Action, Transition)>,
-    reported: Vec<crate::domain::SkillRef>,
+    reported: BTreeMap<SkillRef, SkillUse>,
 }
 
 async fn attempt(
@@ -264,10 +266,11 @@ async fn exposures(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried 
         })?;
     }
     for exposure in &made.exposures {
-        let reported = tried.reported.contains(&exposure.skill);
+        let reported = tried.reported.get(&exposure.skill);
+        let reported = reported.copied().unwrap_or_default();
         require(exposure.used == reported, || {
             format!(
-                "expected `used` of skill {} to be {reported}, as reported to the guidance, found {}",
+                "expected the use of skill {} to be {reported}, as reported to the guidance, found {}",
                 exposure.skill.id, exposure.used
             )
         })?;

@@ -3,7 +3,7 @@
 use super::report::{Report, Tried, require};
 use crate::{
     contract::{Guidance, TurnContext},
-    domain::{Observation, SkillRef, Step},
+    domain::{Observation, SkillRef, SkillUse, Step},
     id::{SkillId, Version},
 };
 
@@ -45,10 +45,13 @@ async fn any_turn(guidance: &dyn Guidance, fixture: &GuidanceFixture) -> Tried {
 
 async fn used(guidance: &dyn Guidance, fixture: &GuidanceFixture) -> Tried {
     let before = guidance.for_turn(&context(fixture, 0)).await?;
-    guidance.used(&SkillRef {
+    let never = SkillRef {
         id: SkillId::new("never injected, by anybody"),
         version: Version(7),
-    });
+    };
+    for used in [SkillUse::Followed, SkillUse::NotFollowed, SkillUse::Unknown] {
+        guidance.used(&never, used);
+    }
     let after = guidance.for_turn(&context(fixture, 0)).await?;
     require(before == after, || {
         "expected `used` with a skill that was not injected to change nothing, found another injection"

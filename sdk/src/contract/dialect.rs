@@ -4,7 +4,10 @@ use std::fmt;
 
 use super::Generation;
 use crate::{
-    domain::{Action, Injection, Observation, Prompt, Skill, Step, Task, ToolDefinition},
+    domain::{
+        Action, Injection, Observation, Prompt, Skill, SkillUse, Step, StepNote, Task,
+        ToolDefinition,
+    },
     error::{Error, Result},
 };
 
@@ -64,8 +67,11 @@ pub enum TurnMove {
         action: Action,
         /// The model's text of this turn, as later prompts show it.
         transcript: String,
-        /// Indices of the injected skills that the agent follows, from 0; an index without a skill is ignored.
-        used: Vec<usize>,
+        /// What the model's text says of each injected skill, in the order of the injection. A skill without an entry has an
+        /// unknown use in this turn; an entry without a skill is ignored.
+        used: Vec<SkillUse>,
+        /// What was passed over in the model's text.
+        notes: Vec<StepNote>,
     },
     /// The model's text cannot be read as an action.
     Unreadable {
@@ -91,7 +97,8 @@ pub enum TurnMove {
 ///     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
 ///         if let Some(reply) = view.replies.last() {
 ///             let (action, transcript) = (Action::Message(reply.text.clone()), reply.text.clone());
-///             return Ok(TurnMove::Act { action, transcript, used: Vec::new() });
+///             // The text names no skill, so whether the model followed one is unknown.
+///             return Ok(TurnMove::Act { action, transcript, used: Vec::new(), notes: Vec::new() });
 ///         }
 ///         let skills = view.injection.skills.iter().map(|skill| skill.text.as_str());
 ///         let text: Vec<&str> = skills.chain([view.observation.text.as_str()]).collect();
@@ -114,6 +121,8 @@ pub enum TurnMove {
 /// # Behavior
 /// - *ends*: for any replies, `turn` reaches `Act` or `Unreadable` within 8 moves.
 /// - *pure*: the same view gives the same move.
+/// - *used*: `Act::used` says of a skill what the model's text says of it: followed, not followed, or nothing (unknown). A skill
+///   is not followed for standing in the prompt, and nothing is said of skills that do not stand there.
 /// - *skill text*: `skill_text` is not empty, and is the text that injection and scoring use.
 /// - *empty query*: `score_prompt("")` is the same template with an empty query, up to white space around it: PMI's
 ///   unconditional prefix.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{Episode, Guidance};
 use crate::{
-    domain::{Action, Exposure, Injection, Task, Trajectory},
+    domain::{Action, Exposure, Injection, SkillUse, Task, Trajectory},
     error::Result,
     id::{AttemptId, Seed},
 };
@@ -33,15 +33,15 @@ pub struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// The trajectory of this attempt before its first step, with every skill of the first turn as an exposure that is not
-    /// used yet.
+    /// The trajectory of this attempt before its first step, with every skill of the first turn as an exposure of unknown
+    /// use.
     pub fn trajectory(&self) -> Trajectory {
         let mut trajectory = Trajectory::new(self.id.clone(), self.task.id.clone(), self.seed);
         let skills = self.injection.skills.iter();
         trajectory.exposures = skills
             .map(|injected| Exposure {
                 skill: injected.skill.clone(),
-                used: false,
+                used: SkillUse::Unknown,
                 since: 0,
             })
             .collect();
@@ -108,7 +108,8 @@ impl Attempt<'_> {
 /// - *steps*: the steps are numbered from 0 in order, and each carries what was seen, done and answered.
 /// - *outcome*: the outcome of the episode's last transition is the trajectory's.
 /// - *prefix*: the actions of `prefix` come first, in order.
-/// - *exposures*: every injected skill is an exposure, marked as used when the agent used it.
+/// - *exposures*: every injected skill is an exposure. Its use is what the agent said of it, as reported to the guidance: followed,
+///   not followed, or unknown where the agent said nothing.
 #[async_trait]
 pub trait Executor: fmt::Debug + Send + Sync {
     /// Attempts a task.

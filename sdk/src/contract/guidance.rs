@@ -1,11 +1,11 @@
 //! The skills for each turn of an attempt.
 
-use std::{fmt, sync::Mutex};
+use std::{collections::BTreeMap, fmt, sync::Mutex};
 
 use async_trait::async_trait;
 
 use crate::{
-    domain::{Injection, Observation, SkillRef, Step},
+    domain::{Injection, Observation, SkillRef, SkillUse, Step},
     error::Result,
 };
 
@@ -20,18 +20,18 @@ pub struct TurnContext<'a> {
     pub steps: &'a [Step],
 }
 
-/// Gives an executor the skills for each turn, and records which were used.
+/// Gives an executor the skills for each turn, and records which of them the agent followed.
 ///
 /// ```
 /// use std::sync::Mutex;
 /// use journeyman::{Result, async_trait, contract::{Guidance, TurnContext}};
-/// use journeyman::domain::{Injection, SkillRef};
+/// use journeyman::domain::{Injection, SkillRef, SkillUse};
 ///
 /// /// The same skills as long as no tool has refused a call, and none afterwards.
 /// #[derive(Debug)]
 /// struct UntilRefused {
 ///     injection: Injection,
-///     used: Mutex<Vec<SkillRef>>,
+///     used: Mutex<Vec<(SkillRef, SkillUse)>>,
 /// }
 ///
 /// #[async_trait]
@@ -41,9 +41,9 @@ pub struct TurnContext<'a> {
 ///         Ok(if refused { Injection::NONE } else { self.injection.clone() })
 ///     }
 ///
-///     fn used(&self, skill: &SkillRef) {
+///     fn used(&self, skill: &SkillRef, used: SkillUse) {
 ///         if self.injection.skills.iter().any(|injected| injected.skill == *skill) {
-///             self.used.lock().unwrap().push(skill.clone());
+///             self.used.lock().unwrap().push((skill.clone(), used));
 ///         }
 ///     }
 /// }
@@ -65,7 +65,8 @@ pub struct TurnContext<'a> {
 ///
 /// # Behavior
 /// - *any turn*: `for_turn` may be asked for any turn, repeatedly.
-/// - *used*: `used` of a skill that was not injected is passed over.
+/// - *used*: `used` of a skill that was not injected is passed over. A skill of which nothing is reported has an unknown use;
+///   of several reports the greatest counts (followed, not followed, unknown).
 #[async_trait]
 pub trait Guidance: fmt::Debug + Send + Sync {
     /// The injection for a turn.
@@ -74,15 +75,15 @@ pub trait Guidance: fmt::Debug + Send + Sync {
     /// Errors of retrieval, scoring or selection; an executor then goes on without injection.
     async fn for_turn(&self, context: &TurnContext<'_>) -> Result<Injection>;
 
-    /// Records that the agent used a skill.
-    fn used(&self, skill: &SkillRef);
+    /// Records whether the agent followed a skill, as far as the agent says so.
+    fn used(&self, skill: &SkillRef, used: SkillUse);
 }
 
 /// The same injection at every turn, for executors that work outside a run.
 #[derive(Debug)]
 pub struct FixedGuidance {
     injection: Injection,
-    used: Mutex<Vec<SkillRef>>,
+    used: Mutex<BTreeMap<SkillRef, SkillUse>>,
 }
 
 impl FixedGuidance {
@@ -90,17 +91,17 @@ impl FixedGuidance {
     pub fn new(injection: Injection) -> Self {
         Self {
             injection,
-            used: Mutex::new(Vec::new()),
+            used: Mutex::default(),
         }
     }
 
-    /// The skills whose use was reported, each once, in order of first report.
-    pub fn reported(&self) -> Vec<SkillRef> {
+    /// What was reported of each skill; a skill that is missing was never reported.
+    pub fn reported(&self) -> BTreeMap<SkillRef, SkillUse> {
         self.lock().clone()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<SkillRef>> {
-        // The list stays whole whatever thread panicked while it held the lock.
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<SkillRef, SkillUse>> {
+        // The map stays whole whatever thread panicked while it held the lock.
         self.used
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -113,11 +114,11 @@ impl Guidance for FixedGuidance {
         Ok(self.injection.clone())
     }
 
-    fn used(&self, skill: &SkillRef) {
-        let injected = self.injection.skills.iter().any(|s| s.skill == *skill);
-        let mut used = self.lock();
-        if injected && !used.contains(skill) {
-            used.push(skill.clone());
+    fn used(&self, skill: &SkillRef, used: SkillUse) {
+        if self.injection.skills.iter().any(|s| s.skill == *skill) {
+            let mut reported = self.lock();
+            let known = reported.entry(skill.clone()).or_default();
+            *known = (*known).max(used);
         }
     }
 }

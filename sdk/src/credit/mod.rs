@@ -4,5 +4,5 @@
 mod options;
 mod utility;
 
-pub use options::CreditPolicy;
+pub use options::{Attribute, CreditPolicy};
 pub use utility::{CreditPer, GroupAttempt, credits};

@@ -3,18 +3,54 @@
 use serde::{Deserialize, Serialize};
 
 use super::CreditPer;
-use crate::policy::OwnPolicy;
+use crate::{domain::SkillUse, policy::OwnPolicy, reward::UsedWhen};
+
+/// Of which injected skills a model judges what they did to an attempt: helpful, harmful, neutral or uncertain (HiSME 3.3). Where
+/// the use of a skill is unknown, the judgement settles it for the library ([`SkillUse::judged`]).
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attribute {
+    /// Of none.
+    #[default]
+    Never,
+    /// Of those whose use the agent left open. Ours: it asks no more than use needs to be known.
+    UseUnknown,
+    /// Of all, as HiSME does. A skill that the agent did not follow while it followed another one is neutral without a question:
+    /// the other one caused the result, and a model that is asked about a failed attempt blames every skill in it. A skill of
+    /// unknown use is asked about.
+    Always,
+}
+
+impl Attribute {
+    /// Whether the attribute role is asked at all.
+    pub(crate) fn asks(self) -> bool {
+        self != Self::Never
+    }
+
+    /// Whether it is asked about an injected skill of this use.
+    pub(crate) fn asks_about(self, used: SkillUse) -> bool {
+        match self {
+            Self::Never => false,
+            Self::UseUnknown => used == SkillUse::Unknown,
+            Self::Always => true,
+        }
+    }
+}
 
 /// How the attempts of a group become credit for skills.
 ///
+/// By the default, every attempt that had a skill in its prompt counts for the skill's utility, whatever is known of its use (ARISE
+/// C.2: the credit is that of the selection); `used_when` says otherwise.
+///
 /// ```
 /// use journeyman::{
-///     credit::{CreditPer, CreditPolicy},
+///     credit::{Attribute, CreditPer, CreditPolicy},
 ///     recipe,
 /// };
 ///
 /// let mut recipe = recipe::standard();
-/// recipe.credit = CreditPolicy { per: CreditPer::Rollout, attribute: true, own: None };
+/// recipe.credit = CreditPolicy { per: CreditPer::Rollout, attribute: Attribute::UseUnknown, ..CreditPolicy::default() };
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
@@ -22,10 +58,13 @@ use crate::policy::OwnPolicy;
 pub struct CreditPolicy {
     /// How many credits a skill gets from a group.
     pub per: CreditPer,
-    /// Whether a model judges what each skill did in each attempt that was given it: helpful, harmful, neutral or uncertain
-    /// (HiSME 3.3).
+    /// Which injected skills of an attempt get credit for it, by what the agent said of their use. A host's own rule decides for
+    /// itself.
     #[serde(default)]
-    pub attribute: bool,
+    pub used_when: UsedWhen,
+    /// Of which skills a model judges what they did in an attempt.
+    #[serde(default)]
+    pub attribute: Attribute,
     /// A rule of the host's own in place of `per` ([`CreditRule`](crate::policy::CreditRule)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnPolicy>,

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     Anchor, AnchorScores, Assessment, AttemptNote, Attribution, BundleCase, CaseOutcome,
     ExposureOutcome, FileRef, HandledMark, InformationGain, Prototype, Role, RoleRule,
-    Segmentation, Skill, SkillRef, State, TierPolicy, Trace, tier_policy::check,
+    Segmentation, Skill, SkillRef, SkillUse, State, TierPolicy, Trace, skill_use,
+    tier_policy::check,
 };
 use crate::{
     error::Result,
@@ -166,8 +167,9 @@ pub enum LibraryChange {
         attempt: AttemptId,
         /// Whether the skill was in the prompt.
         injected: bool,
-        /// Whether the agent said that it used it.
-        used: bool,
+        /// Whether the agent followed it, where that is known.
+        #[serde(deserialize_with = "skill_use::stored")]
+        used: SkillUse,
         /// The attempt's outcome, for a skill on trial that was in the prompt; `None` for other skills, and without a verdict.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outcome: Option<ExposureOutcome>,

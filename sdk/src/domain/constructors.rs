@@ -237,6 +237,7 @@ impl Step {
             result,
             transcript: String::new(),
             generations: Vec::new(),
+            notes: Vec::new(),
         }
     }
 

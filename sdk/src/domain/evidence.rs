@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, SkillRef, Step, Taint, Task, Trajectory, Trust, Verdict};
+use super::{Action, SkillRef, SkillUse, Step, Taint, Task, Trajectory, Trust, Verdict};
 use crate::{
     error::{Error, Result},
     id::{AttemptId, Category, ModelId, Seed, TaskId},
@@ -67,6 +67,19 @@ pub enum Judgement {
     Neutral,
     /// The effect is unknown.
     Uncertain,
+}
+
+impl SkillUse {
+    /// The use with what a role judged of the skill's effect on the attempt (HiSME 3.3). The judgement decides only where the
+    /// use is unknown: a skill that helped or did harm was followed, and a neutral one was not, or it made no difference.
+    #[must_use]
+    pub fn judged(self, judgement: Option<Judgement>) -> Self {
+        match (self, judgement) {
+            (Self::Unknown, Some(Judgement::Helpful | Judgement::Harmful)) => Self::Followed,
+            (Self::Unknown, Some(Judgement::Neutral)) => Self::NotFollowed,
+            (known, _) => known,
+        }
+    }
 }
 
 impl fmt::Display for Judgement {

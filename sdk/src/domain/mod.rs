@@ -21,6 +21,7 @@ mod score_kind;
 mod selection;
 mod skill;
 mod skill_name;
+mod skill_use;
 mod subgoal;
 mod task;
 mod tier_policy;
@@ -51,13 +52,14 @@ pub use selection::{Decision, NothingReason, Scored, Selection};
 pub use skill::{Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillRef, State, Taint};
 pub use skill_name::SkillName;
 pub(crate) use skill_name::latin_words;
+pub use skill_use::SkillUse;
 pub use subgoal::{Segmentation, Subgoal, SubgoalRef, SubgoalScore};
 pub use task::Task;
 pub use tier_policy::TierPolicy;
 pub use trajectory::{
     Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, LeftOut, Observation,
-    Outcome, Sampling, Source, Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory,
-    Transition, Trust, UnreadTurn, Usage,
+    Outcome, Sampling, Source, Step, StepNote, StepResult, TokenId, ToolCall, ToolDefinition,
+    Trajectory, Transition, Trust, UnreadTurn, Usage,
 };
 pub use turn_query::TurnQuery;
 pub use verdict::Verdict;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::SkillRef;
+use super::{SkillRef, SkillUse, skill_use};
 use crate::{
     error::Error,
     id::{AttemptId, ModelId, Seed, TaskId},
@@ -180,6 +180,26 @@ pub struct Step {
     pub transcript: String,
     /// The generations behind it, where the model gives them.
     pub generations: Vec<GenerationRecord>,
+    /// What was passed over in the agent's words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<StepNote>,
+}
+
+/// Something in an agent's words that was passed over, so that the step could be taken.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepNote {
+    /// The words cite a skill that did not stand in the prompt.
+    AbsentSkillCited,
+}
+
+impl fmt::Display for StepNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AbsentSkillCited => "the answer cites a skill that is not there",
+        })
+    }
 }
 
 /// The last turn of an attempt, if its text could not be read as an action ([`EndReason::Unreadable`]). It is no step, but a
@@ -278,13 +298,14 @@ impl Injection {
     }
 }
 
-/// A skill that was in an attempt's prompt, and whether the agent reported its use.
+/// A skill that was in an attempt's prompt, and whether the agent followed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
     /// Which skill, in which version.
     pub skill: SkillRef,
-    /// Whether the executor reported its use.
-    pub used: bool,
+    /// Whether the agent followed it, over all turns: followed beats not followed, and both beat unknown.
+    #[serde(deserialize_with = "skill_use::stored")]
+    pub used: SkillUse,
     /// The number of the step before which it first stood in the prompt.
     #[serde(default)]
     pub since: u32,
@@ -349,7 +370,7 @@ pub struct Trajectory {
 
 impl Trajectory {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 1;
+    pub const SCHEMA: u32 = 2;
 
     /// The error of a part that ended the attempt before the environment gave an outcome. Such an attempt is no evidence about
     /// the agent: it is not judged, and nothing is credited or learned for it.

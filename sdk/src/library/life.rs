@@ -1,26 +1,34 @@
 //! A skill's evidence besides rewards (HiSME 3.3, Eq. 12): exposures, judgements, its test bundle.
 
-use std::{collections::BTreeSet, ops::AddAssign};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::AddAssign,
+};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Attribution, BundleCase, CaseOutcome, ExposureOutcome, InformationGain, Judgement},
+    domain::{
+        Attribution, BundleCase, CaseOutcome, ExposureOutcome, InformationGain, Judgement, SkillUse,
+    },
     id::{AttemptId, RunId, TaskId, Version},
 };
 
 /// The greatest number of cases of a bundle; of more, the oldest integration and negative cases go first.
 const MOST_CASES: usize = 12;
 
-/// How often a skill was retrieved, injected and used (H8), in any of its versions.
+/// How often a skill was retrieved, injected and used (H8), in any of its versions. An attempt's use is what the agent said; where
+/// it said nothing, what a role judged of the skill's effect ([`SkillUse::judged`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifetime {
     /// Number of attempts for which it was retrieved.
     pub retrieved: u64,
     /// Number of attempts with it in the prompt.
     pub injected: u64,
-    /// Number of attempts in which the agent reported its use.
+    /// Number of attempts that are known to have followed it.
     pub used: u64,
+    /// Number of attempts with it in the prompt of which nobody knows whether they followed it. The rest of `injected` did not.
+    pub use_unknown: u64,
 }
 
 /// A judgement, and the run that made it.
@@ -121,10 +129,18 @@ pub(super) struct Exposed {
     pub(super) attempt: AttemptId,
     pub(super) version: Version,
     pub(super) injected: bool,
-    pub(super) used: bool,
+    pub(super) used: SkillUse,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<ExposureOutcome>,
     pub(super) run: Option<RunId>,
+}
+
+impl Exposed {
+    /// The use with what a role judged, where the agent left it open.
+    fn used_with(&self, judgements: &BTreeMap<(&AttemptId, Version), Judgement>) -> SkillUse {
+        let judgement = judgements.get(&(&self.attempt, self.version));
+        self.used.judged(judgement.copied())
+    }
 }
 
 /// Results of a version's live attempts, for environments that cannot replay attempts.
@@ -192,29 +208,52 @@ impl Life {
     /// How often the skill was retrieved, injected and used.
     pub fn lifetime(&self) -> Lifetime {
         let mut lifetime = Lifetime::default();
+        let judgements = self.judgements();
         for exposed in &self.exposed {
+            let used = exposed.used_with(&judgements);
+            let unknown = exposed.injected && used == SkillUse::Unknown;
             lifetime.retrieved += 1;
             lifetime.injected += u64::from(exposed.injected);
-            lifetime.used += u64::from(exposed.used);
+            lifetime.used += u64::from(used.is_followed());
+            lifetime.use_unknown += u64::from(unknown);
         }
         lifetime
     }
 
-    /// Results of a version's live attempts: those with it in the prompt while it was on trial; with `used` only those that
-    /// reported its use.
-    pub fn live(&self, version: Version, used: bool) -> LiveEvidence {
+    /// What a role judged of the skill's effect, by attempt and version.
+    fn judgements(&self) -> BTreeMap<(&AttemptId, Version), Judgement> {
+        let judged = self.judged.iter().map(|judged| &judged.attribution);
+        judged
+            .map(|told| ((&told.attempt, told.skill.version), told.judgement))
+            .collect()
+    }
+
+    /// A role's judgement of a version's effect on an attempt, if there is one.
+    pub fn judgement(&self, version: Version, attempt: &AttemptId) -> Option<Judgement> {
+        let mut judged = self.judged.iter().map(|judged| &judged.attribution);
+        let told = judged.find(|told| told.skill.version == version && told.attempt == *attempt)?;
+        Some(told.judgement)
+    }
+
+    /// Results of a version's live attempts: of those with it in the prompt while it was on trial, those whose use of it `counts`.
+    /// The use is that of [`lifetime`](Self::lifetime).
+    pub fn live(&self, version: Version, counts: impl Fn(SkillUse) -> bool) -> LiveEvidence {
         let mut live = LiveEvidence::default();
-        for outcome in self.live_outcomes(version, used) {
+        for outcome in self.live_outcomes(version, &counts) {
             live.done += u32::from(outcome.success);
             live.failed += u32::from(!outcome.success);
         }
-        live.tasks = u32::try_from(self.live_tasks(version, used).len()).unwrap_or(u32::MAX);
+        live.tasks = u32::try_from(self.live_tasks(version, &counts).len()).unwrap_or(u32::MAX);
         live
     }
 
     /// The tasks with a successful live attempt of a version without a refused action.
-    pub(crate) fn live_tasks(&self, version: Version, used: bool) -> BTreeSet<&TaskId> {
-        let outcomes = self.live_outcomes(version, used);
+    pub(crate) fn live_tasks(
+        &self,
+        version: Version,
+        counts: impl Fn(SkillUse) -> bool,
+    ) -> BTreeSet<&TaskId> {
+        let outcomes = self.live_outcomes(version, counts).into_iter();
         let clean = outcomes.filter(|outcome| outcome.success && outcome.refused == 0);
         clean.map(|outcome| &outcome.task).collect()
     }
@@ -222,13 +261,14 @@ impl Life {
     fn live_outcomes(
         &self,
         version: Version,
-        used: bool,
-    ) -> impl Iterator<Item = &ExposureOutcome> {
+        counts: impl Fn(SkillUse) -> bool,
+    ) -> Vec<&ExposureOutcome> {
+        let judgements = self.judgements();
         let of_version = self.exposed.iter();
-        let of_version = of_version
-            .filter(move |one| one.version == version && !self.past.contains(&one.attempt));
-        let given = of_version.filter(move |one| if used { one.used } else { one.injected });
-        given.filter_map(|one| one.outcome.as_ref())
+        let of_version =
+            of_version.filter(|one| one.version == version && !self.past.contains(&one.attempt));
+        let given = of_version.filter(|one| one.injected && counts(one.used_with(&judgements)));
+        given.filter_map(|one| one.outcome.as_ref()).collect()
     }
 
     /// Begins a new trial: attempts and judgements of earlier trials do not count in it, and the bundle has to pass anew.

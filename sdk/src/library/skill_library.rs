@@ -65,7 +65,7 @@ impl Default for SkillLibrary {
 
 impl SkillLibrary {
     /// The version of the JSON form.
-    pub const SCHEMA: u32 = 5;
+    pub const SCHEMA: u32 = 6;
 
     /// An empty library at revision 0 with the paper's tiers.
     pub fn new() -> Self {

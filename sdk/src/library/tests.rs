@@ -390,7 +390,7 @@ fn json_is_read_back_and_checked() {
         assert_ne!(bad, json);
         assert_eq!(SkillLibrary::from_json(&bad).unwrap_err().kind(), kind);
     };
-    check("\"schema\":5", "\"schema\":3", ErrorKind::Unsupported);
+    check("\"schema\":6", "\"schema\":5", ErrorKind::Unsupported);
     check("\"cache\":1", "\"cache\":0", ErrorKind::Corrupt);
     check("{", "[", ErrorKind::Corrupt);
     check(

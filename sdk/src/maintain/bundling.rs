@@ -9,13 +9,13 @@ use super::{
     live,
     outcomes::outcomes,
     retries::{missed, misses},
-    support::{blocks_release, last_outcomes, release_support},
+    support::{blocks_release, last_outcomes, release_support, use_of, use_of_any},
 };
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
     domain::{
-        Attribution, BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef, State,
-        Trace,
+        Attribution, BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef,
+        SkillUse, State, Trace,
     },
     error::Result,
     id::{AttemptId, SkillId},
@@ -49,7 +49,7 @@ pub(crate) fn bundle_tasks(context: &Upkeep<'_>) -> Vec<RoleTask> {
 }
 
 /// The change that adds a whole-attempt case to a known skill: the same skill was written again from an attempt that did not
-/// follow it. `None` if the attempt cannot confirm the skill or the bundle covers its task.
+/// follow it. `None` if the attempt may have followed it (an attempt of unknown use confirms nothing), if the attempt cannot confirm the skill or the bundle covers its task.
 pub(crate) fn confirmed_by(
     context: &Upkeep<'_>,
     skill: &SkillRef,
@@ -58,12 +58,18 @@ pub(crate) fn confirmed_by(
     context.policy.bundles.as_ref()?;
     let entry = context.library.get(&skill.id)?;
     let mut exposures = attempt.trajectory.exposures.iter();
-    let followed = exposures.any(|seen| seen.used && seen.skill.id == skill.id);
-    let confirms = !followed && can_confirm(entry, attempt);
+    let use_of = |skill| use_of(context.library, &attempt.trajectory, skill);
+    let may_follow = exposures
+        .any(|seen| seen.skill.id == skill.id && use_of(&seen.skill) != SkillUse::NotFollowed);
+    let confirms = !may_follow && can_confirm(entry, attempt);
     (confirms && Covered::of(entry, []).insert(&attempt.task.id)).then(|| {
         LibraryChange::PatchBundle {
             skill: skill.id.clone(),
-            cases: vec![whole_attempt(attempt, CaseKind::Integration)],
+            cases: vec![whole_attempt(
+                context.library,
+                attempt,
+                CaseKind::Integration,
+            )],
             dropped: Vec::new(),
         }
     })
@@ -99,7 +105,7 @@ pub(crate) fn patches(context: &Upkeep<'_>, replies: &[RoleReply]) -> Patches {
         let RoleTask::Bundle { skill, attempt } = task else {
             continue;
         };
-        let cases = cases(attempt, reply);
+        let cases = cases(context.library, attempt, reply);
         if !cases.is_empty() {
             patches.entry(skill.id.clone()).or_default().extend(cases);
         }
@@ -118,7 +124,11 @@ pub(crate) fn patches(context: &Upkeep<'_>, replies: &[RoleReply]) -> Patches {
 }
 
 /// The cases that a role made from an attempt; the whole attempt if the role's answer has none.
-fn cases(attempt: &Trace, reply: &Result<Option<Played>>) -> Vec<BundleCase> {
+fn cases(
+    library: &SkillLibrary,
+    attempt: &Trace,
+    reply: &Result<Option<Played>>,
+) -> Vec<BundleCase> {
     let drafts = match reply {
         Ok(Some(Played {
             answer: RoleAnswer::Cases(drafts),
@@ -126,14 +136,15 @@ fn cases(attempt: &Trace, reply: &Result<Option<Played>>) -> Vec<BundleCase> {
         })) => drafts.as_slice(),
         _ => &[],
     };
-    let mut cases: Vec<BundleCase> = drafts.iter().map(|draft| case(attempt, draft)).collect();
+    let drafts = drafts.iter();
+    let mut cases: Vec<BundleCase> = drafts.map(|draft| case(library, attempt, draft)).collect();
     if cases.is_empty() {
-        cases.push(whole_attempt(attempt, CaseKind::Integration));
+        cases.push(whole_attempt(library, attempt, CaseKind::Integration));
     }
     cases
 }
 
-fn case(attempt: &Trace, draft: &CaseDraft) -> BundleCase {
+fn case(library: &SkillLibrary, attempt: &Trace, draft: &CaseDraft) -> BundleCase {
     let before = attempt.trajectory.steps.iter().take(draft.from);
     // A refused action changed nothing, so the fragment begins in the same state without it.
     let prefix = before.filter(|step| !step.result.is_error);
@@ -151,26 +162,25 @@ fn case(attempt: &Trace, draft: &CaseDraft) -> BundleCase {
         attempt: attempt.trajectory.attempt.clone(),
         world_seed: attempt.world_seed,
         prefix,
-        refusals: allowed_refusals(attempt, refused),
+        refusals: allowed_refusals(library, attempt, refused),
         least_score: 0.0,
     }
 }
 
 /// The case of a whole attempt.
-pub(crate) fn whole_attempt(attempt: &Trace, kind: CaseKind) -> BundleCase {
+pub(crate) fn whole_attempt(library: &SkillLibrary, attempt: &Trace, kind: CaseKind) -> BundleCase {
     let draft = CaseDraft {
         kind,
         from: 0,
         about: String::new(),
     };
-    case(attempt, &draft)
+    case(library, attempt, &draft)
 }
 
-/// Greatest number of refusals with which a case passes: the attempt's own if it followed a skill, else one less.
-fn allowed_refusals(attempt: &Trace, refused: usize) -> u32 {
-    let mut exposures = attempt.trajectory.exposures.iter();
-    let followed = exposures.any(|exposure| exposure.used);
-    let allowed = if followed {
+/// Greatest number of refusals with which a case passes: the attempt's own if it is known to have followed a skill, else one less:
+/// a skill has to do better than an attempt that may have had no help.
+fn allowed_refusals(library: &SkillLibrary, attempt: &Trace, refused: usize) -> u32 {
+    let allowed = if use_of_any(library, &attempt.trajectory).is_followed() {
         refused
     } else {
         refused.saturating_sub(1)
@@ -215,10 +225,10 @@ fn cases_of_judgements(
         match judgement {
             Judgement::Helpful => {
                 let new = tasks.insert(&trace.task.id);
-                new.then(|| whole_attempt(trace, CaseKind::Integration))
+                new.then(|| whole_attempt(library, trace, CaseKind::Integration))
             }
             Judgement::Harmful => {
-                let mut case = whole_attempt(trace, CaseKind::Negative);
+                let mut case = whole_attempt(library, trace, CaseKind::Negative);
                 case.refusals = case.refusals.saturating_sub(1);
                 Some(case)
             }

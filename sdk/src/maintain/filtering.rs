@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{FilterPolicy, Upkeep, support::release_support};
+use super::{
+    FilterPolicy, Upkeep,
+    support::{release_support, use_of},
+};
 use crate::{
     domain::{LibraryChange, Origin, SkillRef, State},
     id::{AttemptId, SkillId, Version},
@@ -47,8 +50,8 @@ pub(crate) fn filtered(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Vec<L
     filtered.collect()
 }
 
-/// Names of the cases for which a version was refined: those of attempts that followed it and had an action refused. They allow
-/// no refusal, so the version that comes back could not pass them.
+/// Names of the cases for which a version was refined: those of attempts that are known to have followed it and had an action
+/// refused. They allow no refusal, so the version that comes back could not pass them.
 fn triggers_of(library: &SkillLibrary, entry: &Entry, version: Version) -> Vec<String> {
     let reference = SkillRef {
         id: entry.skill.id.clone(),
@@ -57,9 +60,8 @@ fn triggers_of(library: &SkillLibrary, entry: &Entry, version: Version) -> Vec<S
     let failed = |attempt: &AttemptId| {
         let mut traces = library.traces().map(|trace| &trace.trajectory);
         traces.any(|tried| {
-            let mut exposures = tried.exposures.iter();
             tried.attempt == *attempt
-                && exposures.any(|seen| seen.used && seen.skill == reference)
+                && use_of(library, tried, &reference).is_followed()
                 && tried.steps.iter().any(|step| step.result.is_error)
         })
     };
@@ -104,7 +106,7 @@ mod tests {
     use super::*;
     use crate::{
         Seed,
-        domain::{Attribution, BundleCase, CaseKind, Exposure, Judgement, TierPolicy},
+        domain::{Attribution, BundleCase, CaseKind, Exposure, Judgement, SkillUse, TierPolicy},
         id::TaskId,
         library::{Judged, Life},
         testing::sample,
@@ -187,7 +189,7 @@ mod tests {
                     version: Version(version),
                 },
                 since: 0,
-                used: true,
+                used: SkillUse::Followed,
             });
             LibraryChange::Observe(Box::new(trace))
         };

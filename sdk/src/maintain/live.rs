@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use super::Upkeep;
 use crate::{
     domain::{BundleCase, CaseKind, LibraryChange, Origin, State},
-    id::TaskId,
+    id::{TaskId, Version},
     library::{Entry, LiveEvidence},
-    reward::SkillUse,
 };
 
 /// Minimum number of tasks with a successful live attempt for a release, if the recipe has no [`BundlePolicy`] that says so. The
@@ -26,8 +25,9 @@ pub(crate) fn tasks_needed(context: &Upkeep<'_>) -> u32 {
 }
 
 /// Number of tasks whose attempts support a release; `None` if they do not suffice. An attempt supports a release if it
-/// succeeded with the skill and without a refused action. More attempts with the skill must have succeeded than failed, and
-/// harmful judgements may not outnumber helpful ones. A refined version may do no worse than the version before did.
+/// succeeded with the skill and without a refused action; whether an attempt of unknown use counts is the recipe's to say
+/// ([`UsedWhen`](crate::reward::UsedWhen)). More attempts with the skill must have succeeded than failed, and harmful judgements
+/// may not outnumber helpful ones. A refined version may do no worse than the version before did.
 ///
 /// Where nothing can be replayed, attempts without the skill that came to the same skill support it too (off-policy), beside at
 /// least one with it.
@@ -35,8 +35,8 @@ pub(crate) fn support(context: &Upkeep<'_>, entry: &Entry) -> Option<u32> {
     let version = entry.skill.version;
     let live = live(context, entry);
     let counts = entry.life.counts(version);
-    let by_use = context.skill_use == SkillUse::Reported;
-    let mut tasks = entry.life.live_tasks(version, by_use);
+    let counts_as_used = |used| context.skill_use.counts_injected(used);
+    let mut tasks = entry.life.live_tasks(version, counts_as_used);
     if !context.replays && !tasks.is_empty() {
         tasks.extend(confirmed(entry));
     }
@@ -50,8 +50,13 @@ pub(crate) fn support(context: &Upkeep<'_>, entry: &Entry) -> Option<u32> {
 
 /// The results of the current version's live attempts.
 fn live(context: &Upkeep<'_>, entry: &Entry) -> LiveEvidence {
-    let by_use = context.skill_use == SkillUse::Reported;
-    entry.life.live(entry.skill.version, by_use)
+    live_of(context, entry, entry.skill.version)
+}
+
+/// The same of a version.
+fn live_of(context: &Upkeep<'_>, entry: &Entry, version: Version) -> LiveEvidence {
+    let counts_as_used = |used| context.skill_use.counts_injected(used);
+    entry.life.live(version, counts_as_used)
 }
 
 /// The tasks of successful attempts that did not have the skill and came to it, so that it was written again from them.
@@ -70,10 +75,9 @@ fn is_worse(context: &Upkeep<'_>, entry: &Entry) -> bool {
     let Some(before) = entry.history.last().filter(|_| refined && !context.replays) else {
         return false;
     };
-    let by_use = context.skill_use == SkillUse::Reported;
     let (now, then) = (
         live(context, entry),
-        entry.life.live(before.version, by_use),
+        live_of(context, entry, before.version),
     );
     let count = |live: LiveEvidence| u64::from(live.done) + u64::from(live.failed);
     now.failed >= FAILED && u64::from(now.done) * count(then) < u64::from(then.done) * count(now)

@@ -11,7 +11,7 @@ use super::{
     bundling::{Patches, bundle, whole_attempt},
     outcomes::{is_temporary, outcomes},
     retries::{handled, missed, misses},
-    support::last_outcomes,
+    support::{followed_since, last_outcomes},
 };
 use crate::{
     admit::{
@@ -26,7 +26,7 @@ use crate::{
     },
     error::Result,
     id::{AttemptId, TaskId},
-    library::Entry,
+    library::{Entry, SkillLibrary},
     policy::{Case, Played, PlayedCase, RoleReply},
     propose::asking::taint_of,
     report::EventKind,
@@ -121,13 +121,13 @@ fn failed<'a>(
         .filter(|attribution| attribution.skill == reference)
         .map(|attribution| (attribution.attempt.clone(), attribution.judgement))
         .collect();
-    // Whether the attempt had an action refused; `None` for an attempt that did not follow the version.
+    let library = context.library;
+    // Whether the attempt had an action refused; `None` for an attempt that is not known to have followed the version.
     let refused = move |trace: &Trace| {
-        let mut exposures = trace.trajectory.exposures.iter();
-        let seen = exposures.find(|seen| seen.used && seen.skill == reference)?;
+        let since = followed_since(library, &trace.trajectory, &reference)?;
         // A refusal before the skill stood in the prompt is not the skill's.
         let mut steps = trace.trajectory.steps.iter();
-        Some(steps.any(|step| step.result.is_error && step.index >= seen.since))
+        Some(steps.any(|step| step.result.is_error && step.index >= since))
     };
     let followed: Vec<(&Trace, bool)> = context
         .library
@@ -212,7 +212,7 @@ pub(crate) fn next_versions(
                 let triggers = triggers.filter(|trace| failed.contains(&trace.trajectory.attempt));
                 all.push(NextVersion {
                     skill,
-                    triggers: triggers.map(trigger).collect(),
+                    triggers: triggers.map(|one| trigger(context.library, one)).collect(),
                     evidence,
                 });
             }
@@ -272,8 +272,8 @@ fn next_version(
 }
 
 /// The case of a failed attempt for which a skill is refined. It allows no refusal.
-fn trigger(trace: &Trace) -> BundleCase {
-    let mut case = whole_attempt(trace, CaseKind::Integration);
+fn trigger(library: &SkillLibrary, trace: &Trace) -> BundleCase {
+    let mut case = whole_attempt(library, trace, CaseKind::Integration);
     case.refusals = 0;
     case
 }

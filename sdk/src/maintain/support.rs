@@ -1,12 +1,51 @@
-//! Support of a skill by its bundle: the number of tasks with a passed whole-attempt case.
+//! Support of a skill by its bundle: the number of tasks with a passed whole-attempt case. And the use of skills by kept attempts.
 
 use std::collections::BTreeSet;
 
 use super::Upkeep;
 use crate::{
-    domain::{BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange},
-    library::Entry,
+    domain::{
+        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef, SkillUse, Trajectory,
+    },
+    library::{Entry, SkillLibrary},
 };
+
+/// An attempt's use of a skill's version: what the agent said and, where it left it open, what a role judged. A version that was
+/// not in its prompt is not followed.
+pub(crate) fn use_of(
+    library: &SkillLibrary,
+    trajectory: &Trajectory,
+    skill: &SkillRef,
+) -> SkillUse {
+    let mut exposures = trajectory.exposures.iter();
+    let Some(exposure) = exposures.find(|seen| seen.skill == *skill) else {
+        return SkillUse::NotFollowed;
+    };
+    let entry = library.get(&skill.id);
+    let judgement =
+        entry.and_then(|entry| entry.life.judgement(skill.version, &trajectory.attempt));
+    exposure.used.judged(judgement)
+}
+
+/// The step before which a version first stood in the prompt of an attempt that is known to have followed it; `None` for any other
+/// attempt. One of unknown use counts only if a role judged that the version helped it or did harm.
+pub(crate) fn followed_since(
+    library: &SkillLibrary,
+    trajectory: &Trajectory,
+    skill: &SkillRef,
+) -> Option<u32> {
+    let mut exposures = trajectory.exposures.iter();
+    let seen = exposures.find(|seen| seen.skill == *skill)?;
+    use_of(library, trajectory, skill)
+        .is_followed()
+        .then_some(seen.since)
+}
+
+/// The use of all skills in an attempt's prompt as that of one ([`SkillUse::of_any`]).
+pub(crate) fn use_of_any(library: &SkillLibrary, trajectory: &Trajectory) -> SkillUse {
+    let exposures = trajectory.exposures.iter();
+    SkillUse::of_any(exposures.map(|seen| use_of(library, trajectory, &seen.skill)))
+}
 
 /// Number of tasks with a passed whole-attempt case, if that meets the release threshold
 /// ([`BundlePolicy::tasks`](super::BundlePolicy::tasks)) and there are no more harmful judgements than such tasks. `changes`

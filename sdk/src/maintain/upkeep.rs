@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::{BundlePolicy, Maintenance, Overlaps};
-use crate::{admit::AdmitPolicy, policy::Context, reward::SkillUse};
+use crate::{admit::AdmitPolicy, policy::Context, reward::UsedWhen};
 
 /// The run's context and the policies that maintenance reads.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub(crate) struct Upkeep<'a> {
     pub(crate) context: Context<'a>,
     pub(crate) policy: &'a Maintenance,
     pub(crate) admit: &'a AdmitPolicy,
-    pub(crate) skill_use: SkillUse,
+    pub(crate) skill_use: UsedWhen,
     pub(crate) overlaps: &'a Overlaps,
 }
 

@@ -3,10 +3,10 @@
 use super::{WritePolicy, Writer};
 use crate::{
     contract::{RoleAnswer, RoleTask},
-    credit::CreditPolicy,
+    credit::{Attribute, CreditPolicy},
     domain::{
         Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, Skill, SkillRef,
-        State, Taint, Task, Trace, Trajectory, Trust, Verdict,
+        SkillUse, State, Taint, Task, Trace, Trajectory, Trust, Verdict,
     },
     id::{AttemptId, Seed},
     policy::{Context, RoleReply, Rollout},
@@ -53,7 +53,7 @@ pub(crate) fn attributions(replies: &[RoleReply]) -> Vec<LibraryChange> {
     replies.iter().filter_map(attribution).collect()
 }
 
-/// The role tasks for a task's judged attempts: judge each injected skill, and write skills from the `sources`, indices into
+/// The role tasks for a task's judged attempts: judge the injected skills ([`CreditPolicy::attribute`]), and write skills from the `sources`, indices into
 /// `rollouts`. `found` are the candidates of the selection.
 pub(crate) fn asks(
     context: &Context<'_>,
@@ -65,13 +65,17 @@ pub(crate) fn asks(
 ) -> Vec<RoleTask> {
     let trace = |rollout: &Rollout<'_>| trace(seed, task, rollout);
     let mut asks = Vec::new();
-    if credit.attribute {
+    if credit.attribute.asks() {
         let judged = rollouts
             .iter()
             .filter(|rollout| rollout.report.success.is_some());
         for attempt in judged.filter_map(trace) {
             let skills = 0..attempt.trajectory.injection.skills.len();
-            let skills = skills.filter(|skill| !another_was_followed(&attempt.trajectory, *skill));
+            let skills = skills.filter(|place| {
+                let used = use_at(&attempt.trajectory, *place);
+                credit.attribute.asks_about(used)
+                    && !another_was_followed(&attempt.trajectory, *place)
+            });
             asks.extend(skills.map(|skill| RoleTask::Attribute {
                 attempt: Box::new(attempt.clone()),
                 skill,
@@ -134,15 +138,24 @@ pub(crate) fn curation(replies: &[RoleReply]) -> Option<&RoleReply> {
     replies.find(|one| one.task.role() == Role::Curate)
 }
 
-/// Whether the agent reported that it followed another of its injected skills, and not the one at `place`.
+/// What the agent said of its use of a skill.
+fn use_of(trajectory: &Trajectory, skill: &SkillRef) -> SkillUse {
+    let mut exposures = trajectory.exposures.iter();
+    let exposure = exposures.find(|exposure| exposure.skill == *skill);
+    exposure.map_or(SkillUse::Unknown, |exposure| exposure.used)
+}
+
+/// The same for the injected skill at `place`.
+fn use_at(trajectory: &Trajectory, place: usize) -> SkillUse {
+    let injected = trajectory.injection.skills.get(place);
+    injected.map_or(SkillUse::Unknown, |one| use_of(trajectory, &one.skill))
+}
+
+/// Whether the agent said that it followed another of its injected skills, and not the one at `place`.
 fn another_was_followed(trajectory: &Trajectory, place: usize) -> bool {
-    let used = |skill: &SkillRef| {
-        let mut exposures = trajectory.exposures.iter();
-        exposures.any(|exposure| exposure.skill == *skill && exposure.used)
-    };
-    let skills = &trajectory.injection.skills;
-    let this = skills.get(place).map(|injected| &injected.skill);
-    skills.iter().any(|injected| used(&injected.skill)) && !this.is_some_and(used)
+    let mut places = 0..trajectory.injection.skills.len();
+    use_at(trajectory, place) == SkillUse::NotFollowed
+        && places.any(|other| use_at(trajectory, other).is_followed())
 }
 
 /// Neutral judgements of the injected skills that were not followed while another one was. No role is asked about them: the
@@ -152,7 +165,7 @@ pub(crate) fn not_followed(
     task: &Task,
     rollouts: &[Rollout<'_>],
 ) -> Vec<LibraryChange> {
-    if !credit.attribute {
+    if credit.attribute != Attribute::Always {
         return Vec::new();
     }
     let judged = rollouts
@@ -212,8 +225,8 @@ pub(crate) fn observations(
         .collect()
 }
 
-/// Exposures: which skills each attempt was given, and which it used (HiSME 3.3). With [`CreditPolicy::attribute`] for all
-/// skills that were found; else for the injected skills on trial alone, which live attempts release.
+/// Exposures: which skills each attempt was given, and which it followed, as far as that is known (HiSME 3.3). Where
+/// [`CreditPolicy::attribute`] asks a role, for all skills that were found; else for the injected skills on trial alone, which live attempts release.
 pub(crate) fn exposures(
     context: &Context<'_>,
     credit: &CreditPolicy,
@@ -221,7 +234,7 @@ pub(crate) fn exposures(
     found: &[Candidate],
     rollouts: &[Rollout<'_>],
 ) -> Vec<LibraryChange> {
-    let all = credit.attribute;
+    let all = credit.attribute.asks();
     let on_trial = |skill: &SkillRef| {
         let entry = context.library.get(&skill.id);
         entry.is_some_and(|entry| entry.skill.state == State::Trial)
@@ -242,16 +255,20 @@ pub(crate) fn exposures(
         });
         let injected = injected.iter().filter(|skill| all || on_trial(skill));
         changes.extend(injected.map(|skill| {
-            let used = rollout.trajectory.is_some_and(|trajectory| {
-                let mut exposures = trajectory.exposures.iter();
-                exposures.any(|exposure| exposure.skill == *skill && exposure.used)
-            });
+            // An attempt that was not made followed nothing.
+            let used = rollout
+                .trajectory
+                .map_or(SkillUse::NotFollowed, |trajectory| {
+                    use_of(trajectory, skill)
+                });
             // Where nothing can be replayed, a refined version is compared with how the version before did.
             let counts = on_trial(skill) || !context.replays;
             let outcome = outcome.clone().filter(|_| counts);
             expose(skill, attempt, (true, used), outcome)
         }));
-        changes.extend(others.map(|skill| expose(skill, attempt, (false, false), None)));
+        changes.extend(
+            others.map(|skill| expose(skill, attempt, (false, SkillUse::NotFollowed), None)),
+        );
     }
     changes
 }
@@ -259,7 +276,7 @@ pub(crate) fn exposures(
 fn expose(
     skill: &SkillRef,
     attempt: &AttemptId,
-    (injected, used): (bool, bool),
+    (injected, used): (bool, SkillUse),
     outcome: Option<ExposureOutcome>,
 ) -> LibraryChange {
     LibraryChange::Expose {

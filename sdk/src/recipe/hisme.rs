@@ -5,14 +5,14 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
     admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{CreditPer, CreditPolicy},
+    credit::{Attribute, CreditPer, CreditPolicy},
     domain::{MaintenanceBudget, State, TierPolicy},
     maintain::{
         BundlePolicy, EvolvePolicy, FilterPolicy, Maintenance, RefactorPolicy, RefinePolicy,
     },
     propose::{WritePolicy, WriteWhen, Writer},
     retrieve::RankWeights,
-    reward::{HierarchicalReward, RewardPolicy, SkillUse},
+    reward::{HierarchicalReward, RewardPolicy, UsedWhen},
     select::{Candidates, SelectPer, SelectPolicy, Selector},
 };
 
@@ -56,14 +56,15 @@ pub fn hisme() -> Recipe {
         reward: RewardPolicy {
             levels: HierarchicalReward::default(),
             binary: false,
-            skill_use: SkillUse::Reported,
+            skill_use: UsedWhen::Followed,
             process: None,
             own: None,
         },
         assess: None,
         credit: CreditPolicy {
             per: CreditPer::Step,
-            attribute: true,
+            used_when: UsedWhen::Injected,
+            attribute: Attribute::Always,
             own: None,
         },
         write: WritePolicy {

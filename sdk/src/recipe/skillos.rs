@@ -5,11 +5,11 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
     admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{CreditPer, CreditPolicy},
+    credit::{Attribute, CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::Maintenance,
     propose::{WritePolicy, WriteWhen, Writer},
-    reward::{HierarchicalReward, RewardPolicy, SkillUse},
+    reward::{HierarchicalReward, RewardPolicy, UsedWhen},
     select::{Candidates, SelectPer, SelectPolicy, Selector},
 };
 
@@ -57,14 +57,15 @@ pub fn skillos() -> Recipe {
         reward: RewardPolicy {
             levels: HierarchicalReward::default(),
             binary: true,
-            skill_use: SkillUse::Injected,
+            skill_use: UsedWhen::Injected,
             process: None,
             own: None,
         },
         assess: None,
         credit: CreditPolicy {
             per: CreditPer::Step,
-            attribute: false,
+            used_when: UsedWhen::Injected,
+            attribute: Attribute::Never,
             own: None,
         },
         write: WritePolicy {

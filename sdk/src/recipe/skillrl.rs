@@ -5,11 +5,11 @@ use std::num::{NonZeroU32, NonZeroU64};
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
     admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{CreditPer, CreditPolicy},
+    credit::{Attribute, CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::{BankPolicy, Maintenance},
     propose::{WritePolicy, WriteWhen, Writer},
-    reward::{HierarchicalReward, RewardPolicy, SkillUse},
+    reward::{HierarchicalReward, RewardPolicy, UsedWhen},
     select::{BankSelector, Candidates, SelectPer, SelectPolicy, Selector},
 };
 
@@ -58,14 +58,15 @@ pub fn skillrl() -> Recipe {
         reward: RewardPolicy {
             levels: HierarchicalReward::default(),
             binary: true,
-            skill_use: SkillUse::Injected,
+            skill_use: UsedWhen::Injected,
             process: None,
             own: None,
         },
         assess: None,
         credit: CreditPolicy {
             per: CreditPer::Step,
-            attribute: false,
+            used_when: UsedWhen::Injected,
+            attribute: Attribute::Never,
             own: None,
         },
         write: WritePolicy {

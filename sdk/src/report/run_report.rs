@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CurationReport, Finding};
 use crate::{
-    domain::{EndReason, Selection, SkillRef, Usage},
+    domain::{EndReason, Selection, SkillRef, SkillUse, Usage},
     error::Error,
     id::{AttemptId, Category, Revision, RunId, Seed, TaskId},
 };
@@ -18,8 +18,9 @@ pub struct AttemptReport {
     pub attempt: AttemptId,
     /// The skills that were injected, often one or none.
     pub injected: Vec<SkillRef>,
-    /// Whether the agent reported that it used an injected skill.
-    pub used: bool,
+    /// Whether the agent followed an injected skill: followed if one was; not followed if that is known of each, or none was
+    /// injected ([`SkillUse::of_any`]). What a role judges is not in it.
+    pub used: SkillUse,
     /// Whether the task was done; `None` where the judge could not decide, or there is no verdict.
     pub success: Option<bool>,
     /// The verdict's score, 0 without a verdict.
@@ -266,12 +267,22 @@ impl fmt::Display for RunReport {
             }
             None => writeln!(f, "  done: no attempt was judged")?,
         }
-        let injected = self.attempts().filter(|one| !one.injected.is_empty());
-        writeln!(
+        let injected = || self.attempts().filter(|one| !one.injected.is_empty());
+        write!(
             f,
             "  with a skill in the prompt: {} attempts",
-            injected.count()
+            injected().count()
         )?;
+        if injected().count() > 0 {
+            let of = |used| injected().filter(|one| one.used == used).count();
+            let (followed, not) = (of(SkillUse::Followed), of(SkillUse::NotFollowed));
+            let unknown = of(SkillUse::Unknown);
+            write!(
+                f,
+                "; a skill was followed in {followed}, none in {not}, unknown in {unknown}"
+            )?;
+        }
+        writeln!(f)?;
         let admitted = self.written().filter(|one| one.admitted.is_some()).count();
         let refused = self.written().count() - admitted;
         let pool = self.pool;

@@ -11,5 +11,5 @@ mod process;
 pub use advantage::{ADVANTAGE_EPSILON, advantages, positive_traces};
 pub use composite::{CompositeTerms, CompositeWeights, repository_tokens};
 pub use hierarchical::HierarchicalReward;
-pub use options::{RewardPolicy, SkillUse};
+pub use options::{RewardPolicy, UsedWhen};
 pub use process::ProcessReward;

@@ -2,15 +2,18 @@
 
 use crate::{
     contract::{Dialect, FitQuestion, TurnMove, TurnView},
-    domain::{Action, Message, Prompt, Skill, Span, Speaker},
+    domain::{Action, Message, Prompt, Skill, SkillUse, Span, Speaker},
     error::Result,
 };
 
 /// The mark of an answer that follows the injected skills.
 const USING: &str = "[skill] ";
+/// The mark of an answer that follows none of them.
+const NOT_USING: &str = "[no skill] ";
 
 /// A [`Dialect`] of plain lines: an answer is a message, `done` ends the turn, and an empty or blank answer is unreadable.
-/// `[skill] ` at the beginning of an answer marks the injected skills as used.
+/// `[skill] ` at the beginning of an answer says that it follows the injected skills, `[no skill] ` that it follows none; without
+/// either mark their use is unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScriptedDialect;
 
@@ -36,12 +39,17 @@ impl Dialect for ScriptedDialect {
             });
         };
         let transcript = reply.text.clone();
-        let used = if transcript.starts_with(USING) {
-            (0..view.injection.skills.len()).collect()
-        } else {
-            Vec::new()
-        };
-        let words = transcript.trim_start_matches(USING).trim();
+        let marks = [
+            (USING, SkillUse::Followed),
+            (NOT_USING, SkillUse::NotFollowed),
+            ("", SkillUse::Unknown),
+        ];
+        let marked = marks.into_iter().find_map(|(mark, used)| {
+            let words = transcript.strip_prefix(mark)?;
+            Some((words.trim(), used))
+        });
+        let (words, used) = marked.unwrap_or((transcript.trim(), SkillUse::Unknown));
+        let used = vec![used; view.injection.skills.len()];
         let action = match words {
             "" => {
                 return Ok(TurnMove::Unreadable {
@@ -56,6 +64,7 @@ impl Dialect for ScriptedDialect {
             action,
             transcript,
             used,
+            notes: Vec::new(),
         })
     }
 

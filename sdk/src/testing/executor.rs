@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use super::play::{Calls, Play};
 use crate::{
     contract::{Attempt, Episode, Executor},
-    domain::{Action, EndReason, Exposure, Injection, Step, StepResult, Trajectory, Usage},
+    domain::{
+        Action, EndReason, Exposure, Injection, SkillUse, Step, StepResult, Trajectory, Usage,
+    },
     error::Result,
 };
 
@@ -39,8 +41,8 @@ impl ScriptedExecutor {
         }
     }
 
-    /// An agent whose next action comes from a closure; `None` gives up. It replays the prefix, marks every injected skill
-    /// as used, and does not ask its guidance.
+    /// An agent whose next action comes from a closure; `None` gives up. It replays the prefix, says of every injected skill
+    /// that it follows it, and does not ask its guidance.
     pub fn acting(
         script: impl Fn(&Attempt<'_>, &[Step]) -> Play<Option<Action>> + Send + Sync + 'static,
     ) -> Self {
@@ -88,13 +90,13 @@ async fn act(
     let exposures = (attempt.injection.skills.iter())
         .map(|injected| Exposure {
             skill: injected.skill.clone(),
-            used: true,
+            used: SkillUse::Followed,
             since: 0,
         })
         .collect::<Vec<_>>();
     exposures
         .iter()
-        .for_each(|exposure| attempt.guidance.used(&exposure.skill));
+        .for_each(|exposure| attempt.guidance.used(&exposure.skill, exposure.used));
     let mut trajectory = Trajectory {
         schema: Trajectory::SCHEMA,
         attempt: attempt.id.clone(),
@@ -139,6 +141,7 @@ async fn act(
             },
             transcript: String::new(),
             generations: Vec::new(),
+            notes: Vec::new(),
         });
         if transition.outcome.is_some() {
             trajectory.outcome = transition.outcome;

@@ -7,8 +7,8 @@ use crate::{
     domain::{
         Action, Cause, Commit, Committed, EndReason, InjectedSkill, Injection, Kind, LibraryChange,
         Observation, Origin, Outcome, Prototype, Provenance, Role, Rubric, Scope, Skill, SkillName,
-        Source, State, Step, StepResult, Subgoal, Taint, Task, Trace, Trajectory, Trust, Usage,
-        Verdict,
+        SkillUse, Source, State, Step, StepResult, Subgoal, Taint, Task, Trace, Trajectory, Trust,
+        Usage, Verdict,
     },
     id::{
         AttemptId, Category, CommitKey, PrototypeId, Revision, RunId, Seed, SkillId, TaskId,
@@ -130,6 +130,7 @@ pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> 
             },
             transcript: (*word).to_owned(),
             generations: Vec::new(),
+            notes: Vec::new(),
         })
         .collect();
     Trajectory {
@@ -303,13 +304,16 @@ pub fn ended(attempt: &str, task: &Task, end: EndReason) -> Trajectory {
     }
 }
 
-/// The report of an attempt of one step that was given these skills, with score and reward 1 or 0.
+/// The report of an attempt of one step that was given these skills and followed them, with score and reward 1 or 0.
 pub fn attempt_report(attempt: &str, skills: &[Skill], success: bool) -> AttemptReport {
     let score = f64::from(u8::from(success));
     AttemptReport {
         attempt: AttemptId::new(attempt),
         injected: skills.iter().map(Skill::reference).collect(),
-        used: !skills.is_empty(),
+        used: match skills {
+            [] => SkillUse::NotFollowed,
+            _ => SkillUse::Followed,
+        },
         success: Some(success),
         score,
         parts: BTreeMap::new(),

@@ -13,6 +13,7 @@ mod short;
 mod tainted;
 mod trial;
 mod trials;
+mod use_of_skills;
 mod without_parts;
 mod worlds;
 
@@ -27,8 +28,8 @@ use futures::channel::mpsc::UnboundedReceiver;
 use journeyman::{
     contract::{Journal, JournalEntry, Snapshot},
     domain::{
-        Commit, Committed, Injection, LibraryChange, Origin, Outcome, Skill, Source, State,
-        StepResult,
+        Commit, Committed, Injection, LibraryChange, Origin, Outcome, Skill, SkillUse, Source,
+        State, StepResult,
     },
     report::{Finding, FindingKind, TaskReport},
 };
@@ -116,15 +117,15 @@ struct Did {
     /// Whether its first action was refused.
     refused: bool,
     success: bool,
-    /// Whether it followed what it was given.
-    used: bool,
+    /// Whether it followed what it was given, as the host says.
+    used: SkillUse,
 }
 
 /// An attempt that was done without a refusal.
 const CLEAN: Did = Did {
     refused: false,
     success: true,
-    used: true,
+    used: SkillUse::Followed,
 };
 /// One that was done after a refusal.
 const REFUSED: Did = Did {
@@ -144,8 +145,8 @@ fn desk() -> Source {
 async fn attempt(journeyman: &Journeyman, task: Task, did: Did) -> TaskReport {
     let mut handle = journeyman.begin(task).await.expect("it begins");
     for given in &handle.injection().skills {
-        if did.used {
-            handle.used(&given.skill);
+        if did.used != SkillUse::Unknown {
+            handle.used(&given.skill, did.used);
         }
     }
     let call = |tool| {

@@ -16,7 +16,7 @@ use journeyman::{
         TurnContext,
     },
     domain::{
-        BundleCase, Candidate, CaseKind, IndexUpdate, Query, Selection, Skill, SkillRef,
+        BundleCase, Candidate, CaseKind, IndexUpdate, Query, Selection, Skill, SkillRef, SkillUse,
         Trajectory, TurnQuery,
     },
     policy::{Ask, Case, OwnPolicy, Policies, SelectProgram, View},
@@ -181,7 +181,7 @@ fn three_turns(fails_from: Option<usize>, refusal: &str) -> (Vec<Vec<String>>, V
             let ids = injection.skills.iter();
             all.push(ids.map(|skill| skill.skill.id.to_string()).collect());
             if let Some(last) = injection.skills.last() {
-                handle.used(&last.skill);
+                handle.used(&last.skill, SkillUse::Followed);
             }
         }
         assert_eq!(handle.injection().skills.len(), 1, "of the first turn");
@@ -191,7 +191,7 @@ fn three_turns(fails_from: Option<usize>, refusal: &str) -> (Vec<Vec<String>>, V
         let report = handle.finish(Some(sample::outcome(true))).await;
         let report = report.expect("it finishes").expect("a report");
         let attempt = &report.attempts[0];
-        assert!(attempt.used);
+        assert_eq!(attempt.used, SkillUse::Followed);
         let given: std::collections::BTreeSet<&String> = all.iter().flatten().collect();
         assert_eq!(attempt.injected.len(), given.len());
         all

@@ -216,8 +216,8 @@ impl Agent {
         let outcome = made.outcome.as_ref();
         let success = outcome.is_some_and(|outcome| outcome.success);
         let at_once = outcome.and_then(|outcome| outcome.parts.get("first_attempt")) == Some(&1.0);
-        for exposure in made.exposures.iter().filter(|exposure| exposure.used) {
-            handle.used(&exposure.skill);
+        for exposure in &made.exposures {
+            handle.used(&exposure.skill, exposure.used);
         }
         made.steps.into_iter().for_each(|step| handle.record(step));
         // Binary, as a host judges that only knows whether it worked in the end.

@@ -32,7 +32,7 @@ pub(super) struct Lesson {
 /// Ours for a single attempt as evidence, without maintenance: only the drafts count.
 fn recipe(identity: Identity) -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    recipe.credit.attribute = false;
+    recipe.credit.attribute = journeyman::credit::Attribute::Never;
     recipe.write.by = Writer::Extract {
         candidates: NonZeroU32::MIN,
         failures: false,

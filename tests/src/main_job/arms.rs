@@ -323,7 +323,7 @@ mod tests {
 
     use journeyman::{
         AttemptId, Error, Revision, RunId, TaskId,
-        domain::{Selection, Usage},
+        domain::{Selection, SkillUse, Usage},
         report::AttemptReport,
     };
 
@@ -333,7 +333,7 @@ mod tests {
         let attempt = AttemptReport {
             attempt: AttemptId::new("a"),
             injected: Vec::new(),
-            used: false,
+            used: SkillUse::NotFollowed,
             success: Some(true),
             score: 1.0,
             parts: BTreeMap::new(),

@@ -3,7 +3,7 @@
 use journeyman::{
     Result, async_trait,
     contract::{Attempt, Episode, Executor},
-    domain::{Action, EndReason, InjectedSkill, Step, StepResult, ToolCall, Trajectory},
+    domain::{Action, EndReason, InjectedSkill, SkillUse, Step, StepResult, ToolCall, Trajectory},
 };
 use journeyman_toolworld::{
     environment::{Setup, wire_name},
@@ -30,7 +30,10 @@ impl Executor for RuleAgent {
             None => (None, Policy::novice(&world)),
         };
         for exposure in &mut trajectory.exposures {
-            exposure.used = followed.is_some_and(|one| one.skill == exposure.skill);
+            exposure.used = match followed.is_some_and(|one| one.skill == exposure.skill) {
+                true => SkillUse::Followed,
+                false => SkillUse::NotFollowed,
+            };
         }
         let Some(mut policy) = policy else {
             trajectory.end = EndReason::GaveUp;

@@ -223,7 +223,7 @@ fn of_library(library: &SkillLibrary) -> BTreeMap<TaskId, Labeled> {
         };
         let exposures = trace.trajectory.exposures.iter();
         let right = exposures
-            .filter(|seen| seen.used || helped(&seen.skill.id))
+            .filter(|seen| seen.used.is_followed() || helped(&seen.skill.id))
             .map(|seen| seen.skill.id.clone())
             .filter(|id| library.get(id).is_some());
         let right: Vec<SkillId> = right.collect();

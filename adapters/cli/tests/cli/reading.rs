@@ -55,6 +55,9 @@ fn a_skill_is_shown_with_what_is_known_of_it() {
     let json = place.json(&["skill", "show", "grind"]).done().json();
     assert_eq!(json["skill"]["runs"], json!([RUN]));
     assert_eq!(json["skill"]["evidence"][0]["reward"], 1.0);
+    // The session's recipe records no exposures of it.
+    let none = json!({"retrieved": 0, "injected": 0, "used": 0, "use_unknown": 0});
+    assert_eq!(json["skill"]["lifetime"], none);
     assert!(
         json["skill_md"]
             .as_str()
@@ -74,6 +77,7 @@ fn a_skill_is_shown_with_what_is_known_of_it() {
         "utility",
         "uses",
         "credits",
+        "lifetime",
         "files",
         "content_sha256",
     ] {

@@ -2,7 +2,10 @@ use std::collections::BTreeMap;
 
 use journeyman::{
     AttemptId, CommitKey, Error, ErrorKind, Revision, RunId, Seed, TaskId,
-    domain::{Cause, Committed, LibraryChange, NothingReason, Selection, State, TierPolicy, Usage},
+    domain::{
+        Cause, Committed, LibraryChange, NothingReason, Selection, SkillUse, State, TierPolicy,
+        Usage,
+    },
     report::{AttemptReport, RunReport, TaskReport, WriteReport},
     testing::sample,
 };
@@ -13,7 +16,7 @@ fn attempt(success: bool, first: bool) -> AttemptReport {
     AttemptReport {
         attempt: AttemptId::new("a"),
         injected: (first.then(|| sample::skill("brew").reference()).into_iter()).collect(),
-        used: false,
+        used: SkillUse::Unknown,
         success: Some(success),
         score: f64::from(u8::from(success)),
         parts: BTreeMap::from([("first_attempt".to_owned(), f64::from(u8::from(first)))]),
@@ -78,9 +81,10 @@ fn a_group_is_counted() {
         task.first,
         task.success,
         task.injected,
-        task.used,
+        task.followed,
+        task.use_unknown,
     ];
-    assert_eq!(counts, [3, 2, 1, 2, 1, 0]);
+    assert_eq!(counts, [3, 2, 1, 2, 1, 0, 1]);
     assert!(task.hidden);
     assert_eq!((task.prompt_tokens, task.output_tokens), (30, 9));
     assert_eq!((task.score, task.reward), (2.0 / 3.0, Some(1.0)));

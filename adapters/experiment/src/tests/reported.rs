@@ -1,6 +1,6 @@
 use std::num::NonZeroU32;
 
-use journeyman::{Error, recipe};
+use journeyman::{Error, domain::SkillUse, recipe};
 
 use crate::{
     arm::{Arm, Sweep},
@@ -46,7 +46,7 @@ fn checkpoint(learned: u64, done: usize, tokens: u64) -> Checkpoint {
         score: 1.0,
         reward: None,
         injected: at < done && learned > 0,
-        used: false,
+        used: SkillUse::Unknown,
         steps: 2,
         prompt_tokens: tokens,
         output_tokens: 10,
@@ -77,7 +77,8 @@ fn streamed(at: usize) -> StreamTask {
         first: at,
         success: 2,
         injected: at,
-        used: 0,
+        followed: 0,
+        use_unknown: at,
         score: 0.5,
         reward: None,
         prompt_tokens: 100,

@@ -6,7 +6,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use journeyman::{
     Error, ErrorKind,
     contract::SkillFiles,
-    domain::{self, Outcome, Task},
+    domain::{self, Outcome, SkillUse, Task},
     library::SkillLibrary,
     run::Journeyman,
 };
@@ -59,6 +59,9 @@ struct ReportedOutcome {
     success: bool,
     #[serde(default)]
     score: Option<f64>,
+    /// The URIs of the skills that the agent followed; without it nobody knows which.
+    #[serde(default)]
+    followed: Option<Vec<String>>,
 }
 
 impl ServerHandler for Handler {
@@ -242,13 +245,23 @@ impl Handler {
             }
         };
         let given = reports::skills(&handle);
-        handle.finish(Outcome::scored(success, score)).await?;
         let library = self.journeyman.library().await?;
         let name = |skill: &domain::SkillRef| {
             library
                 .version(skill)
                 .map(|one| catalog::uri(one, SKILL_MD))
         };
+        if let Some(followed) = &reported.followed {
+            for skill in &given {
+                let is_followed = name(skill).is_some_and(|uri| followed.contains(&uri));
+                let used = match is_followed {
+                    true => SkillUse::Followed,
+                    false => SkillUse::NotFollowed,
+                };
+                handle.used(skill, used);
+            }
+        }
+        handle.finish(Outcome::scored(success, score)).await?;
         let skills: Vec<Option<String>> = given.iter().map(name).collect();
         Ok(json!({ "counted": true, "skills": skills }))
     }
@@ -309,6 +322,11 @@ fn report_tool() -> Tool {
             "attempt": {"type": "string", "description": "The id that search_skills gave."},
             "success": {"type": "boolean", "description": "Whether the task was done."},
             "score": {"type": "number", "minimum": 0, "maximum": 1, "description": "How well; 1 or 0 where it is left out."},
+            "followed": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "The URIs of the skills that you followed, of those that search_skills gave; empty for none. Leave it out if you do not know.",
+            },
         },
         "required": ["attempt", "success"],
         "additionalProperties": false,

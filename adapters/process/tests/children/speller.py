@@ -13,6 +13,8 @@ class Speller(Agent):
     def attempt(self, attempt: Attempt):
         if attempt.skills:
             attempt.used(attempt.skills[0])
+        if len(attempt.skills) > 1:
+            attempt.used(attempt.skills[1], followed=False)
         if attempt.task.category == "dies":
             attempt.act(Action(message="last words"))
             os._exit(4)

@@ -28,7 +28,7 @@ pub(super) fn shown(attempt: &Trace, retrieved: &[Skill]) -> Trace {
     };
     let followed = |skill: &SkillRef| {
         let mut exposures = attempt.trajectory.exposures.iter();
-        exposures.any(|exposure| exposure.used && exposure.skill == *skill)
+        exposures.any(|exposure| exposure.used.is_followed() && exposure.skill == *skill)
     };
     let used = retrieved
         .iter()

@@ -2,7 +2,7 @@
 
 use journeyman::Result;
 use journeyman::contract::{CaseDraft, RoleAnswer};
-use journeyman::domain::{CaseKind, Judgement, Step, Trace};
+use journeyman::domain::{CaseKind, Judgement, SkillUse, Step, Trace};
 
 use super::unusable::{clip, unusable};
 use crate::roles::Credit;
@@ -39,8 +39,12 @@ pub(super) fn credit(attempt: &Trace, skill: usize, text: &str) -> Result<RoleAn
 fn reason(attempt: &Trace, skill: usize, refused: &[&Step]) -> String {
     let asked = attempt.trajectory.injection.skills.get(skill);
     let mut exposures = attempt.trajectory.exposures.iter();
-    let used = exposures.any(|seen| seen.used && asked.is_some_and(|it| it.skill == seen.skill));
-    let followed = if used { "followed" } else { "not followed" };
+    let seen = exposures.find(|seen| asked.is_some_and(|it| it.skill == seen.skill));
+    let followed = match seen.map_or(SkillUse::NotFollowed, |seen| seen.used) {
+        SkillUse::Followed => "followed",
+        SkillUse::NotFollowed => "not followed",
+        SkillUse::Unknown => "not known whether followed",
+    };
     let refused = match refused {
         [] => "no call was refused".to_owned(),
         [first, ..] => format!(

@@ -7,8 +7,8 @@ use journeyman::admit::{Admittance, to_skill};
 use journeyman::contract::{CaseDraft, Experience, FailedAnswer};
 use journeyman::domain::{
     Action, CaseKind, EndReason, Exposure, InjectedSkill, Judgement, Observation, Origin,
-    Provenance, Role as Part, Skill, Source, Step, StepResult, Task, ToolCall, Trajectory, Trust,
-    Usage, Verdict,
+    Provenance, Role as Part, Skill, SkillUse, Source, Step, StepResult, Task, ToolCall,
+    Trajectory, Trust, Usage, Verdict,
 };
 use journeyman::{AttemptId, ErrorKind, Seed, SkillId, TaskId, Version};
 use serde_json::Value;
@@ -94,6 +94,7 @@ fn trace_of(scene: &Scene) -> Trace {
             },
             transcript: format!("{begun}<call> {}<obs>", exchange.call),
             generations: Vec::new(),
+            notes: Vec::new(),
         }
     };
     let skills = scene.advice.iter().enumerate().map(|(at, advice)| {
@@ -110,7 +111,10 @@ fn trace_of(scene: &Scene) -> Trace {
     let exposures = injection.skills.iter().enumerate();
     let exposures = exposures.map(|(at, injected)| Exposure {
         skill: injected.skill.clone(),
-        used: scene.used == Some(at),
+        used: match scene.used == Some(at) {
+            true => SkillUse::Followed,
+            false => SkillUse::NotFollowed,
+        },
         since: 0,
     });
     let exposures: Vec<Exposure> = exposures.collect();

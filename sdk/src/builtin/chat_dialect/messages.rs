@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ChatDialect, native};
+use super::{ChatDialect, citation, native};
 use crate::{
     contract::TurnView,
     domain::{Action, Message, Observation, Span, Speaker, Step, ToolDefinition},
@@ -55,6 +55,7 @@ impl ChatDialect {
         let mut content = vec![Span::Data(rules.to_owned())];
         if !view.injection.skills.is_empty() {
             content.push(Span::Data(SKILL_RULE.to_owned()));
+            content.push(Span::Data(citation::RULE.to_owned()));
         }
         if tools.is_empty() {
             content.push(Span::Data(format!("\n\n{NO_TOOLS}")));

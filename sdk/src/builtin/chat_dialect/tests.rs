@@ -3,7 +3,7 @@ use serde_json::{Map, json};
 use super::*;
 use crate::{
     contract::{FinishReason, Generation},
-    domain::{InjectedSkill, Injection, Observation, SkillDraft, Step, Task},
+    domain::{InjectedSkill, Injection, Observation, SkillDraft, SkillUse, Step, StepNote, Task},
     format::AriseDocument,
     id::ModelId,
     testing::sample,
@@ -151,7 +151,7 @@ fn the_skill_stands_before_the_task() {
     );
     assert!(messages[0].contains("SKILL:") && messages[0].contains("\"name\": \"unseal\""));
     let act = turn(&injection, &[], &observation(""), &[r#"{"done":true}"#]);
-    assert!(matches!(act, TurnMove::Act { used, .. } if used == [0]));
+    assert!(matches!(act, TurnMove::Act { used, .. } if used == [SkillUse::Unknown]));
 
     let none = texts(turn(
         &Injection::NONE,
@@ -243,4 +243,99 @@ fn an_unreadable_answer_is_asked_for_again_once() {
         transcript: "never".to_owned(),
     };
     assert_eq!(gave_up, expect);
+}
+
+/// The use of the one injected skill, the action, the transcript and the notes.
+fn cited(answer: &str) -> (SkillUse, String, String, Vec<StepNote>) {
+    let skill = sample::skill("brew");
+    let text = ChatDialect::default().skill_text(&skill);
+    let injection = Injection {
+        skills: vec![InjectedSkill {
+            skill: skill.reference(),
+            text,
+            sha256: skill.content_sha256(),
+        }],
+    };
+    let seen = observation("brew coffee");
+    let prompt = texts(turn(&injection, &[], &seen, &[]));
+    assert!(prompt[0].contains("`Skill: none`"));
+    match turn(&injection, &[], &seen, &[answer]) {
+        TurnMove::Act {
+            action,
+            transcript,
+            used,
+            notes,
+        } => (used[0], action.to_json(), transcript, notes),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_answer_cites_the_skill_that_it_follows() {
+    let unseal = r#"{"tool": "unseal", "arguments": {"tin": "red"}}"#;
+    let check = |line: &str, used, notes: &[StepNote]| {
+        let answer = format!("{line}{unseal}");
+        let (found, action, transcript, noted) = cited(&answer);
+        assert_eq!((found, noted.as_slice()), (used, notes), "{answer}");
+        assert_eq!(action, r#"{"arguments":{"tin":"red"},"tool":"unseal"}"#);
+        assert_eq!(transcript, answer, "the citation stays in the transcript");
+    };
+    check("Skill: brew\n", SkillUse::Followed, &[]);
+    check("Skill: none\n", SkillUse::NotFollowed, &[]);
+    check("", SkillUse::Unknown, &[]);
+    let absent = [StepNote::AbsentSkillCited];
+    check("Skill: boil\n", SkillUse::Unknown, &absent);
+    // The user is not told of it.
+    let (used, action, transcript, _) = cited(r#"{"message": "Skill: brew\nIt is ready."}"#);
+    assert_eq!(
+        (used, action.as_str()),
+        (SkillUse::Followed, r#"{"message":"It is ready."}"#)
+    );
+    assert!(transcript.contains("Skill: brew"));
+    // Without skills nothing is asked for.
+    let none = texts(turn(&Injection::NONE, &[], &observation(""), &[]));
+    assert!(!none[0].contains("Skill:"));
+}
+
+#[test]
+fn a_step_is_scored_without_its_citation() {
+    let task = sample::task("t", &[]);
+    let mut steps = sample::trajectory("a", &task, &["one", "two"], true).steps;
+    for step in &mut steps {
+        step.transcript = format!("Skill: brew\n{}", step.action.to_json());
+    }
+    let pair = |injection: &Injection| {
+        let view = TurnView {
+            task: &task,
+            injection,
+            observation: &steps[1].observation,
+            steps: &steps[..1],
+            replies: &[],
+        };
+        let pair = ChatDialect::default().scoring_pair(&view, &steps[1]);
+        pair.unwrap().unwrap()
+    };
+    let (without, with) = (
+        pair(&Injection::NONE),
+        pair(&sample::injection(&[sample::skill("brew")])),
+    );
+    assert_eq!(without.continuation, r#"{"message":"two"}"#);
+    assert_eq!(with.continuation, without.continuation);
+    assert!(without.prompt.open.is_empty() && !without.prompt.text().contains("Skill:"));
+    // The model's turn begins as that of an agent that follows the skill.
+    assert_eq!(with.prompt.open, [Span::Data("Skill: brew\n".to_owned())]);
+    steps[1].transcript = "Skill: brew".to_owned();
+    let view = TurnView {
+        task: &task,
+        injection: &Injection::NONE,
+        observation: &steps[1].observation,
+        steps: &[],
+        replies: &[],
+    };
+    assert_eq!(
+        ChatDialect::default()
+            .scoring_pair(&view, &steps[1])
+            .unwrap(),
+        None
+    );
 }

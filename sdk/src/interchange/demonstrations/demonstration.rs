@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Action, Exposure, Step, Taint, ToolDefinition, Trace},
+    domain::{Action, Exposure, SkillUse, Step, Taint, ToolDefinition, Trace},
     error::{Error, Result},
     id::{AttemptId, Category, SkillId, TaskId, Version},
 };
@@ -56,8 +56,8 @@ pub struct ShownSkill {
     pub text: String,
     /// The number of the assistant's message before which it first stood there, from 0.
     pub since: u32,
-    /// Whether the agent reported that it used it.
-    pub used: bool,
+    /// Whether the agent followed it, as far as it said so.
+    pub used: SkillUse,
 }
 
 /// Who speaks in a demonstration.
@@ -88,7 +88,7 @@ pub struct ShownMessage {
 
 impl Demonstration {
     /// The version of the form.
-    pub const SCHEMA: u32 = 1;
+    pub const SCHEMA: u32 = 2;
 
     /// The demonstration of an attempt.
     ///
@@ -212,7 +212,7 @@ fn skills(attempt: &Trace) -> Vec<ShownSkill> {
             version: injected.skill.version,
             text: injected.text.clone(),
             since: exposure.map_or(0, |one| one.since),
-            used: exposure.is_some_and(|one| one.used),
+            used: exposure.map_or(SkillUse::Unknown, |one| one.used),
         }
     });
     shown.collect()

@@ -6,7 +6,7 @@ pub const JSON_SCHEMA: &str = r#"{
   "title": "A successful attempt with skills, for supervised fine-tuning",
   "type": "object",
   "properties": {
-    "schema": { "const": 1 },
+    "schema": { "const": 2 },
     "attempt": { "type": "string" },
     "task": {
       "type": "object",
@@ -28,7 +28,7 @@ pub const JSON_SCHEMA: &str = r#"{
           "version": { "type": "integer", "minimum": 1 },
           "text": { "type": "string", "minLength": 1 },
           "since": { "type": "integer", "minimum": 0 },
-          "used": { "type": "boolean" }
+          "used": { "enum": ["followed", "not_followed", "unknown"] }
         },
         "required": ["id", "version", "text", "since", "used"],
         "additionalProperties": false

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     domain::{
         Attribution, BundleCase, CaseKind, CaseOutcome, CaseResult, HandledMark, Judgement, Role,
-        RoleRule, Trace,
+        RoleRule, SkillUse, Trace,
     },
     id::{AttemptId, RunId, Seed, TaskId},
     testing::sample,
@@ -21,7 +21,7 @@ fn attribute(id: &str, version: u64, attempt: &str, judgement: Judgement) -> Lib
     })
 }
 
-fn expose(id: &str, attempt: &str, injected: bool, used: bool) -> LibraryChange {
+fn expose(id: &str, attempt: &str, injected: bool, used: SkillUse) -> LibraryChange {
     LibraryChange::Expose {
         skill: reference(id, 1),
         attempt: attempt.into(),
@@ -102,9 +102,9 @@ fn an_attempt_counts_once_for_each_version_and_counts_begin_anew() {
         1,
         vec![
             add("a"),
-            expose("a", "t1", true, false),
-            expose("a", "t1", true, true),
-            expose("a", "t2", false, false),
+            expose("a", "t1", true, SkillUse::NotFollowed),
+            expose("a", "t1", true, SkillUse::Followed),
+            expose("a", "t2", false, SkillUse::NotFollowed),
             attribute("a", 1, "t1", Judgement::Harmful),
             attribute("a", 1, "t1", Judgement::Helpful),
             attribute("a", 1, "t2", Judgement::Neutral),
@@ -124,6 +124,46 @@ fn an_attempt_counts_once_for_each_version_and_counts_begin_anew() {
     assert_eq!((second.total(), second.helpful), (1, 1));
     assert_eq!(library.passed_over()[&PassReason::SeenBefore], 2);
     assert_eq!(library.passed_over()[&PassReason::Unknown], 1);
+}
+
+#[test]
+fn a_lifetime_counts_use_as_said_and_where_nothing_was_said_as_judged() {
+    use Judgement::{Harmful, Helpful, Neutral, Uncertain};
+    use SkillUse::{Followed, NotFollowed, Unknown};
+    // Each attempt: its use, what a role judged, and whether it counts as used, as unknown, or as neither.
+    let cases = [
+        (Followed, None, (1, 0)),
+        (Followed, Some(Neutral), (1, 0)),
+        (NotFollowed, None, (0, 0)),
+        (NotFollowed, Some(Harmful), (0, 0)),
+        (Unknown, None, (0, 1)),
+        (Unknown, Some(Helpful), (1, 0)),
+        (Unknown, Some(Harmful), (1, 0)),
+        (Unknown, Some(Neutral), (0, 0)),
+        (Unknown, Some(Uncertain), (0, 1)),
+    ];
+    for (used, judgement, expect) in cases {
+        let mut changes = vec![add("a"), expose("a", "t1", true, used)];
+        changes.extend(judgement.map(|judgement| attribute("a", 1, "t1", judgement)));
+        // What another attempt was judged says nothing of this one.
+        changes.push(attribute("a", 1, "t2", Helpful));
+        let library = fold(&[committed(1, changes)]);
+        let entry = library.get(&"a".into()).unwrap();
+        let lifetime = entry.life.lifetime();
+        assert_eq!((lifetime.retrieved, lifetime.injected), (1, 1));
+        assert_eq!(
+            (lifetime.used, lifetime.use_unknown),
+            expect,
+            "{used} {judgement:?}"
+        );
+        let judged = entry.life.judgement(Version(1), &AttemptId::new("t1"));
+        assert_eq!(judged, judgement);
+    }
+    // A skill that was found and not injected has no use, and none that is unknown.
+    let changes = vec![add("a"), expose("a", "t1", false, NotFollowed)];
+    let library = fold(&[committed(1, changes)]);
+    let lifetime = library.get(&"a".into()).unwrap().life.lifetime();
+    assert_eq!((lifetime.injected, lifetime.use_unknown), (0, 0));
 }
 
 #[test]
@@ -226,7 +266,7 @@ fn a_retired_run_takes_its_word_back() {
         3,
         vec![
             attribute("a", 1, "t2", Judgement::Harmful),
-            expose("a", "t2", true, true),
+            expose("a", "t2", true, SkillUse::Followed),
             patch("a", vec![case("two", CaseKind::Unit)], &[]),
             test("a", 1, Some("no")),
             rules("Spoil it."),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    domain::{Attribution, TierPolicy},
+    domain::{Attribution, Exposure, TierPolicy},
     testing::sample,
 };
 
@@ -66,4 +66,47 @@ fn of_what_it_harmed_the_latest_four_become_cases_and_of_what_it_helped_the_firs
     };
     assert_eq!(of(Judgement::Harmful), ["3", "4", "5", "6"]);
     assert_eq!(of(Judgement::Helpful), ["1", "2", "3", "4"]);
+}
+
+/// The case of an attempt with one refused action, which was given a skill, by what is known of its use.
+fn case_by_use(used: SkillUse, judgement: Option<Judgement>) -> BundleCase {
+    let skill = sample::skill("one");
+    let task = sample::task("t", &["one"]);
+    let mut trace = sample::trace("a", &task, &["one"], true);
+    trace.trajectory.steps[0].result.is_error = true;
+    trace.trajectory.exposures.push(Exposure {
+        skill: skill.reference(),
+        used,
+        since: 0,
+    });
+    let judgement = judgement.map(|judgement| {
+        LibraryChange::Attribute(Attribution {
+            skill: skill.reference(),
+            attempt: trace.trajectory.attempt.clone(),
+            task: task.id.clone(),
+            judgement,
+            scope: String::new(),
+            reason: "a test".to_owned(),
+        })
+    });
+    let changes = [LibraryChange::Add(Box::new(skill))].into_iter();
+    let mut library = SkillLibrary::new();
+    library
+        .apply(&sample::committed(1, changes.chain(judgement).collect()))
+        .expect("it is taken");
+    whole_attempt(&library, &trace, CaseKind::Integration)
+}
+
+#[test]
+fn only_an_attempt_that_is_known_to_have_had_help_keeps_its_refusals() {
+    let allowed = |used, judgement| case_by_use(used, judgement).refusals;
+    assert_eq!(allowed(SkillUse::Followed, None), 1);
+    assert_eq!(allowed(SkillUse::Followed, Some(Judgement::Neutral)), 1);
+    assert_eq!(allowed(SkillUse::NotFollowed, None), 0);
+    assert_eq!(allowed(SkillUse::NotFollowed, Some(Judgement::Helpful)), 0);
+    assert_eq!(allowed(SkillUse::Unknown, None), 0);
+    assert_eq!(allowed(SkillUse::Unknown, Some(Judgement::Uncertain)), 0);
+    assert_eq!(allowed(SkillUse::Unknown, Some(Judgement::Helpful)), 1);
+    assert_eq!(allowed(SkillUse::Unknown, Some(Judgement::Harmful)), 1);
+    assert_eq!(allowed(SkillUse::Unknown, Some(Judgement::Neutral)), 0);
 }

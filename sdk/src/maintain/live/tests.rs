@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     Seed,
-    domain::{ExposureOutcome, MaintenanceBudget, Mode, SkillRef},
+    domain::{ExposureOutcome, MaintenanceBudget, Mode, SkillRef, SkillUse},
     id::{AttemptId, RunId, Version},
     library::SkillLibrary,
     maintain::Overlaps,
@@ -46,7 +46,7 @@ impl Case {
                 },
                 attempt: AttemptId::new(format!("attempt-{number}")),
                 injected: true,
-                used: true,
+                used: SkillUse::Followed,
                 outcome: Some(ExposureOutcome {
                     task: format!("task-{number}").as_str().into(),
                     success,

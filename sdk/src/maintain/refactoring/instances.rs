@@ -2,12 +2,14 @@
 
 use crate::{
     contract::RoleTask,
-    domain::{BundleCase, CaseKind, CaseOutcome, Trace},
+    domain::{BundleCase, CaseKind, CaseOutcome, SkillUse, Trace},
     error::Result,
+    library::SkillLibrary,
     maintain::{
         Upkeep,
         bundling::whole_attempt,
         outcomes::{NO_VERDICT, failed, is_temporary, outcome, unplayed},
+        support::use_of_any,
     },
     policy::CaseRun,
 };
@@ -21,12 +23,13 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// An instance; with `counterfactual` an attempt that followed a skill is paired.
-    pub(crate) fn of(attempt: &Trace, counterfactual: bool) -> Self {
-        let mut exposures = attempt.trajectory.exposures.iter();
+    /// An instance; with `counterfactual` an attempt that followed a skill is paired, and so is one of unknown use: it may owe its
+    /// success to that skill.
+    pub(crate) fn of(library: &SkillLibrary, attempt: &Trace, counterfactual: bool) -> Self {
+        let used = use_of_any(library, &attempt.trajectory);
         Self {
-            case: whole_attempt(attempt, CaseKind::Integration),
-            paired: counterfactual && exposures.any(|seen| seen.used),
+            case: whole_attempt(library, attempt, CaseKind::Integration),
+            paired: counterfactual && used != SkillUse::NotFollowed,
         }
     }
 }
@@ -42,7 +45,7 @@ pub(crate) fn instances_of<'a>(
     let policy = context.policy.refactor.as_ref();
     let counterfactual = policy.is_some_and(|policy| policy.counterfactual);
     attempts
-        .map(|attempt| Instance::of(attempt, counterfactual))
+        .map(|attempt| Instance::of(context.library, attempt, counterfactual))
         .collect()
 }
 

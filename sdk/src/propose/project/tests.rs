@@ -27,6 +27,7 @@ fn call(turn: u32, tool: &str, arguments: Value, result: &str, is_error: bool) -
         },
         transcript: String::new(),
         generations: Vec::new(),
+        notes: Vec::new(),
     }
 }
 

@@ -55,14 +55,14 @@ pub(crate) fn counting(backends: &Backends) -> Result<&dyn Tokenizer> {
     })
 }
 
-/// Adds an exposure for each injected skill that the executor did not report, and marks the skills whose use was reported
-/// through the guidance.
+/// Adds an exposure for each injected skill that the executor did not report, with the use that was reported through the
+/// guidance. Where both say something, the greatest counts.
 pub(crate) fn complete_exposures(trajectory: &mut Trajectory, given: Vec<Exposure>) {
     for exposure in given {
         let mut known = trajectory.exposures.iter_mut();
         match known.find(|known| known.skill == exposure.skill) {
             Some(known) => {
-                known.used |= exposure.used;
+                known.used = known.used.max(exposure.used);
                 known.since = exposure.since;
             }
             None => trajectory.exposures.push(exposure),

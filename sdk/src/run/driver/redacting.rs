@@ -227,6 +227,7 @@ impl Redacting {
                 },
             transcript,
             generations: _,
+            notes: _,
         } = step;
         let mut held = self.observation(observation);
         for text in [actor, said, said_by, transcript] {

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     contract::{Guidance, TurnContext},
-    domain::{Exposure, Injection, LeftOut, SkillRef, Task, TurnQuery},
+    domain::{Exposure, Injection, LeftOut, SkillRef, SkillUse, Task, TurnQuery},
     error::{Error, ErrorKind, Result},
     policy::ChosenSkill,
     retrieve::turn_query,
@@ -65,7 +65,7 @@ impl Given {
                 self.all.skills.push(injected.clone());
                 self.exposures.push(Exposure {
                     skill: injected.skill.clone(),
-                    used: false,
+                    used: SkillUse::Unknown,
                     since: step,
                 });
             }
@@ -180,12 +180,12 @@ impl Turning {
         Ok(injection)
     }
 
-    /// Marks a skill as used. A skill that was not in a prompt is ignored.
-    pub(crate) fn used(&self, skill: &SkillRef) {
+    /// Records the use of a skill; of several reports the greatest counts. A skill that was not in a prompt is ignored.
+    pub(crate) fn used(&self, skill: &SkillRef, used: SkillUse) {
         let mut given = self.lock();
         let exposures = given.exposures.iter_mut();
         for exposure in exposures.filter(|exposure| exposure.skill == *skill) {
-            exposure.used = true;
+            exposure.used = exposure.used.max(used);
         }
     }
 }
@@ -243,7 +243,7 @@ impl Guidance for Guiding {
         }
     }
 
-    fn used(&self, skill: &SkillRef) {
-        self.turning.used(skill);
+    fn used(&self, skill: &SkillRef, used: SkillUse) {
+        self.turning.used(skill, used);
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn asked_roles(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
     let by_subgoals = assess.is_some_and(|one| matches!(one.by, AssessBy::Subgoals(_)));
     let by_role = by_subgoals && assess.is_some_and(|one| one.route == RouteBy::Role);
     let beside = [
-        (recipe.credit.attribute, Role::Attribute),
+        (recipe.credit.attribute.asks(), Role::Attribute),
         (maintenance.bundles.is_some(), Role::Bundle),
         (maintenance.refine.is_some(), Role::Refine),
         (maintenance.refactor.is_some(), Role::Refactor),

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     contract::TurnContext,
-    domain::{EndReason, Injection, Outcome, SkillRef, Step, Task, Trajectory, Usage},
+    domain::{EndReason, Injection, Outcome, SkillRef, SkillUse, Step, Task, Trajectory, Usage},
     error::{Error, ErrorKind, Result},
     policy::Answer,
     report::TaskReport,
@@ -155,9 +155,11 @@ impl AttemptHandle {
         self.injection().skills.first().map(|one| &one.skill)
     }
 
-    /// Records that the agent used a skill. A skill that was not injected is ignored.
-    pub fn used(&self, skill: &SkillRef) {
-        self.turning.used(skill);
+    /// Records whether the agent followed a skill: say of each injected skill what you know. A skill of which nothing is said has an
+    /// unknown use, for a host that never calls this too. Over an attempt followed beats not followed. A skill that was not
+    /// injected is ignored.
+    pub fn used(&self, skill: &SkillRef, used: SkillUse) {
+        self.turning.used(skill, used);
     }
 
     /// Adds to the attempt's token usage.

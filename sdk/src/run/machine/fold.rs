@@ -3,8 +3,10 @@
 use super::scene::Scene;
 use crate::{
     admit::admission::Admission,
-    credit::{self, CreditPer, GroupAttempt},
-    domain::{Cause, Commit, LibraryChange, Selection, SkillRef, Task, Trajectory, Verdict},
+    credit::{self, CreditPolicy, GroupAttempt},
+    domain::{
+        Cause, Commit, LibraryChange, Selection, SkillRef, SkillUse, Task, Trajectory, Verdict,
+    },
     error::Result,
     id::{AttemptId, CommitKey},
     policy::{Rollout, SkillCredit},
@@ -33,7 +35,7 @@ pub(crate) fn rollout<'a>(
     let mut report = AttemptReport {
         attempt,
         injected: injected.to_vec(),
-        used: false,
+        used: SkillUse::NotFollowed,
         success: None,
         score: 0.0,
         parts: std::collections::BTreeMap::new(),
@@ -60,7 +62,7 @@ pub(crate) fn rollout<'a>(
     }
     let left_out = |skill: &SkillRef| trajectory.left_out.iter().any(|one| one.skill == *skill);
     report.injected.retain(|skill| !left_out(skill));
-    report.used = trajectory.exposures.iter().any(|exposure| exposure.used);
+    report.used = SkillUse::of_any(trajectory.exposures.iter().map(|exposure| exposure.used));
     report.steps = u32::try_from(trajectory.steps.len()).unwrap_or(u32::MAX);
     report.usage = trajectory.usage;
     report.end = Some(trajectory.end.clone());
@@ -162,7 +164,7 @@ pub(crate) fn commit(
     }
     match own_credits {
         Some(own) => changes.extend(own.iter().map(credited)),
-        None => changes.extend(built_in_credits(recipe.credit.per, rollouts)),
+        None => changes.extend(built_in_credits(&recipe.credit, rollouts)),
     }
     changes.extend(evidence);
     changes.extend(admissions.iter().filter_map(|one| one.change.clone()));
@@ -179,20 +181,34 @@ pub(crate) fn commit(
     }
 }
 
-fn built_in_credits(per: CreditPer, rollouts: &[Rollout<'_>]) -> Vec<LibraryChange> {
+fn built_in_credits(policy: &CreditPolicy, rollouts: &[Rollout<'_>]) -> Vec<LibraryChange> {
     let group: Vec<GroupAttempt> = rollouts
         .iter()
         .map(|rollout| GroupAttempt {
             attempt: rollout.report.attempt.clone(),
-            exposed: rollout.report.injected.clone(),
+            exposed: credited_skills(policy, rollout),
             reward: rollout.report.reward,
         })
         .collect();
-    credit::credits(per, &group).unwrap_or_else(|error| {
+    credit::credits(policy.per, &group).unwrap_or_else(|error| {
         // A recipe's rewards are validated when it is; if a reward is not finite nevertheless, nothing is credited.
         tracing::error!(%error, "a group could not be credited");
         Vec::new()
     })
+}
+
+/// The injected skills of an attempt that get credit for it.
+fn credited_skills(policy: &CreditPolicy, rollout: &Rollout<'_>) -> Vec<SkillRef> {
+    let exposures = || rollout.trajectory.iter().flat_map(|made| &made.exposures);
+    let used = |skill: &SkillRef| {
+        let exposure = exposures().find(|seen| seen.skill == *skill);
+        exposure.map_or(SkillUse::Unknown, |seen| seen.used)
+    };
+    let injected = rollout.report.injected.iter();
+    injected
+        .filter(|skill| policy.used_when.counts_injected(used(skill)))
+        .cloned()
+        .collect()
 }
 
 fn credited(credit: &SkillCredit) -> LibraryChange {

@@ -95,7 +95,10 @@ fn recipes(role: Role) -> [Recipe; 2] {
     let mut first = hisme();
     first.maintenance = journeyman::maintain::Maintenance::default();
     let mut then = first.clone();
-    then.credit.attribute = role == Role::Attribute;
+    then.credit.attribute = match role {
+        Role::Attribute => Attribute::Always,
+        _ => Attribute::Never,
+    };
     then.write.when = match role {
         Role::Extract | Role::Summarize => WriteWhen::Always,
         _ => WriteWhen::Never,

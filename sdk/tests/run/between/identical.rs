@@ -42,7 +42,7 @@ fn script() -> Script {
 fn alone(identity: Identity) -> Recipe {
     let mut recipe = hisme();
     recipe.select.selector = Selector::Nothing;
-    recipe.credit.attribute = false;
+    recipe.credit.attribute = Attribute::Never;
     recipe.admit.identity = identity;
     recipe
 }

@@ -15,6 +15,7 @@ mod releasing;
 mod rules;
 mod rules_of_hosts;
 mod spending;
+mod unknown_use;
 mod unresettable;
 
 use std::sync::Mutex;
@@ -22,9 +23,10 @@ use std::sync::Mutex;
 use journeyman::{
     CommitKey, ModelId, Result, async_trait,
     contract::{Episode, FixedGuidance, Journal, ScoreRequest, Scorer, TokenScores},
+    credit::Attribute,
     domain::{
         Cause, Commit, Injection, Judgement, LibraryChange, Origin, Role, RoleRule, Skill,
-        SkillRef, State,
+        SkillRef, SkillUse, State,
     },
     maintain::{BundlePolicy, FilterPolicy, Gate, RefinePolicy},
     propose::Writer,
@@ -130,7 +132,14 @@ fn learn_from(
     script: Script,
     tasks: Vec<Task>,
 ) -> (RunReport, SkillLibrary, Prompts, Vec<Event>) {
-    let (backends, prompts) = parts(script);
+    learn_by(parts(script), recipe, tasks)
+}
+
+fn learn_by(
+    (backends, prompts): (Backends, Prompts),
+    recipe: Recipe,
+    tasks: Vec<Task>,
+) -> (RunReport, SkillLibrary, Prompts, Vec<Event>) {
     let options = Options::new("test", Seed(7));
     let (report, library, events) = block_on(async {
         let journeyman = Journeyman::open(backends, recipe, options)
@@ -186,12 +195,12 @@ fn exposures_and_judgements_are_kept_with_the_skill() {
     );
 }
 
-/// Follows the first skill that it is given, and says so.
+/// Follows the first skill that it is given, and says this of the first one and of the others.
 #[derive(Debug)]
-struct FirstAlone(ScriptedExecutor);
+struct Says(ScriptedExecutor, [SkillUse; 2]);
 
 #[async_trait::async_trait]
-impl Executor for FirstAlone {
+impl Executor for Says {
     async fn execute(
         &self,
         mut attempt: Attempt<'_>,
@@ -201,8 +210,9 @@ impl Executor for FirstAlone {
         let silent = FixedGuidance::new(Injection::NONE);
         attempt.guidance = &silent;
         let mut trajectory = self.0.execute(attempt, episode).await?;
-        for exposure in trajectory.exposures.iter_mut().skip(1) {
-            exposure.used = false;
+        let [first, others] = self.1;
+        for (place, exposure) in trajectory.exposures.iter_mut().enumerate() {
+            exposure.used = if place == 0 { first } else { others };
         }
         Ok(trajectory)
     }
@@ -214,7 +224,8 @@ fn a_skill_that_was_passed_over_is_not_blamed() {
         attribute: "harmful: it was refused",
         ..Script::default()
     });
-    backends.executor = Some(Arc::new(FirstAlone(follower())));
+    let uses = [SkillUse::Followed, SkillUse::NotFollowed];
+    backends.executor = Some(Arc::new(Says(follower(), uses)));
     let mut recipe = hisme();
     recipe.maintenance = journeyman::maintain::Maintenance::default();
     let library = block_on(async {
@@ -262,7 +273,10 @@ fn each_part_can_be_switched_off() {
         assert!(!asked(true), "{role}");
     };
     check(|recipe| recipe.write.when = WriteWhen::Never, "extract");
-    check(|recipe| recipe.credit.attribute = false, "attribute");
+    check(
+        |recipe| recipe.credit.attribute = Attribute::Never,
+        "attribute",
+    );
     check(|recipe| recipe.maintenance.bundles = None, "bundle");
     check(|recipe| recipe.maintenance.refine = None, "refine");
     check(|recipe| recipe.maintenance.refactor = None, "refactor");

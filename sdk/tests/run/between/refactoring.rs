@@ -120,7 +120,7 @@ fn attempts_speak_for_the_skill_that_they_are_found_to_share() {
     let state = |refactor| {
         let mut recipe = hisme();
         recipe.select.selector = Selector::Nothing;
-        recipe.credit.attribute = false;
+        recipe.credit.attribute = Attribute::Never;
         let (_, library, ..) = learn_from(recipe, extracting(refactor), tasks_alike());
         shared(&library)
     };

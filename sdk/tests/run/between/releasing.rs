@@ -155,7 +155,7 @@ fn what_was_done_alike_without_a_skill_speaks_for_it() {
     let states = |selector| {
         let mut recipe = hisme();
         recipe.select.selector = selector;
-        recipe.credit.attribute = false;
+        recipe.credit.attribute = Attribute::Never;
         let (_, library, ..) = learn_with(recipe, Script::default(), 6);
         let states = library.entries().map(|entry| entry.skill.state);
         states.collect::<Vec<_>>()

@@ -5,6 +5,7 @@ use journeyman::{
     domain::SkillRef,
     library::{LiveEvidence, PassReason},
     maintain::Maintenance,
+    reward::UsedWhen,
 };
 
 use super::*;
@@ -98,11 +99,42 @@ fn live_attempts_at_two_tasks_release_a_skill_that_nothing_can_replay() {
         check(recipe.clone(), neutral(), &failing, State::Trial);
         // Done, but not with it.
         let unused = Did {
-            used: false,
+            used: SkillUse::NotFollowed,
             ..CLEAN
         };
-        check(recipe, neutral(), &[unused; 6], State::Trial);
+        check(recipe.clone(), neutral(), &[unused; 6], State::Trial);
+        // The host says nothing of their use: the role's judgement settles it, and where it cannot, they release nothing.
+        let silent = Did {
+            used: SkillUse::Unknown,
+            ..CLEAN
+        };
+        let uncertain = parts("uncertain: it cannot be told", false);
+        check(recipe.clone(), helpful(), &[silent; 6], State::Active);
+        check(recipe.clone(), neutral(), &[silent; 6], State::Trial);
+        check(recipe, uncertain, &[silent; 6], State::Trial);
     }
+}
+
+#[test]
+fn a_recipe_says_whether_attempts_of_unknown_use_release_a_skill() {
+    let silent = Did {
+        used: SkillUse::Unknown,
+        ..CLEAN
+    };
+    let unused = Did {
+        used: SkillUse::NotFollowed,
+        ..CLEAN
+    };
+    let uncertain = || parts("uncertain: it cannot be told", false);
+    let with = |skill_use, did: Did, expect| {
+        let mut recipe = without_bundles(false);
+        recipe.reward.skill_use = skill_use;
+        check(recipe, uncertain(), &[did; 6], expect);
+    };
+    with(UsedWhen::Followed, silent, State::Trial);
+    with(UsedWhen::FollowedOrUnknown, silent, State::Active);
+    with(UsedWhen::FollowedOrUnknown, unused, State::Trial);
+    with(UsedWhen::Injected, unused, State::Active);
 }
 
 #[test]
@@ -128,7 +160,7 @@ fn without_bundles_live_attempts_release_whatever_else_is_maintained() {
     let parts = |attribute| parts(attribute, false);
     let neutral = || parts("neutral: it cannot be told");
     let unused = Did {
-        used: false,
+        used: SkillUse::NotFollowed,
         ..CLEAN
     };
     for all in [false, true] {
@@ -233,7 +265,10 @@ fn check_again(recipe: Recipe, parts: Backends) {
         set.await.expect("it is there");
         let again = attempts(&[], like).await;
         assert_eq!(again.skill.state, State::Trial);
-        assert_eq!(again.life.live(version, true), LiveEvidence::default());
+        assert_eq!(
+            again.life.live(version, SkillUse::is_followed),
+            LiveEvidence::default()
+        );
         let lifetime = again.life.lifetime();
         assert_eq!(lifetime, before.life.lifetime(), "those stay");
         let none = attempts(&[FAILED; 6], others).await;

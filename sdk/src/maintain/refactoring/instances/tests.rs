@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    domain::{Usage, Verdict},
+    domain::{Exposure, Usage, Verdict},
     error::{Error, ErrorKind},
     testing::sample,
 };
@@ -13,6 +13,7 @@ fn case() -> BundleCase {
     BundleCase {
         refusals: 2,
         ..whole_attempt(
+            &SkillLibrary::new(),
             &sample::trace("one", &task, &["one"], true),
             CaseKind::Integration,
         )
@@ -93,4 +94,24 @@ fn an_instance_with_a_skill_confirms_a_skill_that_does_better_than_none() {
         Err("undecided")
     );
     assert_eq!(fails(run(0, Some(false), 0.0)), Err("undecided"));
+}
+
+#[test]
+fn an_instance_is_paired_unless_it_is_known_to_have_followed_nothing() {
+    let paired = |uses: &[SkillUse], counterfactual| {
+        let task = sample::task("one", &["one"]);
+        let mut trace = sample::trace("one", &task, &["one"], true);
+        trace.trajectory.exposures = (uses.iter().zip(["a", "b"]))
+            .map(|(used, skill)| Exposure {
+                skill: sample::skill(skill).reference(),
+                used: *used,
+                since: 0,
+            })
+            .collect();
+        Instance::of(&SkillLibrary::new(), &trace, counterfactual).paired
+    };
+    use SkillUse::{Followed, NotFollowed, Unknown};
+    assert!(paired(&[Followed], true) && paired(&[NotFollowed, Unknown], true));
+    assert!(!paired(&[], true) && !paired(&[NotFollowed, NotFollowed], true));
+    assert!(!paired(&[Followed], false));
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     domain::{CaseKind, CaseResult},
+    library::SkillLibrary,
     maintain::bundling::whole_attempt,
     testing::sample,
 };
@@ -14,6 +15,7 @@ fn case(name: &str) -> BundleCase {
         name: name.to_owned(),
         refusals: u32::from(!name.starts_with("trigger")),
         ..whole_attempt(
+            &SkillLibrary::new(),
             &sample::trace(name, &task, &["one"], true),
             CaseKind::Integration,
         )
