@@ -1,34 +1,34 @@
 //! An agent driven by a language model.
 
+mod fitting;
 mod options;
+mod writing;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 pub use options::ModelExecutorOptions;
-use tracing::Instrument;
 
+use self::fitting::Fitting;
 use crate::{
-    contract::{
-        Attempt, Dialect, Episode, Executor, GenerateRequest, Generation, LanguageModel,
-        ToolChoice, TurnContext, TurnMove, TurnView,
-    },
+    contract::{Attempt, Dialect, Episode, Executor, LanguageModel, TurnContext},
     domain::{
-        Action, EndReason, Exposure, GenerationRecord, Injection, Observation, Outcome, Prompt,
-        Sampling, SkillRef, Step, StepResult, Trajectory, UnreadTurn, Usage,
+        Action, EndReason, Exposure, GenerationRecord, Injection, Observation, Outcome, SkillRef,
+        Step, StepResult, Trajectory, UnreadTurn, Usage,
     },
     error::{Error, ErrorKind, Result},
-    telemetry::Chat,
 };
-
-/// The greatest number of moves of a dialect in one turn, by the contract's rule *ends*.
-const MOVES: usize = 8;
 
 /// An [`Executor`] that lets a [`LanguageModel`] write each turn in its [`Dialect`].
 ///
 /// The first turn has the attempt's skills. For every later turn the attempt's guidance is asked, and a turn whose guidance
 /// fails has no skills. Every generation has its own seed, derived from the attempt's. The executor reads no clock: the
 /// attempt's time limit bounds each generation, and the caller bounds the whole attempt by dropping the future.
+///
+/// Each prompt is counted by the model before it is sent. One that is too long for the model's context, with room for the
+/// answer ([`Room`](crate::inject::Room)), is made of less: `docs/models.md` has the order in which results, steps and
+/// descriptions of tools are left out, and [`Trajectory::compaction`] says what was. Where even that does not fit, the attempt
+/// ends with [`EndReason::ContextLength`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -117,6 +117,8 @@ enum Turn {
     },
     /// With the turn, if the model's generations are recorded.
     Unreadable(Option<Box<UnreadTurn>>),
+    /// The prompt's tokens leave no room for an answer, or cut it off.
+    TooLong(u64),
 }
 
 /// One attempt under way.
@@ -131,6 +133,7 @@ struct Run<'a> {
     outcome: Option<Outcome>,
     usage: Usage,
     generations: u64,
+    fitting: Fitting,
     /// Whether the agent has acted in the environment. From then on an error ends the trajectory and is not returned.
     acted: bool,
 }
@@ -147,6 +150,7 @@ impl<'a> Run<'a> {
             outcome: None,
             usage: Usage::default(),
             generations: 0,
+            fitting: Fitting::default(),
             acted: false,
         }
     }
@@ -173,6 +177,10 @@ impl<'a> Run<'a> {
                 Turn::Unreadable(unread) => {
                     self.unread = unread;
                     return Ok(EndReason::Unreadable);
+                }
+                Turn::TooLong(prompt) => {
+                    let context = self.executor.model.capabilities().context as u64;
+                    return Ok(EndReason::ContextLength { prompt, context });
                 }
                 Turn::Act {
                     action,
@@ -204,112 +212,6 @@ impl<'a> Run<'a> {
                 tracing::warn!(%error, turn = context.turn, "no guidance for this turn");
                 Injection::NONE
             }
-        }
-    }
-
-    /// Asks the model until the dialect reads an action or gives up.
-    async fn write(&mut self, observation: &Observation, injection: &Injection) -> Result<Turn> {
-        let mut replies: Vec<Generation> = Vec::new();
-        let mut generations = Vec::new();
-        for _ in 0..MOVES {
-            let next = self.executor.dialect.turn(&TurnView {
-                task: self.attempt.task,
-                injection,
-                observation,
-                steps: &self.steps,
-                replies: &replies,
-            });
-            let next = next.inspect_err(|_| self.count_prompt(&replies))?;
-            match next {
-                TurnMove::Generate {
-                    prompt,
-                    stop,
-                    max_tokens,
-                } => {
-                    let request = self.request(prompt, stop, max_tokens);
-                    let model = &self.executor.model;
-                    // Without texts: the agent works with what is redacted elsewhere.
-                    let chat = Chat::new(&model.capabilities().model, &request, None);
-                    let reply = model.generate(&request).instrument(chat.span.clone()).await;
-                    chat.answered(&reply, None);
-                    let reply = reply.inspect_err(|_| self.count_prompt(&replies))?;
-                    self.usage.add(Usage {
-                        prompt_tokens: 0,
-                        output_tokens: reply.output_tokens,
-                    });
-                    if self.executor.options.record {
-                        generations.extend(reply.record(&request));
-                    }
-                    replies.push(reply);
-                }
-                TurnMove::Act {
-                    action,
-                    transcript,
-                    used,
-                } => {
-                    self.count_prompt(&replies);
-                    return Ok(Turn::Act {
-                        action,
-                        transcript,
-                        used,
-                        generations,
-                    });
-                }
-                TurnMove::Unreadable { reason, transcript } => {
-                    let attempt = &self.attempt.id;
-                    tracing::warn!(%attempt, %reason, "what the model wrote is no action");
-                    self.count_prompt(&replies);
-                    let unread = (!generations.is_empty()).then(|| UnreadTurn {
-                        observation: observation.clone(),
-                        transcript,
-                        generations,
-                    });
-                    return Ok(Turn::Unreadable(unread.map(Box::new)));
-                }
-            }
-        }
-        self.count_prompt(&replies);
-        Err(Error::new(
-            ErrorKind::Internal,
-            "Dialect::turn",
-            "the dialect neither acted nor gave up",
-        )
-        .with("moves", MOVES)
-        .hint("run the dialect's conformance suite"))
-    }
-
-    /// Counts the tokens of a turn's last prompt, since each prompt of a turn contains the one before.
-    fn count_prompt(&mut self, replies: &[Generation]) {
-        self.usage.add(Usage {
-            prompt_tokens: replies.last().map_or(0, |reply| reply.prompt_tokens),
-            output_tokens: 0,
-        });
-    }
-
-    fn request(&mut self, prompt: Prompt, stop: Vec<String>, max_tokens: usize) -> GenerateRequest {
-        let options = &self.executor.options;
-        let temperature = self.attempt.temperature;
-        let sampling = Sampling {
-            temperature,
-            top_p: if temperature > 0.0 {
-                options.top_p
-            } else {
-                1.0
-            },
-            seed: self.attempt.seed.derive("turn", self.generations),
-        };
-        self.generations += 1;
-        GenerateRequest {
-            prompt,
-            sampling,
-            max_tokens,
-            stop,
-            time_limit: options.generation_time.min(self.attempt.time_limit),
-            adapter: None,
-            json_schema: None,
-            tools: Vec::new(),
-            tool_choice: ToolChoice::Auto,
-            sink: None,
         }
     }
 
@@ -392,6 +294,7 @@ impl<'a> Run<'a> {
             injection: Injection::NONE,
             left_out: Vec::new(),
             unread: self.unread,
+            compaction: self.fitting.left_out,
             outcome: self.outcome,
             end,
             usage: self.usage,

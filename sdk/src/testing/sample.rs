@@ -142,6 +142,7 @@ pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> 
         injection: Injection::NONE,
         left_out: Vec::new(),
         unread: None,
+        compaction: crate::domain::Compaction::NONE,
         outcome: Some(outcome(success)),
         end: EndReason::Finished,
         usage: Usage::default(),
@@ -319,6 +320,7 @@ pub fn attempt_report(attempt: &str, skills: &[Skill], success: bool) -> Attempt
         usage: Usage::default(),
         end: Some(EndReason::Finished),
         error: None,
+        compaction: Default::default(),
     }
 }
 
@@ -337,6 +339,7 @@ pub fn task_report(task: &str) -> TaskReport {
         gains: Vec::new(),
         role_usage: Usage::default(),
         failed_usage: Usage::default(),
+        roles: Default::default(),
         revision: Revision(0),
         failed: None,
     }
@@ -351,6 +354,7 @@ pub fn run_report() -> RunReport {
         revision: Revision(0),
         pool: 0,
         maintenance: MaintenanceUsage::default(),
+        roles: Default::default(),
         findings: Vec::new(),
     }
 }

@@ -3,6 +3,7 @@
 
 mod compare;
 mod form;
+mod learned;
 mod parts;
 mod tasks;
 mod world;
@@ -84,11 +85,11 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
             "the world cannot be set up again: the held-out tasks are attempted once, after learning",
         );
     }
-    let mut after = None;
+    let (mut after, mut learning_report) = (None, None);
     if !command.only_measure {
         tell("learning");
         let learning = journeyman.learn(tasks.stream.clone());
-        follow(&journeyman, learning, tasks.stream.len()).await?;
+        learning_report = Some(follow(&journeyman, learning, tasks.stream.len()).await?);
         let again = measure("measuring held-out tasks again");
         after = Some(follow(&journeyman, again, tasks.held_out.len()).await?);
     }
@@ -97,6 +98,10 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
     let skills = load(&parts.store).await?;
     let mut answer = told(&compared, &skills, &library, seed);
     answer.json["learned"] = json!(!command.only_measure);
+    if let Some(report) = &learning_report {
+        answer.text.push_str(&learned::text(report));
+        answer.json["learning"] = learned::json(report);
+    }
     Ok(answer)
 }
 

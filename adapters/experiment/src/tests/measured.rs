@@ -26,6 +26,7 @@ fn attempt(success: bool, first: bool) -> AttemptReport {
         },
         end: None,
         error: None,
+        compaction: Default::default(),
     }
 }
 
@@ -50,6 +51,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
         gains: Vec::new(),
         role_usage: Usage::default(),
         failed_usage: Usage::default(),
+        roles: Default::default(),
         revision: Revision(0),
         failed: None,
     };
@@ -59,6 +61,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
         tasks: vec![task],
         revision: Revision(0),
         maintenance: Default::default(),
+        roles: Default::default(),
         findings: Vec::new(),
     }
 }

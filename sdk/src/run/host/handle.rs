@@ -192,6 +192,7 @@ impl AttemptHandle {
             injection,
             left_out,
             unread: None,
+            compaction: crate::domain::Compaction::NONE,
             outcome,
             end: EndReason::Finished,
             usage: self.usage,
