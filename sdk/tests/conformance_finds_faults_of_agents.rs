@@ -394,6 +394,7 @@ enum RolesFlaw {
     EmptyFallback,
     PlaysAll,
     SaysThatItPlaysAll,
+    GrowsInASmallRoom,
 }
 
 #[derive(Debug)]
@@ -411,6 +412,10 @@ impl Roles for FlawedRoles {
         };
         let failed = request.failed.filter(|_| self.0 != RolesFlaw::AsksTheSame);
         let mut ask = inner.prompt(&RoleRequest { failed, ..*request })?;
+        if self.0 == RolesFlaw::GrowsInASmallRoom && request.room.is_some() {
+            let words = "in a room that is as small as this one is".to_owned();
+            ask.prompt.open.push(journeyman::domain::Span::Data(words));
+        }
         if self.0 == RolesFlaw::Wavers {
             ask.max_tokens += self.1.fetch_add(1, Ordering::SeqCst);
         }
@@ -519,7 +524,7 @@ fn roles() {
         played: (0..PLAYED.len()).map(sample).collect(),
         unplayed: vec![sample::role_task(Role::Extract)],
     };
-    let cases: [(RolesFlaw, &[&str]); 21] = [
+    let cases: [(RolesFlaw, &[&str]); 22] = [
         (RolesFlaw::Wavers, &["pure"]),
         (RolesFlaw::Panics, &["garbage"]),
         (RolesFlaw::WrongKind, &["garbage"]),
@@ -537,6 +542,7 @@ fn roles() {
         (RolesFlaw::LongBankDescription, &["fits"]),
         (RolesFlaw::EmptyBankBody, &["fits"]),
         (RolesFlaw::AsksTheSame, &["repair"]),
+        (RolesFlaw::GrowsInASmallRoom, &["room"]),
         (RolesFlaw::NoFallback, &["fallback"]),
         (RolesFlaw::EmptyFallback, &["fallback"]),
         (RolesFlaw::PlaysAll, &["unknown"]),

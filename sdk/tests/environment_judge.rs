@@ -40,6 +40,13 @@ fn an_attempt_without_outcome_is_a_failure_only_where_the_agent_ended_it() {
         (EndReason::Deadline, Some(false)),
         (EndReason::Unreadable, Some(false)),
         (EndReason::Finished, None),
+        (
+            EndReason::ContextLength {
+                prompt: 600,
+                context: 512,
+            },
+            None,
+        ),
         (EndReason::Failed(broken), None),
     ];
     for (end, expected) in cases {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use journeyman::{
     Result,
-    contract::{GenerateRequest, Generation, LanguageModel, ModelCapabilities},
+    contract::{GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenCount},
 };
 
 use crate::{
@@ -31,5 +31,10 @@ impl LanguageModel for LlamaCpp {
                 Work::Write(Box::new(writing), answer)
             })
             .await
+    }
+
+    /// A prompt whose text is far above the context is not tokenized: its count is an estimate.
+    async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
+        self.renderer.count(GENERATE, &request.prompt)
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use journeyman::{
     Error, Result,
-    contract::GenerateRequest,
+    contract::{GenerateRequest, TokenCount},
     domain::{Prompt, Span},
 };
 use llama_cpp_2::{model::LlamaModel, token::LlamaToken};
@@ -19,6 +19,8 @@ use crate::{
 
 /// Number of tokens beyond the wanted ones that are examined.
 const AHEAD: usize = 8;
+/// About the length of a token in bytes, in a text that is too long to be tokenized.
+const BYTES: usize = 3;
 
 /// A model's vocabulary and chat template.
 pub(crate) struct Renderer {
@@ -111,6 +113,26 @@ impl Renderer {
         let more = tokens.len() > most;
         tokens.truncate(most);
         (tokens, more)
+    }
+
+    /// The number of tokens of a prompt, also of one that does not fit the context.
+    pub(crate) fn count(&self, operation: &'static str, prompt: &Prompt) -> Result<TokenCount> {
+        match self.prompt(operation, prompt) {
+            Ok(tokens) => Ok(TokenCount {
+                tokens: tokens.len(),
+                estimated: false,
+            }),
+            Err(error) => {
+                let least = error
+                    .fact("prompt_tokens")
+                    .and_then(|least| least.parse().ok());
+                let least: usize = least.ok_or(error)?;
+                Ok(TokenCount {
+                    tokens: least.max(prompt.text().len() / BYTES),
+                    estimated: true,
+                })
+            }
+        }
     }
 
     /// The tokens of a prompt: at least one, and possibly more than fit the context.

@@ -129,7 +129,7 @@ impl Judge for ExpectationJudge {
         let steps = &request.trajectory.steps;
         if !expected.is_met(steps) {
             return match request.trajectory.end {
-                EndReason::Failed(_) => Ok(Verdict::undecided()),
+                EndReason::Failed(_) | EndReason::ContextLength { .. } => Ok(Verdict::undecided()),
                 _ => Verdict::scored(false, 0.0),
             };
         }

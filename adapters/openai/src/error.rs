@@ -176,6 +176,43 @@ impl OpenAiError {
         }
     }
 
+    /// The tokens of a prompt and of the context, where the prompt is longer, in the words of llama.cpp's server (`n_prompt_tokens:
+    /// 12; n_ctx: 8`), of vLLM and OpenAI (`maximum context length is 8 tokens ... 12 tokens`), and of this adapter.
+    fn too_long(&self) -> Option<(u64, u64)> {
+        let said = match self {
+            Self::Status {
+                status: 400, said, ..
+            } => said,
+            Self::Request {
+                kind: ErrorKind::Invalid,
+                what,
+                ..
+            } => what,
+            _ => return None,
+        };
+        let after = |mark: &str| {
+            let (_, rest) = said.split_once(mark)?;
+            let digits = rest.trim_start_matches(|c: char| !c.is_ascii_digit());
+            let end = digits.find(|c: char| !c.is_ascii_digit());
+            let number = digits[..end.unwrap_or(digits.len())].parse::<u64>().ok()?;
+            Some((number, &digits[end.unwrap_or(digits.len())..]))
+        };
+        let marks = [
+            ("n_prompt_tokens", "n_ctx"),
+            ("the prompt has", "the context"),
+        ];
+        let own = marks
+            .into_iter()
+            .find_map(|(prompt, context)| Some((after(prompt)?.0, after(context)?.0)));
+        let lengths = own.or_else(|| {
+            let (context, rest) = after("maximum context length is")?;
+            let numbers = rest.split(|c: char| !c.is_ascii_digit());
+            let prompt = numbers.filter_map(|number| number.parse::<u64>().ok());
+            Some((prompt.max()?, context))
+        });
+        lengths.filter(|(prompt, context)| prompt > context)
+    }
+
     /// As an error of the SDK.
     pub(crate) fn at(self, operation: &'static str, endpoint: &str, attempts: u32) -> Error {
         let mut error = Error::new(self.kind(), operation, self.to_string())
@@ -184,6 +221,9 @@ impl OpenAiError {
         if let Self::Status { status, .. } = &self {
             error = error.with("status", status);
         }
+        if let Some((prompt, context)) = self.too_long() {
+            error = error.with("prompt_tokens", prompt).with("context", context);
+        }
         if attempts > 1 {
             error = error.with("attempts", attempts);
         }
@@ -191,5 +231,45 @@ impl OpenAiError {
             error = error.temporary();
         }
         error.source_from(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_lengths_of_a_prompt_that_is_too_long_are_facts() {
+        let check = |said: &str, expect: Option<(&str, &str)>| {
+            let refused = OpenAiError::Status {
+                status: 400,
+                code: String::new(),
+                said: said.to_owned(),
+                retry_after: None,
+            };
+            let error = refused.at("OpenAi::generate", "http://localhost/v1", 1);
+            let facts = error.fact("prompt_tokens").zip(error.fact("context"));
+            assert_eq!(facts, expect, "{said}");
+        };
+        check(
+            "the request exceeds the available context size; n_prompt_tokens: 5213; n_ctx: 2048",
+            Some(("5213", "2048")),
+        );
+        check(
+            "This model's maximum context length is 4096 tokens. However, your messages have 9001 tokens.",
+            Some(("9001", "4096")),
+        );
+        check(
+            "This model's maximum context length is 4096 tokens. However, you requested 4200 tokens (3688 in the messages, \
+             512 in the completion).",
+            Some(("4200", "4096")),
+        );
+        check("maximum context length is unknown", None);
+        check("n_prompt_tokens: 12; n_ctx: 2048", None);
+        check("the tool `brew` is not known", None);
+        check(
+            "the prompt has 99999999999999999999999 tokens and the context 8",
+            None,
+        );
     }
 }

@@ -337,11 +337,7 @@ fn a_role_that_is_not_played_reads_nothing() {
         assert_eq!(ApprenticeRoles.plays(role), !UNTRAINED.contains(&role));
     }
     for task in UNTRAINED.map(sample::role_task) {
-        let request = RoleRequest {
-            task: &task,
-            seed: Seed(1),
-            failed: None,
-        };
+        let request = RoleRequest::new(&task, Seed(1));
         for text in ["none", "avoid first", "harmful"] {
             let error = ApprenticeRoles.read(&request, text).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");

@@ -155,11 +155,7 @@ impl Arena {
             candidate: 0,
             rules: Vec::new(),
         };
-        let request = RoleRequest {
-            task: &task,
-            seed: Seed(0),
-            failed: None,
-        };
+        let request = RoleRequest::new(&task, Seed(0));
         let generation = block_on(self.model.generate(&ApprenticeRoles.prompt(&request)?))?;
         Ok(match ApprenticeRoles.read(&request, &generation.text) {
             Ok(RoleAnswer::Draft(draft)) => read_body(&draft.body),
@@ -181,11 +177,7 @@ impl Arena {
             correct: Some(tried.success),
             skills: retrieved,
         };
-        let request = RoleRequest {
-            task: &task,
-            seed: Seed(0),
-            failed: None,
-        };
+        let request = RoleRequest::new(&task, Seed(0));
         let generation = block_on(self.model.generate(&ApprenticeRoles.prompt(&request)?))?;
         Ok(match ApprenticeRoles.read(&request, &generation.text) {
             Ok(RoleAnswer::Calls(calls)) => calls,

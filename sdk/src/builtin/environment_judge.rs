@@ -12,7 +12,8 @@ use crate::{
 ///
 /// An attempt without an outcome did not reach its end. Its verdict is a failure where the agent was the cause: the agent
 /// gave up, used all of its steps or its time, or wrote an unreadable action. The verdict's success is `None` where a part
-/// failed, or where the episode ended without an outcome, since neither says anything about the agent or its skills.
+/// failed, where the model's context was too short, or where the episode ended without an outcome, since none of these says
+/// anything about a skill.
 ///
 /// ```
 /// use journeyman::{
@@ -68,6 +69,7 @@ fn without_outcome(end: &EndReason) -> Verdict {
             Some(false),
             "the agent wrote what cannot be read as an action",
         ),
+        EndReason::ContextLength { .. } => (None, "the context was too short for the attempt"),
         EndReason::Failed(_) => (None, "a part failed in mid-attempt"),
         EndReason::Finished => (None, "the environment gave no outcome"),
     };

@@ -1,36 +1,38 @@
 //! An agent driven by a language model.
 
+mod fitting;
 mod options;
 mod turn;
+mod writing;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 pub use options::ModelExecutorOptions;
-use tracing::Instrument;
 
-use self::turn::{Acted, Turn};
+use self::{
+    fitting::Fitting,
+    turn::{Acted, Turn},
+};
 use crate::{
-    contract::{
-        Attempt, Dialect, Episode, Executor, GenerateRequest, Generation, LanguageModel,
-        ToolChoice, TurnContext, TurnMove, TurnView,
-    },
+    contract::{Attempt, Dialect, Episode, Executor, LanguageModel, TurnContext},
     domain::{
-        Action, EndReason, Exposure, Injection, Observation, Outcome, Prompt, SkillRef, SkillUse,
-        Step, StepResult, ToolDefinition, Trajectory, UnreadTurn, Usage,
+        Action, EndReason, Exposure, Injection, Observation, Outcome, SkillRef, SkillUse, Step,
+        StepResult, Trajectory, UnreadTurn, Usage,
     },
     error::{Error, ErrorKind, Result},
-    telemetry::Chat,
 };
-
-/// The greatest number of moves of a dialect in one turn, by the contract's rule *ends*.
-const MOVES: usize = 8;
 
 /// An [`Executor`] that lets a [`LanguageModel`] write each turn in its [`Dialect`].
 ///
 /// The first turn has the attempt's skills. For every later turn the attempt's guidance is asked, and a turn whose guidance
 /// fails has no skills. Every generation has its own seed, derived from the attempt's. The executor reads no clock: the
 /// attempt's time limit bounds each generation, and the caller bounds the whole attempt by dropping the future.
+///
+/// Each prompt is counted by the model before it is sent. One that is too long for the model's context, with room for the
+/// answer ([`Room`](crate::inject::Room)), is made of less: `docs/models.md` has the order in which results, steps and
+/// descriptions of tools are left out, and [`Trajectory::compaction`] says what was. Where even that does not fit, the attempt
+/// ends with [`EndReason::ContextLength`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -121,6 +123,7 @@ struct Run<'a> {
     outcome: Option<Outcome>,
     usage: Usage,
     generations: u64,
+    fitting: Fitting,
     /// Whether the agent has acted in the environment. From then on an error ends the trajectory and is not returned.
     acted: bool,
 }
@@ -137,6 +140,7 @@ impl<'a> Run<'a> {
             outcome: None,
             usage: Usage::default(),
             generations: 0,
+            fitting: Fitting::default(),
             acted: false,
         }
     }
@@ -163,6 +167,10 @@ impl<'a> Run<'a> {
                     self.unread = unread;
                     return Ok(EndReason::Unreadable);
                 }
+                Turn::TooLong(prompt) => {
+                    let context = self.executor.model.capabilities().context as u64;
+                    return Ok(EndReason::ContextLength { prompt, context });
+                }
                 Turn::Act(acted) => {
                     self.mark_used(&injection, &acted.used);
                     self.step(episode, *acted).await?;
@@ -188,115 +196,6 @@ impl<'a> Run<'a> {
                 tracing::warn!(%error, turn = context.turn, "no guidance for this turn");
                 Injection::NONE
             }
-        }
-    }
-
-    /// Asks the model until the dialect reads an action or gives up.
-    async fn write(&mut self, observation: &Observation, injection: &Injection) -> Result<Turn> {
-        let mut replies: Vec<Generation> = Vec::new();
-        let mut generations = Vec::new();
-        for _ in 0..MOVES {
-            let next = self.executor.dialect.turn(&TurnView {
-                task: self.attempt.task,
-                injection,
-                observation,
-                steps: &self.steps,
-                replies: &replies,
-            });
-            let next = next.inspect_err(|_| self.count_prompt(&replies))?;
-            match next {
-                TurnMove::Generate {
-                    prompt,
-                    tools,
-                    stop,
-                    max_tokens,
-                } => {
-                    let request = self.request(prompt, tools, stop, max_tokens);
-                    let model = &self.executor.model;
-                    // Without texts: the agent works with what is redacted elsewhere.
-                    let chat = Chat::new(&model.capabilities().model, &request, None);
-                    let reply = model.generate(&request).instrument(chat.span.clone()).await;
-                    chat.answered(&reply, None);
-                    let reply = reply.inspect_err(|_| self.count_prompt(&replies))?;
-                    self.usage.add(Usage {
-                        prompt_tokens: 0,
-                        output_tokens: reply.output_tokens,
-                    });
-                    if self.executor.options.record {
-                        generations.extend(reply.record(&request));
-                    }
-                    replies.push(reply);
-                }
-                TurnMove::Act {
-                    action,
-                    transcript,
-                    used,
-                    notes,
-                } => {
-                    for note in &notes {
-                        tracing::warn!(attempt = %self.attempt.id, %note, "passed over");
-                    }
-                    self.count_prompt(&replies);
-                    return Ok(Turn::Act(Box::new(Acted {
-                        action,
-                        transcript,
-                        used,
-                        notes,
-                        generations,
-                    })));
-                }
-                TurnMove::Unreadable { reason, transcript } => {
-                    let attempt = &self.attempt.id;
-                    tracing::warn!(%attempt, %reason, "what the model wrote is no action");
-                    self.count_prompt(&replies);
-                    let unread = (!generations.is_empty()).then(|| UnreadTurn {
-                        observation: observation.clone(),
-                        transcript,
-                        generations,
-                    });
-                    return Ok(Turn::Unreadable(unread.map(Box::new)));
-                }
-            }
-        }
-        self.count_prompt(&replies);
-        Err(Error::new(
-            ErrorKind::Internal,
-            "Dialect::turn",
-            "the dialect neither acted nor gave up",
-        )
-        .with("moves", MOVES)
-        .hint("run the dialect's conformance suite"))
-    }
-
-    /// Counts the tokens of a turn's last prompt, since each prompt of a turn contains the one before.
-    fn count_prompt(&mut self, replies: &[Generation]) {
-        self.usage.add(Usage {
-            prompt_tokens: replies.last().map_or(0, |reply| reply.prompt_tokens),
-            output_tokens: 0,
-        });
-    }
-
-    fn request(
-        &mut self,
-        prompt: Prompt,
-        tools: Vec<ToolDefinition>,
-        stop: Vec<String>,
-        max_tokens: usize,
-    ) -> GenerateRequest {
-        let options = &self.executor.options;
-        let seed = self.attempt.seed.derive("turn", self.generations);
-        self.generations += 1;
-        GenerateRequest {
-            prompt,
-            sampling: options.sampling(self.attempt.temperature, seed),
-            max_tokens,
-            stop,
-            time_limit: options.generation_time.min(self.attempt.time_limit),
-            adapter: None,
-            json_schema: None,
-            tools,
-            tool_choice: ToolChoice::Auto,
-            sink: None,
         }
     }
 
@@ -381,6 +280,7 @@ impl<'a> Run<'a> {
             injection: Injection::NONE,
             left_out: Vec::new(),
             unread: self.unread,
+            compaction: self.fitting.left_out,
             outcome: self.outcome,
             end,
             usage: self.usage,

@@ -47,6 +47,7 @@ pub async fn check(model: &dyn LanguageModel, fixture: &LanguageModelFixture) ->
     report.case("unsupported", unsupported(model, fixture).await);
     report.case("tools", tools(model, fixture).await);
     report.case("cancel", cancel(model, fixture).await);
+    report.case("count", count(model, fixture).await);
     report
 }
 
@@ -89,6 +90,36 @@ fn tied(sampling: &Sampling, a: &Generation, b: &Generation) -> bool {
     let logprobs = |at: usize| Some((a.logprobs.get(at)?, b.logprobs.get(at)?));
     part.and_then(logprobs)
         .is_some_and(|(a, b)| (a - b).abs() < TIE)
+}
+
+async fn count(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {
+    for request in [ask(fixture), with_tool(fixture)] {
+        if !request.tools.is_empty() && !model.capabilities().tools {
+            continue;
+        }
+        let counted = model.count_prompt(&request).await?;
+        let reported = model.generate(&request).await?.prompt_tokens;
+        require(
+            counted.estimated || counted.tokens as u64 == reported,
+            || {
+                let tokens = counted.tokens;
+                format!(
+                    "expected the {reported} tokens of the generation from `count_prompt`, found {tokens}"
+                )
+            },
+        )?;
+    }
+    let context = model.capabilities().context;
+    let long = "word ".repeat(4 * context.min(100_000));
+    let messages = vec![Message::data(Speaker::User, long)];
+    let open = Vec::new();
+    let request = GenerateRequest::greedy(Prompt { messages, open }, 1);
+    let counted = model.count_prompt(&request).await?.tokens;
+    require(counted > context.min(100_000), || {
+        format!(
+            "expected more than {context} tokens for a prompt that is longer than the context, found {counted}"
+        )
+    })
 }
 
 async fn unsupported(model: &dyn LanguageModel, fixture: &LanguageModelFixture) -> Tried {

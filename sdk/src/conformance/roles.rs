@@ -30,11 +30,7 @@ pub struct RoleSample {
 
 impl RoleSample {
     fn request(&self) -> RoleRequest<'_> {
-        RoleRequest {
-            task: &self.task,
-            seed: Seed(11),
-            failed: None,
-        }
+        RoleRequest::new(&self.task, Seed(11))
     }
 
     fn repair(&self) -> RoleRequest<'_> {
@@ -62,6 +58,7 @@ pub async fn check(roles: &dyn Roles, fixture: &RolesFixture) -> Report {
     report.case("fits", each(fits));
     report.case("repair", each(repair));
     report.case("fallback", fallback(roles, fixture));
+    report.case("room", each(room));
     report.case("unknown", unknown(roles, fixture));
     report
 }
@@ -300,6 +297,29 @@ fn repair(roles: &dyn Roles, sample: &RoleSample) -> Tried {
     })
 }
 
+fn room(roles: &dyn Roles, sample: &RoleSample) -> Tried {
+    let whole = sample.request();
+    let length = |request: &RoleRequest<'_>| -> Tried<usize> {
+        Ok(roles.prompt(request)?.prompt.text().chars().count())
+    };
+    let before = length(&whole)?;
+    let mut last = before;
+    for part in [1, 2, 4, 8, usize::MAX] {
+        let room = Some(before / part);
+        let narrow = RoleRequest { room, ..whole };
+        let after = length(&narrow)?;
+        require(after <= last, || {
+            format!(
+                "{}: expected a prompt of at most {last} characters in a room of {}, found {after}",
+                sample.task.role(),
+                before / part
+            )
+        })?;
+        last = after;
+    }
+    Ok(())
+}
+
 fn fallback(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
     let mut summaries = 0;
     for sample in &fixture.played {
@@ -339,11 +359,7 @@ fn unknown(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
         return skip("the fixture has no unsupported roles");
     }
     for task in &fixture.unplayed {
-        let request = RoleRequest {
-            task,
-            seed: Seed(11),
-            failed: None,
-        };
+        let request = RoleRequest::new(task, Seed(11));
         let what = "`prompt` for a role that is not supported";
         require_error(roles.prompt(&request), &[ErrorKind::Unsupported], what)?;
         let mut played = fixture.played.iter();

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ToolChoice;
+use super::{TokenCount, ToolChoice};
 use crate::{
     domain::{GenerationRecord, NativeCall, Prompt, Sampling, TokenId, ToolDefinition},
     error::{Error, Result},
@@ -155,6 +155,19 @@ impl GenerateRequest {
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
             sink: None,
+        }
+    }
+
+    /// An estimate of the prompt's tokens, for a model whose tokenizer is out of reach: a token for three bytes of text and of the
+    /// tools' definitions, and eight tokens for each message. English text and JSON have fewer, some scripts more.
+    pub fn estimated_prompt(&self) -> TokenCount {
+        let tools = self.tools.iter().map(|tool| {
+            tool.name.len() + tool.description.len() + tool.input_schema.to_string().len()
+        });
+        let bytes = self.prompt.text().len() + tools.sum::<usize>();
+        TokenCount {
+            tokens: bytes.div_ceil(3) + 8 * self.prompt.messages.len(),
+            estimated: true,
         }
     }
 
@@ -329,6 +342,8 @@ impl Generation {
 ///   schema; a named tool that is not among `tools`, and two tools of one name, are `Invalid`. Where they do not, a
 ///   request with tools is `Unsupported`.
 /// - *cancel*: dropping the future stops the work; the model goes on serving others.
+/// - *count*: `count_prompt` gives the `prompt_tokens` that a generation of the same request reports, or marks its number as an
+///   estimate. It counts a prompt that is longer than the context too, and then gives a number above the context.
 #[async_trait]
 pub trait LanguageModel: fmt::Debug + Send + Sync {
     /// The model's capabilities.
@@ -339,6 +354,16 @@ pub trait LanguageModel: fmt::Debug + Send + Sync {
     /// # Errors
     /// `Invalid`, `Timeout`, `Unavailable`, `RateLimited` or `Model`.
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation>;
+
+    /// The tokens of a request's prompt as the model reads it: with its chat template and the request's tools. Callers count
+    /// before they send, and shorten what does not fit. The default is an estimate of three bytes a token.
+    ///
+    /// # Errors
+    /// Those of a prompt that `generate` refuses for another reason than its length; `Timeout` or `Unavailable` where the
+    /// tokenizer is a server's.
+    async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
+        Ok(request.estimated_prompt())
+    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,20 @@ pub struct RoleRequest<'a> {
     pub seed: Seed,
     /// The answer that could not be read, where this request is its repair; a role is repaired once.
     pub failed: Option<FailedAnswer<'a>>,
+    /// The greatest length of the prompt in characters, where the whole prompt is too long for the model's context.
+    pub room: Option<usize>,
+}
+
+impl<'a> RoleRequest<'a> {
+    /// The first request to a role, without a limit on the prompt's length.
+    pub fn new(task: &'a RoleTask, seed: Seed) -> Self {
+        Self {
+            task,
+            seed,
+            failed: None,
+            room: None,
+        }
+    }
 }
 
 /// A model's answer that could not be read.
@@ -159,7 +173,7 @@ pub enum RoleAnswer {
 /// }
 ///
 /// let task = RoleTask::Evolve { role: Role::Extract, rules: Vec::new(), rows: Vec::new() };
-/// let request = RoleRequest { task: &task, seed: journeyman::Seed(7), failed: None };
+/// let request = RoleRequest::new(&task, journeyman::Seed(7));
 /// let rules = vec![RoleRule::new("Name the tool.")?];
 /// assert_eq!(RulesOnly.read(&request, "Name the tool.\n")?, RoleAnswer::Rules(rules));
 /// # Ok::<(), journeyman::Error>(())
@@ -174,6 +188,8 @@ pub enum RoleAnswer {
 ///   confidence is in [0, 1], a lesson's step is one of the attempt's, and a refined skill is one of those that were shown.
 /// - *repair*: the prompt of a repair is another one, or samples otherwise.
 /// - *fallback*: `fallback` gives a draft for any summary that is asked for.
+/// - *room*: a prompt with `room` is at most that long, or as short as the role can make it; it is never longer than the prompt
+///   without. What was left out, `left_out` says in words.
 /// - *unknown*: a role that this model does not play is `Unsupported`, and `plays` says so.
 pub trait Roles: fmt::Debug + Send + Sync {
     /// The request to the model.
@@ -188,6 +204,18 @@ pub trait Roles: fmt::Debug + Send + Sync {
     /// # Errors
     /// `Model`, saying what was wrong.
     fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer>;
+
+    /// What the prompt of this request leaves out to fit its `room`, in words for a report; `None` where it is whole.
+    fn left_out(&self, request: &RoleRequest<'_>) -> Option<String> {
+        let _ = request;
+        None
+    }
+
+    /// What `read` passes over or shortens in a text that it accepts, in words for a report. No note repeats the text.
+    fn notes(&self, request: &RoleRequest<'_>, text: &str) -> Vec<String> {
+        let _ = (request, text);
+        Vec::new()
+    }
 
     /// A substitute for an answer that cannot be read, made without a model; `None` where there is none. A summary has one:
     /// the skill made from the first attempt alone (ARISE D.1, trace abstraction).

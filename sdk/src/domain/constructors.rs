@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::{
-    Action, EndReason, Injection, Observation, Outcome, Source, Step, StepResult, ToolCall,
-    ToolDefinition, Trajectory, Transition, Trust, Usage,
+    Action, Compaction, EndReason, Injection, Observation, Outcome, Source, Step, StepResult,
+    ToolCall, ToolDefinition, Trajectory, Transition, Trust, Usage,
 };
 use crate::id::{AttemptId, Seed, TaskId};
 
@@ -269,6 +269,7 @@ impl Trajectory {
             injection: Injection::NONE,
             left_out: Vec::new(),
             unread: None,
+            compaction: Compaction::NONE,
             outcome: None,
             end: EndReason::GaveUp,
             usage: Usage::default(),

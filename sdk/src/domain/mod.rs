@@ -5,6 +5,7 @@ mod candidate;
 mod case_outcome;
 mod change;
 mod commit;
+mod compaction;
 mod constructors;
 mod evidence;
 mod file;
@@ -34,6 +35,7 @@ pub use candidate::{Candidate, Query};
 pub use case_outcome::{CaseOutcome, CaseResult};
 pub use change::{LibraryChange, Tier};
 pub use commit::{Cause, Commit, Committed};
+pub use compaction::Compaction;
 pub use evidence::{
     AttemptNote, Attribution, BundleCase, CaseKind, ExposureOutcome, InformationGain, Judgement,
     RoleRule, Trace,

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{SkillRef, SkillUse, skill_use};
+use super::{Compaction, SkillRef, SkillUse, skill_use};
 use crate::{
     error::Error,
     id::{AttemptId, ModelId, Seed, TaskId},
@@ -229,6 +229,14 @@ pub enum EndReason {
     Deadline,
     /// The model's text could not be read as an action.
     Unreadable,
+    /// The context of the agent's model was too short: even the shortest prompt did not fit, or it cut the model's answer off.
+    /// The attempt says nothing about a skill: it is not judged, and nothing is credited for it.
+    ContextLength {
+        /// Tokens of the prompt.
+        prompt: u64,
+        /// Tokens of the context, for prompt and answer together.
+        context: u64,
+    },
     /// A part failed during the attempt.
     Failed(Error),
 }
@@ -243,6 +251,10 @@ impl fmt::Display for EndReason {
             Self::Unreadable => {
                 f.write_str("what the agent's model wrote could not be read as an action")
             }
+            Self::ContextLength { prompt, context } => write!(
+                f,
+                "the context of {context} tokens is too short for the agent's prompt of {prompt} tokens and an answer"
+            ),
             Self::Failed(error) => write!(f, "a part failed: {error}"),
         }
     }
@@ -360,6 +372,9 @@ pub struct Trajectory {
     /// The last turn, if it could not be read and its generations were recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<Box<UnreadTurn>>,
+    /// What its prompts left out so that they fit the model's context. The steps here are whole.
+    #[serde(default, skip_serializing_if = "Compaction::is_none")]
+    pub compaction: Compaction,
     /// The environment's outcome, where it gave one.
     pub outcome: Option<Outcome>,
     /// Why it ended.
@@ -379,6 +394,17 @@ impl Trajectory {
             (EndReason::Failed(error), None) => Some(error),
             _ => None,
         }
+    }
+
+    /// Whether the attempt ended for want of context before the environment gave an outcome.
+    pub fn lacks_context(&self) -> bool {
+        matches!(self.end, EndReason::ContextLength { .. }) && self.outcome.is_none()
+    }
+
+    /// Whether the attempt says something about the agent and its skills: neither a part's [`fault`](Self::fault) nor
+    /// [want of context](Self::lacks_context) ended it. Only such an attempt is judged, credited and learned from.
+    pub fn is_evidence(&self) -> bool {
+        self.fault().is_none() && !self.lacks_context()
     }
 }
 

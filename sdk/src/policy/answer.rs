@@ -10,6 +10,7 @@ use crate::{
     },
     error::{Error, Result},
     library::Entry,
+    report::RoleCounts,
 };
 
 /// The result of a test case that was played and judged.
@@ -51,12 +52,31 @@ pub struct Played {
     pub fallback: bool,
     /// The model outputs that could not be parsed, in order.
     pub unreadable: Vec<Unreadable>,
+    /// What the parser passed over or shortened in the output that it accepted, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// How the prompt was made to fit the model's context, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortened: Option<ShortenedPrompt>,
     /// Tokens used by the role's model.
     pub usage: Usage,
     /// The generations behind it, those that could not be parsed included, if the session records them
     /// ([`Options::record_roles`](crate::run::Options::record_roles)); none where one of them has no record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub generations: Vec<RoleGeneration>,
+}
+
+/// A prompt of a role that was made shorter to fit the model's context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShortenedPrompt {
+    /// Tokens of the whole prompt.
+    pub whole: u64,
+    /// Tokens of the prompt that was sent.
+    pub sent: u64,
+    /// Whether the numbers are estimates.
+    pub estimated: bool,
+    /// What was left out, in words; empty where the role does not say.
+    pub left_out: String,
 }
 
 /// A generation of a role's model.
@@ -69,6 +89,19 @@ pub struct RoleGeneration {
 }
 
 impl Played {
+    /// An answer that needed no model.
+    pub fn of(answer: RoleAnswer) -> Self {
+        Self {
+            answer,
+            fallback: false,
+            unreadable: Vec::new(),
+            notes: Vec::new(),
+            shortened: None,
+            usage: Usage::default(),
+            generations: Vec::new(),
+        }
+    }
+
     /// The parser's error texts, in order, joined into one line.
     pub(crate) fn why_unreadable(&self) -> String {
         let reasons = self.unreadable.iter().map(|one| one.reason.as_str());
@@ -92,6 +125,12 @@ pub struct FailedCall {
     pub error: Error,
     /// The tokens that were used before it failed.
     pub usage: Usage,
+    /// A role's outputs that could not be parsed, in order: two where that is the failure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<Unreadable>,
+    /// How a role's prompt was made to fit, as in [`Played::shortened`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortened: Option<ShortenedPrompt>,
     /// A role's generations before it failed, as in [`Played::generations`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub generations: Vec<RoleGeneration>,
@@ -126,6 +165,8 @@ impl From<Error> for FailedCall {
         Self {
             error,
             usage: Usage::default(),
+            unreadable: Vec::new(),
+            shortened: None,
             generations: Vec::new(),
         }
     }
@@ -178,5 +219,36 @@ impl Answer {
             _ => {}
         }
         CallUsage { answered, failed }
+    }
+
+    /// How a role's call went; `None` for other answers, and where the host gave no model or no roles.
+    pub(crate) fn role_counts(&self) -> Option<RoleCounts> {
+        let (unreadable, fell_back, shortened) = match self {
+            Self::Played(Ok(Some(played))) => (
+                played.unreadable.len(),
+                Some(played.fallback),
+                &played.shortened,
+            ),
+            Self::Played(Err(call)) => (call.unreadable.len(), None, &call.shortened),
+            _ => return None,
+        };
+        let never_read = fell_back == Some(true) || (fell_back.is_none() && unreadable > 1);
+        Some(RoleCounts {
+            asked: 1,
+            repaired: u64::from(fell_back == Some(false) && unreadable > 0),
+            unreadable: u64::from(never_read),
+            failed: u64::from(fell_back.is_none() && !never_read),
+            shortened: u64::from(shortened.is_some()),
+        })
+    }
+
+    /// The tokens of a role's whole prompt, where a shorter one was sent.
+    pub(crate) fn whole_prompt(&self) -> Option<u64> {
+        let shortened = match self {
+            Self::Played(Ok(Some(played))) => played.shortened.as_ref(),
+            Self::Played(Err(call)) => call.shortened.as_ref(),
+            _ => None,
+        };
+        shortened.map(|prompt| prompt.whole)
     }
 }

@@ -27,7 +27,8 @@ mod view;
 
 pub(crate) use answer::CallUsage;
 pub use answer::{
-    Answer, CaseRun, ChosenSkill, CommitDone, FailedCall, Played, RoleGeneration, Unreadable,
+    Answer, CaseRun, ChosenSkill, CommitDone, FailedCall, Played, RoleGeneration, ShortenedPrompt,
+    Unreadable,
 };
 pub(crate) use context::Context;
 pub use own::{

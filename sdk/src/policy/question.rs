@@ -8,8 +8,8 @@ use super::{Answer, CaseRun, ChosenSkill, Played};
 use crate::{
     contract::{Embedding, RoleTask, SkillScores},
     domain::{
-        BundleCase, Candidate, InformationGain, Query, ScoreKind, Skill, Task, Trace, Trajectory,
-        Usage, Verdict,
+        BundleCase, Candidate, InformationGain, Query, Role, ScoreKind, Skill, Task, Trace,
+        Trajectory, Usage, Verdict,
     },
     error::{Error, ErrorKind, Result},
     program::{self, Dialogue},
@@ -63,6 +63,16 @@ pub enum Question {
         /// The attempts.
         attempts: Vec<Trace>,
     },
+}
+
+impl Question {
+    /// The role that is asked.
+    pub(crate) fn role(&self) -> Option<Role> {
+        match self {
+            Self::Role(task) => Some(task.role()),
+            _ => None,
+        }
+    }
 }
 
 /// A test case, and the skill that is injected while it is played. The skill need not be in the library.

@@ -15,13 +15,23 @@ pub(crate) async fn ask_roles_counted(
 ) -> (Vec<RoleReply>, Usage) {
     let (replies, used) = ask.roles_counted(tasks).await;
     let failed = unreadable(&replies).into_iter();
-    let failed = failed.filter(|event| matches!(event, EventKind::RoleFailed { .. }));
+    let failed = failed.filter(|event| !matches!(event, EventKind::FellBack { .. }));
     failed.for_each(|event| ask.tell(event));
     (replies, used)
 }
 
-/// Events for roles that could not be played, and for unreadable answers that a fallback stands in for.
+/// Events for prompts that were shortened, for roles that could not be played, and for unreadable answers that a fallback stands
+/// in for.
 pub(crate) fn unreadable(replies: &[RoleReply]) -> Vec<EventKind> {
+    let shortened = |RoleReply { task, reply }: &RoleReply| {
+        let prompt = reply.as_ref().ok()?.as_ref()?.shortened.as_ref()?;
+        Some(EventKind::RoleShortened {
+            role: task.role(),
+            whole: prompt.whole,
+            sent: prompt.sent,
+            left_out: prompt.left_out.clone(),
+        })
+    };
     let failed = |RoleReply { task, reply }: &RoleReply| match reply {
         Err(error) => Some(EventKind::RoleFailed {
             role: task.role(),
@@ -33,5 +43,6 @@ pub(crate) fn unreadable(replies: &[RoleReply]) -> Vec<EventKind> {
         }),
         Ok(_) => None,
     };
-    replies.iter().filter_map(failed).collect()
+    let events = replies.iter().filter_map(shortened);
+    events.chain(replies.iter().filter_map(failed)).collect()
 }

@@ -180,6 +180,17 @@ pub enum EventKind {
         /// What the members of the group have in common, as JSON.
         reason: String,
     },
+    /// The prompt of a role was made shorter to fit the context of its model.
+    RoleShortened {
+        /// The role.
+        role: Role,
+        /// Tokens of the whole prompt.
+        whole: u64,
+        /// Tokens of the prompt that was sent.
+        sent: u64,
+        /// What was left out, in words; empty where the role does not say.
+        left_out: String,
+    },
     /// A role's model failed, or no answer of the role could be parsed.
     RoleFailed {
         /// The role.

@@ -54,6 +54,15 @@ impl fmt::Display for EventKind {
                 about,
                 refusal,
             } => write!(f, "{call} of {about} is refused: {refusal}"),
+            Self::RoleShortened {
+                role,
+                whole,
+                sent,
+                left_out,
+            } => write!(
+                f,
+                "the prompt of the role {role} was shortened from {whole} to {sent} tokens; left out: {left_out}"
+            ),
             Self::FellBack { role, reason } => {
                 write!(
                     f,

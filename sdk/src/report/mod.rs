@@ -4,6 +4,7 @@ mod curation;
 mod event;
 mod event_line;
 mod finding;
+mod role_tally;
 mod run_report;
 
 pub use curation::{
@@ -12,6 +13,7 @@ pub use curation::{
 pub use event::{Event, EventKind};
 pub(crate) use finding::Observed;
 pub use finding::{Finding, FindingKind};
+pub use role_tally::{RoleCounts, RoleTally};
 pub use run_report::{
     AttemptReport, Duplicate, MaintenanceUsage, RunReport, Sameness, SkillGain, TaskReport,
     WriteReport,

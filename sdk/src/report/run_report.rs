@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{CurationReport, Finding};
+use super::{CurationReport, Finding, RoleTally};
 use crate::{
-    domain::{EndReason, Selection, SkillRef, SkillUse, Usage},
+    domain::{Compaction, EndReason, Selection, SkillRef, SkillUse, Usage},
     error::Error,
     id::{AttemptId, Category, Revision, RunId, Seed, TaskId},
 };
@@ -40,6 +40,9 @@ pub struct AttemptReport {
     pub end: Option<EndReason>,
     /// A fault outside the agent: the attempt could not be made, a part failed during it, or it could not be judged.
     pub error: Option<Error>,
+    /// What the agent's prompts left out so that they fit the model's context.
+    #[serde(default, skip_serializing_if = "Compaction::is_none")]
+    pub compaction: Compaction,
 }
 
 /// How a draft is the same as a known skill.
@@ -127,6 +130,9 @@ pub struct TaskReport {
     /// attempt that could not be judged.
     #[serde(default)]
     pub failed_usage: Usage,
+    /// How the calls of each role that was asked for the task went.
+    #[serde(default, skip_serializing_if = "RoleTally::is_empty")]
+    pub roles: RoleTally,
     /// The library's revision after the task.
     pub revision: Revision,
     /// The error of the task's policy, if it failed: then the report has no attempts, and nothing was learned.
@@ -182,6 +188,9 @@ pub struct RunReport {
     /// The cost of maintenance. Tokens of attempts, and of roles that are asked about a task, are in `tasks`.
     #[serde(default)]
     pub maintenance: MaintenanceUsage,
+    /// How the calls of each role went, in tasks and in maintenance.
+    #[serde(default, skip_serializing_if = "RoleTally::is_empty")]
+    pub roles: RoleTally,
     /// The findings of the session at the end of the run: functions that were disabled, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -194,7 +203,8 @@ impl RunReport {
     }
 
     /// The share of judged attempts that were done, in [0, 1]; `None` where none was judged. Attempts that were ended by a
-    /// part's fault are not judged: compare two runs by this only where they have few [`errors`](Self::errors).
+    /// part's fault are not judged: compare two runs by this only where they have few [`errors`](Self::errors), and few attempts
+    /// [out of context](Self::out_of_context).
     pub fn success_rate(&self) -> Option<f64> {
         let judged = self.attempts().filter_map(|attempt| attempt.success);
         let (mut done, mut all) = (0_u32, 0_u32);
@@ -209,6 +219,20 @@ impl RunReport {
     pub fn errors(&self) -> impl Iterator<Item = (&AttemptId, &Error)> {
         let attempts = self.attempts();
         attempts.filter_map(|attempt| Some((&attempt.attempt, attempt.error.as_ref()?)))
+    }
+
+    /// The attempts that ended for want of context, in order. They are not judged, and are not part of
+    /// [`success_rate`](Self::success_rate).
+    pub fn out_of_context(&self) -> impl Iterator<Item = &AttemptReport> {
+        let lacks = |one: &&AttemptReport| matches!(one.end, Some(EndReason::ContextLength { .. }));
+        self.attempts().filter(lacks)
+    }
+
+    /// What the agent's prompts left out so that they fit the model's context.
+    pub fn compaction(&self) -> Compaction {
+        let mut all = Compaction::NONE;
+        self.attempts().for_each(|one| all.add(one.compaction));
+        all
     }
 
     /// The result of each draft, in order.
@@ -315,6 +339,10 @@ impl fmt::Display for RunReport {
                 "  not made or not judged: {count} attempts, first {attempt}: {error}"
             )?;
         }
+        fmt_context(self, f)?;
+        if !self.roles.is_empty() {
+            writeln!(f, "  roles, answers that could not be read: {}", self.roles)?;
+        }
         for finding in &self.findings {
             writeln!(f, "  note: {finding}")?;
         }
@@ -338,4 +366,25 @@ fn fmt_maintenance(cost: &MaintenanceUsage, f: &mut fmt::Formatter<'_>) -> fmt::
         0 => writeln!(f),
         count => writeln!(f, "; its budget left out {count} calls"),
     }
+}
+
+/// The lines about the model's context, where it was too short.
+fn fmt_context(report: &RunReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let compacted = report.attempts().filter(|one| !one.compaction.is_none());
+    let compacted = compacted.count();
+    if compacted > 0 {
+        writeln!(
+            f,
+            "  prompts made to fit the context in {compacted} attempts; left out {}",
+            report.compaction()
+        )?;
+    }
+    let ended = report.out_of_context().count();
+    if ended > 0 {
+        writeln!(
+            f,
+            "  ended for want of context, and not judged: {ended} attempts"
+        )?;
+    }
+    Ok(())
 }

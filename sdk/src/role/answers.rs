@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     assessing, curating,
     object::{self, CASE, Object, Read, refuse},
-    values::{LINE, items, line, lines, or_empty, prose, sound, step_of, string, word},
+    values::{LINE, items, line, lines, or_empty, prose, sound, step_of, string, unmarked, word},
 };
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
@@ -44,31 +44,80 @@ pub(super) fn read(
     arise: &AriseSchema,
     text: &str,
 ) -> Read<RoleAnswer> {
-    object::read(object::form(task.role()), text, |mut object| {
-        let answer = match task {
-            RoleTask::Summarize { .. } => summary(&mut object, arise),
-            RoleTask::Extract { .. } | RoleTask::Refactor { .. } => draft(&mut object),
-            RoleTask::Refine { skill, .. } => refined(&mut object, skill),
-            RoleTask::Attribute { .. } => credit(&mut object),
-            RoleTask::Bundle { attempt, .. } => cases(&mut object, attempt),
-            RoleTask::Evolve { rules, .. } => evolved(&object, rules),
-            RoleTask::Segment { attempt, .. } => assessing::segments(&mut object, attempt),
-            RoleTask::DistilPrototype { .. } => assessing::rubric(&mut object),
-            RoleTask::Route { prototypes, .. } => assessing::routed(&mut object, prototypes),
-            RoleTask::Score { .. } => assessing::scored(&mut object),
-            RoleTask::Curate { .. } => curating::calls(&mut object),
-            RoleTask::Tag { .. } => curating::tags(&mut object),
-            RoleTask::Lesson { attempt } => curating::lesson(&mut object, attempt),
-            RoleTask::DistilBank {
-                category, skills, ..
-            } => curating::bank(&mut object, category.as_ref(), skills),
-        }?;
+    object::read(object::form(task.role()), text, |mut object, _| {
+        let answer = parse(task, arise, &mut object)?;
         // A host's schema may be stricter than this parser.
         match schema.faults(&Value::Object(object)).first() {
             None => Ok(answer),
             Some(fault) => refuse(format!("the JSON breaks the schema; {fault}")),
         }
     })
+}
+
+/// What the parser passes over or shortens in an answer that it accepts. A note names fields and lengths, never content.
+pub(super) fn notes(task: &RoleTask, arise: &AriseSchema, text: &str) -> Vec<String> {
+    let read = object::read(object::form(task.role()), text, |object, passed_over| {
+        let mut notes = Vec::new();
+        if passed_over > 0 {
+            notes.push(format!(
+                "fields that the role does not ask for, passed over: {passed_over}"
+            ));
+        }
+        let mut after = object.clone();
+        parse(task, arise, &mut after)?;
+        object.iter().for_each(|(key, before)| {
+            let after = after.get(key).unwrap_or(&Value::Null);
+            shortened_texts(key, before, after, &mut notes);
+        });
+        Ok(notes)
+    });
+    read.unwrap_or_default()
+}
+
+fn parse(task: &RoleTask, arise: &AriseSchema, object: &mut Object) -> Read<RoleAnswer> {
+    match task {
+        RoleTask::Summarize { .. } => summary(object, arise),
+        RoleTask::Extract { .. } | RoleTask::Refactor { .. } => draft(object),
+        RoleTask::Refine { skill, .. } => refined(object, skill),
+        RoleTask::Attribute { .. } => credit(object),
+        RoleTask::Bundle { attempt, .. } => cases(object, attempt),
+        RoleTask::Evolve { rules, .. } => evolved(object, rules),
+        RoleTask::Segment { attempt, .. } => assessing::segments(object, attempt),
+        RoleTask::DistilPrototype { .. } => assessing::rubric(object),
+        RoleTask::Route { prototypes, .. } => assessing::routed(object, prototypes),
+        RoleTask::Score { .. } => assessing::scored(object),
+        RoleTask::Curate { .. } => curating::calls(object),
+        RoleTask::Tag { .. } => curating::tags(object),
+        RoleTask::Lesson { attempt } => curating::lesson(object, attempt),
+        RoleTask::DistilBank {
+            category, skills, ..
+        } => curating::bank(object, category.as_ref(), skills),
+    }
+}
+
+/// Adds a note for each text that the parser shortened. Shorter spellings of a short text, such as a word without its full stop,
+/// are none.
+fn shortened_texts(key: &str, before: &Value, after: &Value, notes: &mut Vec<String>) {
+    match (before, after) {
+        (Value::String(before), Value::String(after)) => {
+            let (before, after) = (unmarked(before).chars().count(), after.chars().count());
+            if before > SkillName::MAX && after < before {
+                notes.push(format!(
+                    "{key} is shortened from {before} to {after} characters"
+                ));
+            }
+        }
+        (Value::Array(before), Value::Array(after)) => {
+            let pairs = before.iter().zip(after);
+            pairs.for_each(|(before, after)| shortened_texts(key, before, after, notes));
+        }
+        (Value::Object(before), Value::Object(after)) => before.iter().for_each(|(key, before)| {
+            if let Some(after) = after.get(key) {
+                shortened_texts(key, before, after, notes);
+            }
+        }),
+        _ => {}
+    }
 }
 
 /// The reason for writing nothing, where the answer gives only that.
@@ -174,7 +223,7 @@ fn case(case: &mut Object, steps: usize) -> Read<CaseDraft> {
 }
 
 /// The rules; analysis and summary are required beside them (HiSME algorithm 5).
-fn evolved(object: &Object, before: &[RoleRule]) -> Read<RoleAnswer> {
+fn evolved(object: &mut Object, before: &[RoleRule]) -> Read<RoleAnswer> {
     for key in ["analysis", "summary"] {
         if string(object, key)?.trim().is_empty() {
             return refuse(format!("{key} is empty"));

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     claims::has_no_say,
     object::{CALL_NAMES, CALLS, Object, Read, plain, refuse},
-    values::{LINE, array, chosen, harmless, items, line, lines, prose, step_of},
+    values::{LINE, array, chosen, harmless, items, line, lines, prose, sound, step_of},
 };
 use crate::{
     contract::{BankDraft, RoleAnswer},
@@ -167,7 +167,9 @@ pub(super) fn tags(object: &mut Object) -> Read<RoleAnswer> {
         object.insert("tags".to_owned(), tags);
     }
     let mut tags: Vec<String> = Vec::new();
-    for tag in lines(object, ("tags", "a tag"), TAG)? {
+    for tag in lines(object, ("tags", "a tag"), usize::MAX)? {
+        // A tag that is too long is a sentence, and the beginning of one is no tag.
+        sound("a tag", &tag, TAG)?;
         let tag = tag.trim_start_matches('#').trim_end_matches('.').trim();
         let tag = tag.to_lowercase();
         if tag.is_empty() {

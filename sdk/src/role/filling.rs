@@ -1,6 +1,6 @@
 //! The filling of the slots of a role's prompt.
 
-use super::{shown, shown_subgoals, template::Template};
+use super::{extent::Extent, shown, shown_subgoals};
 use crate::{
     contract::RoleTask,
     domain::{Role, RoleRule},
@@ -9,27 +9,25 @@ use crate::{
     text::fenced,
 };
 
+/// A prototype among those to choose from may have this fraction of the length of a task, one in so many.
+const PROTOTYPE_PART: usize = 5;
+
 /// The filling of a slot.
-pub(super) fn fill(
-    template: &Template,
-    arise: &AriseSchema,
-    task: &RoleTask,
-    slot: &str,
-) -> String {
-    let filled = of_any_role(template, task, slot)
-        .or_else(|| of_writing(template, task, slot))
-        .or_else(|| of_assessing(template, task, slot))
-        .or_else(|| of_curating(template, task, slot));
+pub(super) fn fill(extent: Extent, arise: &AriseSchema, task: &RoleTask, slot: &str) -> String {
+    let filled = of_any_role(extent, task, slot)
+        .or_else(|| of_writing(extent, task, slot))
+        .or_else(|| of_assessing(extent, task, slot))
+        .or_else(|| of_curating(extent, task, slot));
     filled.unwrap_or_else(|| limit(arise, slot))
 }
 
 /// Tasks, attempts, and the skills that an attempt had.
-fn of_any_role(template: &Template, task: &RoleTask, slot: &str) -> Option<String> {
-    let (count, most) = (template.shown, template.shown_chars);
+fn of_any_role(extent: Extent, task: &RoleTask, slot: &str) -> Option<String> {
+    let most = extent.chars;
     let first = task.attempts().first();
     match (slot, task) {
-        ("task", RoleTask::Tag { task }) => Some(shown::task("task", task)),
-        ("task", _) => first.map(|trace| shown::task("task", &trace.task)),
+        ("task", RoleTask::Tag { task }) => Some(shown::task("task", task, extent.task)),
+        ("task", _) => first.map(|trace| shown::task("task", &trace.task, extent.task)),
         // Who cuts an attempt or curates after it is told nothing of the verdict (SCRIBE D; SkillOS, architecture).
         ("attempt", RoleTask::Segment { attempt, .. } | RoleTask::Curate { attempt, .. }) => {
             let all = 0..attempt.trajectory.steps.len();
@@ -39,7 +37,7 @@ fn of_any_role(template: &Template, task: &RoleTask, slot: &str) -> Option<Strin
         ("attempts", _) => {
             // The attempts of a summary are all at one task.
             let with_tasks = task.role() != Role::Summarize;
-            Some(shown::attempts(task.attempts(), with_tasks, count, most))
+            Some(shown::attempts(task.attempts(), with_tasks, extent))
         }
         ("given", _) => {
             let asked = match task {
@@ -50,18 +48,15 @@ fn of_any_role(template: &Template, task: &RoleTask, slot: &str) -> Option<Strin
                 .into_iter()
                 .flat_map(|trace| &trace.trajectory.injection.skills);
             let others = given.enumerate().filter(|(index, _)| Some(*index) != asked);
-            Some(shown::skills(
-                others.map(|(_, skill)| skill.text.as_str()),
-                most,
-            ))
+            let others: Vec<&str> = others.map(|(_, skill)| skill.text.as_str()).collect();
+            Some(shown::skills(&others, extent.skills, most))
         }
         _ => None,
     }
 }
 
 /// Roles that write skills, judge them or find rules.
-fn of_writing(template: &Template, task: &RoleTask, slot: &str) -> Option<String> {
-    let (count, most) = (template.shown, template.shown_chars);
+fn of_writing(extent: Extent, task: &RoleTask, slot: &str) -> Option<String> {
     Some(match (slot, task) {
         (
             "rules",
@@ -79,14 +74,15 @@ fn of_writing(template: &Template, task: &RoleTask, slot: &str) -> Option<String
         }
         ("skills", RoleTask::Refactor { skills, .. }) => {
             let texts: Vec<String> = skills.iter().map(shown::skill).collect();
-            shown::skills(texts.iter().map(String::as_str), most)
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            shown::skills(&texts, extent.skills, extent.chars)
         }
         ("reason", RoleTask::Refactor { reason, .. }) => fenced("reason", reason),
         ("failures", RoleTask::Refine { failures, .. }) => {
             shown::list("failures", failures.iter().map(String::as_str))
         }
         ("role", RoleTask::Evolve { role, .. }) => shown::part(*role).to_owned(),
-        ("rows", RoleTask::Evolve { rows, .. }) => shown::rows(rows, count, most),
+        ("rows", RoleTask::Evolve { rows, .. }) => shown::rows(rows, extent),
         ("most_rules", _) => RoleRule::MOST.to_string(),
         ("rule_chars", _) => RoleRule::MAX.to_string(),
         _ => return None,
@@ -94,14 +90,14 @@ fn of_writing(template: &Template, task: &RoleTask, slot: &str) -> Option<String
 }
 
 /// Roles of SCRIBE.
-fn of_assessing(template: &Template, task: &RoleTask, slot: &str) -> Option<String> {
-    let (count, most) = (template.shown, template.shown_chars);
+fn of_assessing(extent: Extent, task: &RoleTask, slot: &str) -> Option<String> {
+    let most = extent.chars;
     Some(match (slot, task) {
         ("wording", RoleTask::Segment { prompt, .. }) => {
             shown_subgoals::wording(*prompt).to_owned()
         }
         ("members", RoleTask::DistilPrototype { members }) => {
-            shown_subgoals::members(members, count, most)
+            shown_subgoals::members(members, extent)
         }
         ("subgoal", RoleTask::Route { subgoal, .. } | RoleTask::Score { subgoal, .. }) => {
             shown_subgoals::subgoal("", subgoal, most)
@@ -110,7 +106,7 @@ fn of_assessing(template: &Template, task: &RoleTask, slot: &str) -> Option<Stri
             shown_subgoals::before(subgoal, most)
         }
         ("prototypes", RoleTask::Route { prototypes, .. }) => {
-            shown_subgoals::prototypes(prototypes)
+            shown_subgoals::prototypes(prototypes, extent.task / PROTOTYPE_PART)
         }
         ("rubric", RoleTask::Score { rubric, .. }) => shown_subgoals::rubric(rubric.as_deref()),
         _ => return None,
@@ -118,19 +114,19 @@ fn of_assessing(template: &Template, task: &RoleTask, slot: &str) -> Option<Stri
 }
 
 /// Roles of SkillOS and SkillRL.
-fn of_curating(template: &Template, task: &RoleTask, slot: &str) -> Option<String> {
-    let (count, most) = (template.shown, template.shown_chars);
+fn of_curating(extent: Extent, task: &RoleTask, slot: &str) -> Option<String> {
     // What replaces a text of a skill must be written in view of all of it.
-    let whole = |texts: Vec<String>| shown::skills(texts.iter().map(String::as_str), usize::MAX);
+    let whole = |texts: Vec<String>| {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        shown::skills(&texts, extent.skills, usize::MAX)
+    };
     Some(match (slot, task) {
         ("correct", RoleTask::Curate { correct, .. }) => judgement(*correct).to_owned(),
         ("skills", RoleTask::Curate { skills, .. }) => {
             whole(skills.iter().map(shown::skill_of_library).collect())
         }
         ("category", RoleTask::DistilBank { category, .. }) => kind_of_bank(category.as_ref()),
-        ("findings", RoleTask::DistilBank { findings, .. }) => {
-            shown::findings(findings, count, most)
-        }
+        ("findings", RoleTask::DistilBank { findings, .. }) => shown::findings(findings, extent),
         ("skills", RoleTask::DistilBank { skills, .. }) => {
             whole(skills.iter().map(shown::bank_skill).collect())
         }

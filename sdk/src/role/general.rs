@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     answers,
+    extent::Extent,
     filling::fill,
     shown,
     summarize::trace_abstract,
@@ -13,7 +14,8 @@ use super::{
 };
 use crate::{
     contract::{
-        GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles, SubgoalInAttempt, ToolChoice,
+        FailedAnswer, GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles, SubgoalInAttempt,
+        ToolChoice,
     },
     domain::{Message, Prompt, Role, Sampling, Speaker},
     error::{Error, ErrorKind, Result},
@@ -52,10 +54,10 @@ pub struct RoleOptions {
     /// The form of a summary: the host's problem types and the greatest lengths. Default: `general` alone, which accepts any
     /// type that a model writes, and ARISE's lengths. [`ProblemTypes::arise`] has the types of mathematics.
     pub arise: AriseSchema,
-    /// Whether the model can be constrained by a JSON Schema while it writes
-    /// ([`ModelCapabilities::json_schema`](crate::contract::ModelCapabilities)). Then each request has the role's schema.
-    /// Default: false.
-    pub json_schema: bool,
+    /// Whether each request has the role's JSON Schema. A run constrains the model by it while it writes, where the model can be
+    /// constrained ([`ModelCapabilities::json_schema`](crate::contract::ModelCapabilities)); any other model writes freely.
+    /// Default: true. Without it every model writes freely, such as one that reasons before it answers.
+    pub constrain: bool,
     /// Time limit of an answer. Default: one minute.
     pub time_limit: Duration,
 }
@@ -64,7 +66,7 @@ impl Default for RoleOptions {
     fn default() -> Self {
         Self {
             arise: AriseSchema::new(ProblemTypes::general()),
-            json_schema: false,
+            constrain: true,
             time_limit: Duration::from_secs(60),
         }
     }
@@ -80,9 +82,15 @@ impl Default for RoleOptions {
 /// The filling of a slot is data in a block that it cannot close (S3, S4), and never a template. Answers are accepted where
 /// their meaning is unambiguous: JSON with comments or other quotes ([`first_object`](crate::text::first_object)), an array
 /// of one object, a wrapper such as `{"skill": …}`, a list without the object around it, a word in capitals. Fields for
-/// comments, such as `notes`, are ignored. Whatever the schema says, an answer is refused, with the reason, for a field that
-/// claims more than the role may decide, a limit that is exceeded, a hidden character, a text that would end a block of a
-/// later prompt, or two different objects. Calls of curate are not checked: they are read as the model wrote them.
+/// comments, such as `notes`, are ignored, and a line that is too long (a rule, a reason, a description) ends behind its last
+/// whole sentence or word that fits ([`Roles::notes`]). Whatever the schema says, an answer is refused, with the reason, for a
+/// field that claims more than the role may decide, a body that is too long, a hidden character, a text that would end a block
+/// of a later prompt, or two different objects. Calls of curate are not checked: they are read as the model wrote them.
+///
+/// A prompt that is too long for the model's context is narrowed ([`RoleRequest::room`]): every text is shortened to a
+/// quarter of `shown-chars`, where an attempt loses the results of its oldest steps first; then items are left out, those of
+/// least use first, and skills beside them; then texts are shortened further. A note stands where something is left out. The
+/// skill that is to be mended, the rubric and the rules stay whole.
 ///
 /// ```
 /// use journeyman::{
@@ -94,7 +102,7 @@ impl Default for RoleOptions {
 ///
 /// let roles = GeneralRoles::shipped()?;
 /// let task = RoleTask::Evolve { role: Role::Extract, rules: Vec::new(), rows: Vec::new() };
-/// let request = RoleRequest { task: &task, seed: Seed(1), failed: None };
+/// let request = RoleRequest::new(&task, Seed(1));
 /// assert_eq!(roles.prompt(&request)?.max_tokens, 1_024);
 ///
 /// let answer = r#"{"analysis": "Vague triggers did harm.", "summary": "Be exact.", "rules": ["1. Name the tool."]}"#;
@@ -185,9 +193,38 @@ impl GeneralRoles {
         })
     }
 
+    /// The prompt, with the extent of what it shows: the greatest one that fits into the request's room, or the least one.
+    fn text(&self, template: &Template, request: &RoleRequest<'_>) -> (String, Extent) {
+        let whole = Extent::of(template);
+        let written = |extent: Extent| {
+            let fill = |slot| fill(extent, &self.options.arise, request.task, slot);
+            let mut text = template.render(fill);
+            if let Some(failed) = request.failed {
+                let most = FAILED_CHARS.min(extent.task / 2);
+                text.push_str(&repair(failed, most));
+            }
+            (text, extent)
+        };
+        let mut last = written(whole);
+        let Some(room) = request.room else {
+            return last;
+        };
+        for extent in whole.narrower(request.task) {
+            if last.0.chars().count() <= room {
+                break;
+            }
+            // Notes of what is missing can take more than they save.
+            let narrower = written(extent);
+            if narrower.0.len() < last.0.len() {
+                last = narrower;
+            }
+        }
+        last
+    }
+
     /// The schema that constrains the model.
     fn held_to(&self, template: &Template, role: Role) -> Option<Value> {
-        if !self.options.json_schema {
+        if !self.options.constrain {
             return None;
         }
         let mut schema = template.schema.as_value().clone();
@@ -210,10 +247,7 @@ impl Roles for GeneralRoles {
         let (task, role) = (request.task, request.task.role());
         let template = self.template(PROMPT, role)?;
         complete(task)?;
-        let mut text = template.render(|slot| fill(template, &self.options.arise, task, slot));
-        if let Some(failed) = request.failed {
-            text.push_str(&repair(failed.text, failed.reason));
-        }
+        let (text, _) = self.text(template, request);
         let seed = match task {
             // Two candidates of one attempt need different seeds, even where the requests have the same one.
             RoleTask::Extract { candidate, .. } => {
@@ -251,6 +285,17 @@ impl Roles for GeneralRoles {
         answer.map_err(|refusal| {
             Error::new(ErrorKind::Model, READ, refusal.reason).with("stage", refusal.stage)
         })
+    }
+
+    fn left_out(&self, request: &RoleRequest<'_>) -> Option<String> {
+        let template = self.template(PROMPT, request.task.role()).ok()?;
+        let (_, extent) = self.text(template, request);
+        let words = extent.left_out(Extent::of(template), request.task);
+        Some(words).filter(|words| !words.is_empty())
+    }
+
+    fn notes(&self, request: &RoleRequest<'_>, text: &str) -> Vec<String> {
+        answers::notes(request.task, &self.options.arise, text)
     }
 
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
@@ -317,10 +362,11 @@ fn complete(task: &RoleTask) -> Result<()> {
 
 /// The end of the prompt after an unreadable answer. The answer is in a block too, since not every model's template
 /// separates turns.
-fn repair(answer: &str, reason: &str) -> String {
-    let answer = without_thinking(answer);
-    let answer: String = answer.trim().chars().take(FAILED_CHARS).collect();
-    let reason: String = shown::one_line(reason).chars().take(REASON_CHARS).collect();
+fn repair(failed: FailedAnswer<'_>, most: usize) -> String {
+    let answer = without_thinking(failed.text);
+    let answer: String = answer.trim().chars().take(most).collect();
+    let reason = shown::one_line(failed.reason);
+    let reason: String = reason.chars().take(REASON_CHARS).collect();
     format!(
         "\n\nYou have answered once:\n{}\nThis answer cannot be used: {reason}\nAnswer again with the whole JSON object and \
          nothing else; be shorter if it was cut off.",

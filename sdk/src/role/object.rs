@@ -157,15 +157,16 @@ pub(super) fn form(role: Role) -> Form {
 }
 
 /// Reads the object of an answer. Of several objects the first is the answer, unless another one is valid and different:
-/// then the answer is ambiguous and refused.
+/// then the answer is ambiguous and refused. `parse` gets the object with the role's fields, and the number of other fields,
+/// which are passed over.
 pub(super) fn read<T: PartialEq>(
     form: Form,
     text: &str,
-    parse: impl Fn(Object) -> Read<T>,
+    parse: impl Fn(Object, usize) -> Read<T>,
 ) -> Read<T> {
     let found = candidates(text, |value| form.may_be(value)).map_err(no_object)?;
     if let Some(items) = form.in_a_row(&found) {
-        return parse(items);
+        return parse(items, 0);
     }
     let mut found = found.list.into_iter();
     let Some(first) = found.next() else {
@@ -176,7 +177,11 @@ pub(super) fn read<T: PartialEq>(
     }
     let one = |candidate: Candidate<'_>| {
         let value = candidate.value.map_err(no_object)?;
-        parse(cleaned(form.unwrapped(value)?, form.fields)?)
+        let object = form.unwrapped(value)?;
+        let others = object.keys();
+        let others = others.filter(|key| !form.fields.contains(&form.exact(key).as_str()));
+        let passed_over = others.count();
+        parse(cleaned(object, form.fields)?, passed_over)
     };
     let answer = one(first)?;
     match found

@@ -3,49 +3,31 @@
 
 use std::ops::Range;
 
+use super::{extent::Extent, shown_steps::step_lines};
 use crate::{
     contract::{BundleCounts, Experience, Finding, Taught},
-    domain::{Action, EndReason, Lesson, Role, RoleRule, Skill, Step, Task, Trace},
-    text::fenced,
+    domain::{EndReason, Lesson, Role, RoleRule, Skill, Task, Trace},
+    text::{clipped, fenced},
 };
 
-/// The least length that a tool's result may have in an attempt, in characters.
-const LEAST_RESULT: usize = 80;
-/// A tool's result may have this fraction of the length of its attempt, one in so many, or the least length if that is more.
-const RESULT_PART: usize = 5;
-/// The greatest length of a task in a prompt, in characters.
-const TASK_CHARS: usize = 4_000;
 /// The greatest length of a judge's evidence in a prompt, in characters.
 const EVIDENCE_CHARS: usize = 600;
 /// The greatest length of an item of a list in a prompt, in characters.
 const ITEM_CHARS: usize = 500;
-
-/// A text of at most about `most` characters: of a longer one the first two thirds and the last third of that length, since
-/// errors are often at the end.
-pub(super) fn clipped(text: &str, most: usize) -> String {
-    let count = text.chars().count();
-    if count <= most {
-        return text.to_owned();
-    }
-    let tail = most / 3;
-    let head: String = text.chars().take(most - tail).collect();
-    let end: String = text.chars().skip(count - tail).collect();
-    format!("{head}\n[{} more characters]\n{end}", count - most)
-}
 
 /// A text on one line.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The task in a block.
-pub(super) fn task(label: &str, task: &Task) -> String {
-    fenced(label, &clipped(&task.instruction, TASK_CHARS))
+/// The task in a block, at most `most` characters of it.
+pub(super) fn task(label: &str, task: &Task, most: usize) -> String {
+    fenced(label, &clipped(&task.instruction, most))
 }
 
 /// The steps of an attempt in a block of this label, without its task and without what was judged of it.
 pub(super) fn steps(label: &str, trace: &Trace, steps: Range<usize>, most: usize) -> String {
-    fenced(label, &clipped(&step_lines(trace, steps, most), most))
+    fenced(label, &step_lines(trace, steps, most))
 }
 
 /// An attempt in a block of this label, without its task.
@@ -55,7 +37,7 @@ pub(super) fn attempt(label: &str, trace: &Trace, most: usize) -> String {
     let evidence = trace.verdict.iter().flat_map(|verdict| verdict.evidence());
     let evidence: Vec<&str> = evidence.map(String::as_str).collect();
     if !evidence.is_empty() {
-        let evidence = clipped(&evidence.join("\n"), EVIDENCE_CHARS);
+        let evidence = clipped(&evidence.join("\n"), EVIDENCE_CHARS.min(most * 3 / 2));
         text.push_str(&format!(
             "\nWhat the judgement rests on:\n{}",
             fenced("evidence", &evidence)
@@ -64,17 +46,27 @@ pub(super) fn attempt(label: &str, trace: &Trace, most: usize) -> String {
     text
 }
 
-/// The attempts, numbered from 1, each with its task where `with_tasks` is set.
-pub(super) fn attempts(traces: &[Trace], with_tasks: bool, count: usize, most: usize) -> String {
-    let shown = (1..).zip(traces.iter().take(count)).map(|(number, trace)| {
+/// The attempts, numbered from 1, the first the most useful, each with its task where `with_tasks` is set.
+pub(super) fn attempts(traces: &[Trace], with_tasks: bool, extent: Extent) -> String {
+    let numbered = (1..).zip(traces.iter().take(extent.count));
+    let shown = numbered.map(|(number, trace)| {
         let task = match with_tasks {
-            true => task(&format!("task-{number}"), &trace.task) + "\n",
+            true => task(&format!("task-{number}"), &trace.task, extent.task) + "\n",
             false => String::new(),
         };
-        let attempt = attempt(&format!("attempt-{number}"), trace, most);
+        let attempt = attempt(&format!("attempt-{number}"), trace, extent.chars);
         format!("Attempt {number}\n{task}{attempt}")
     });
-    shown.collect::<Vec<_>>().join("\n\n")
+    noted(shown.collect(), traces.len(), "\n\n")
+}
+
+/// Items of a list, with a note of how many of `all` are left out.
+pub(super) fn noted(mut shown: Vec<String>, all: usize, between: &str) -> String {
+    let left_out = all.saturating_sub(shown.len());
+    if left_out > 0 {
+        shown.push(format!("[{left_out} more are left out]"));
+    }
+    shown.join(between)
 }
 
 /// The outcome of an attempt, in fixed words, so that no text of the block can pass for the outcome.
@@ -95,58 +87,10 @@ pub(super) fn outcome(trace: &Trace) -> String {
         EndReason::StepBudget => " The agent used up its steps.",
         EndReason::Deadline => " The agent used up its time.",
         EndReason::Unreadable => " What the agent wrote last could not be read.",
+        EndReason::ContextLength { .. } => " The agent's context was used up.",
         EndReason::Failed(_) => " A part of the system failed.",
     };
     format!("{done}{}.{end}", score.unwrap_or_default())
-}
-
-/// Each of these steps with its number from 0 and its result. Further lines of a text are indented, so that none can pass for
-/// a step.
-fn step_lines(trace: &Trace, range: Range<usize>, most: usize) -> String {
-    let result_chars = (most / RESULT_PART).max(LEAST_RESULT);
-    let indented = |text: &str| {
-        let lines: Vec<&str> = text.trim().lines().collect();
-        lines.join("\n    ")
-    };
-    let mut text = String::new();
-    let first = trace.trajectory.steps.first();
-    let seen = first.map_or("", |step| step.observation.text.trim());
-    let from_the_beginning = range.start == 0;
-    if from_the_beginning && !seen.is_empty() && seen != trace.task.instruction.trim() {
-        text.push_str(&format!(
-            "seen at first: {}\n",
-            indented(&clipped(seen, result_chars))
-        ));
-    }
-    let steps = trace.trajectory.steps.iter().enumerate();
-    for (number, step) in steps.filter(|(number, _)| range.contains(number)) {
-        let mark = if step.result.is_error { "error: " } else { "" };
-        let did = indented(&did(step));
-        let result = indented(&clipped(&step.result.text, result_chars));
-        text.push_str(&format!("{number}. {did}\n=> {mark}{result}\n"));
-    }
-    match text.is_empty() {
-        true => "no step was taken".to_owned(),
-        false => text,
-    }
-}
-
-/// The action of a step, in the words of the agent's transcript where it has one.
-fn did(step: &Step) -> String {
-    if !step.transcript.trim().is_empty() {
-        return step.transcript.trim().to_owned();
-    }
-    match &step.action {
-        Action::Call(calls) => {
-            let calls = calls.iter().map(|call| {
-                let arguments = serde_json::Value::from(call.arguments.clone());
-                format!("{} {arguments}", call.tool)
-            });
-            calls.collect::<Vec<_>>().join("; ")
-        }
-        Action::Message(text) => text.clone(),
-        Action::EndTurn => "end the turn".to_owned(),
-    }
 }
 
 /// The name of a skill in a prompt.
@@ -176,14 +120,13 @@ fn skill_as(name: &str, skill: &Skill) -> String {
 }
 
 /// Texts of skills, each clipped and in its own block.
-pub(super) fn skills<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> String {
-    let blocks = (1..).zip(texts);
-    let blocks: Vec<String> = blocks
-        .map(|(number, text)| fenced(&format!("skill-{number}"), &clipped(text, most)))
-        .collect();
-    match blocks.is_empty() {
+pub(super) fn skills(texts: &[&str], count: usize, most: usize) -> String {
+    let blocks = (1..).zip(texts.iter().take(count));
+    let blocks =
+        blocks.map(|(number, text)| fenced(&format!("skill-{number}"), &clipped(text, most)));
+    match texts.is_empty() {
         true => "There are none.".to_owned(),
-        false => blocks.join("\n"),
+        false => noted(blocks.collect(), texts.len(), "\n"),
     }
 }
 
@@ -229,9 +172,11 @@ pub(super) fn part(role: Role) -> &'static str {
     }
 }
 
-/// The versions that a role made, with the results of each.
-pub(super) fn rows(rows: &[Experience], count: usize, most: usize) -> String {
-    let shown = (1..).zip(rows.iter().take(count)).map(|(number, row)| {
+/// The versions that a role made, with the results of each: the newest ones, the oldest of them first.
+pub(super) fn rows(rows: &[Experience], extent: Extent) -> String {
+    let newest = rows.get(rows.len().saturating_sub(extent.count)..);
+    let newest = newest.unwrap_or_default();
+    let shown = (1..).zip(newest).map(|(number, row)| {
         let bundle = match row.bundle {
             Some(BundleCounts { passed, cases }) => {
                 format!("passes {passed} of {cases} test cases")
@@ -250,14 +195,13 @@ pub(super) fn rows(rows: &[Experience], count: usize, most: usize) -> String {
             one_line(&row.fate),
             fenced(
                 &format!("skill-{number}"),
-                &clipped(&skill(&row.skill), most)
+                &clipped(&skill(&row.skill), extent.chars)
             ),
         )
     });
-    let shown: Vec<String> = shown.collect();
-    match shown.is_empty() {
+    match rows.is_empty() {
         true => "There is nothing yet.".to_owned(),
-        false => shown.join("\n\n"),
+        false => noted(shown.collect(), rows.len(), "\n\n"),
     }
 }
 
@@ -271,8 +215,9 @@ pub(super) fn bank_skill(skill: &Skill) -> String {
 }
 
 /// Patterns and lessons, numbered from 1.
-pub(super) fn findings(findings: &[Finding], count: usize, most: usize) -> String {
-    let shown = (1..).zip(findings.iter().take(count)).map(|(number, one)| {
+pub(super) fn findings(findings: &[Finding], extent: Extent) -> String {
+    let numbered = (1..).zip(findings.iter().take(extent.count));
+    let shown = numbered.map(|(number, one)| {
         let task = one_line(&one.task);
         let (kind, text) = match &one.taught {
             Taught::Pattern(pattern) => (
@@ -291,8 +236,8 @@ pub(super) fn findings(findings: &[Finding], count: usize, most: usize) -> Strin
                 ),
             ),
         };
-        let block = fenced(&format!("finding-{number}"), &clipped(&text, most));
+        let block = fenced(&format!("finding-{number}"), &clipped(&text, extent.chars));
         format!("Finding {number}, {kind}:\n{block}")
     });
-    shown.collect::<Vec<_>>().join("\n\n")
+    noted(shown.collect(), findings.len(), "\n\n")
 }

@@ -1,15 +1,15 @@
 //! Formats subgoals, prototypes and rubrics for the prompt of a role (SCRIBE). All of it is data, in blocks that it cannot
 //! close (S3, S4).
 
-use super::shown::{clipped, one_line, outcome, steps, task};
+use super::{
+    extent::Extent,
+    shown::{noted, one_line, outcome, steps, task},
+};
 use crate::{
     contract::{SegmentPrompt, SubgoalInAttempt},
     domain::{Prototype, Rubric},
-    text::fenced,
+    text::{clipped, fenced},
 };
-
-/// The greatest length of a prototype that a subgoal may be routed to, in characters.
-const PROTOTYPE_CHARS: usize = 800;
 
 /// What a request to cut an attempt into subgoals asks for, in its wording (SCRIBE A.1, D).
 pub(super) fn wording(prompt: SegmentPrompt) -> &'static str {
@@ -74,21 +74,23 @@ pub(super) fn before(one: &SubgoalInAttempt, most: usize) -> String {
 }
 
 /// The subgoals of a cluster, numbered from 1, each with its task and what became of the task.
-pub(super) fn members(members: &[SubgoalInAttempt], count: usize, most: usize) -> String {
-    let shown = (1..).zip(members.iter().take(count)).map(|(number, one)| {
+pub(super) fn members(members: &[SubgoalInAttempt], extent: Extent) -> String {
+    let numbered = (1..).zip(members.iter().take(extent.count));
+    let shown = numbered.map(|(number, one)| {
         let suffix = format!("-{number}");
         format!(
             "Subgoal {number}\n{}\n{}\n{}",
-            task(&format!("task{suffix}"), &one.attempt.task),
-            subgoal(&suffix, one, most),
+            task(&format!("task{suffix}"), &one.attempt.task, extent.task),
+            subgoal(&suffix, one, extent.chars),
             outcome(&one.attempt),
         )
     });
-    shown.collect::<Vec<_>>().join("\n\n")
+    noted(shown.collect(), members.len(), "\n\n")
 }
 
-/// The prototypes that a subgoal may be routed to, numbered from 1: all of them, each without what a judge needs.
-pub(super) fn prototypes(prototypes: &[Prototype]) -> String {
+/// The prototypes that a subgoal may be routed to, numbered from 1: all of them, each without what a judge needs, in at
+/// most `most` characters.
+pub(super) fn prototypes(prototypes: &[Prototype], most: usize) -> String {
     let shown = (1..).zip(prototypes).map(|(number, prototype)| {
         let Rubric {
             title,
@@ -104,7 +106,7 @@ pub(super) fn prototypes(prototypes: &[Prototype]) -> String {
         );
         fenced(
             &format!("prototype-{number}"),
-            &clipped(text.trim_end(), PROTOTYPE_CHARS),
+            &clipped(text.trim_end(), most),
         )
     });
     shown.collect::<Vec<_>>().join("\n")

@@ -28,7 +28,7 @@ use crate::{
 /// # Ok::<(), journeyman::format::SchemaRefusal>(())
 /// ```
 pub fn read_arise(text: &str, schema: &AriseSchema) -> Result<AriseDocument, SchemaRefusal> {
-    object::read(object::form(Role::Summarize), text, |object| {
+    object::read(object::form(Role::Summarize), text, |object, _| {
         schema.read(&object)
     })
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     domain::{SubgoalScore, find_hidden},
-    text::closes_a_block,
+    text::{closes_a_block, shortened},
 };
 
 /// The greatest length of a line of a skill, of a reason, a scope or a case, in characters.
@@ -56,15 +56,21 @@ pub(super) fn array<'a>(object: &'a Object, key: &str) -> Read<&'a [Value]> {
     }
 }
 
-/// A text on one line; it may be empty.
-pub(super) fn perhaps(object: &Object, key: &str, most: usize) -> Read<String> {
+/// A text on one line; it may be empty. A longer one than `most` ends behind its last whole sentence or word that fits, since
+/// a shorter name, reason or description does no harm.
+pub(super) fn perhaps(object: &mut Object, key: &str, most: usize) -> Read<String> {
     let text = one_line(string(object, key)?);
-    sound(key, &text, most)?;
+    harmless(key, &text)?;
+    if text.chars().count() <= most {
+        return Ok(text);
+    }
+    let text = shortened(&text, most);
+    object.insert(key.to_owned(), Value::from(text.as_str()));
     Ok(text)
 }
 
 /// A text on one line that is not empty.
-pub(super) fn line(object: &Object, key: &str, most: usize) -> Read<String> {
+pub(super) fn line(object: &mut Object, key: &str, most: usize) -> Read<String> {
     let text = perhaps(object, key, most)?;
     match text.is_empty() {
         true => refuse(format!("{key} is empty")),
@@ -72,7 +78,8 @@ pub(super) fn line(object: &Object, key: &str, most: usize) -> Read<String> {
     }
 }
 
-/// A text of one or more lines that is not empty.
+/// A text of one or more lines that is not empty. A longer one than `most` is refused: half of an instruction can say something
+/// else than the whole.
 pub(super) fn prose(object: &Object, key: &str, most: usize) -> Read<String> {
     let text = string(object, key)?.replace("\r\n", "\n");
     let text = text.trim();
@@ -146,8 +153,13 @@ pub(super) fn items<T>(
     Ok(read)
 }
 
-/// The texts of a list, each on one line without a list mark. `noun` is the name of one in a refusal.
-pub(super) fn lines(object: &Object, (key, noun): (&str, &str), most: usize) -> Read<Vec<String>> {
+/// The texts of a list, each on one line without a list mark, and shortened as by [`perhaps`]. `noun` is the name of one in a
+/// refusal.
+pub(super) fn lines(
+    object: &mut Object,
+    (key, noun): (&str, &str),
+    most: usize,
+) -> Read<Vec<String>> {
     let line = |item: &Value| {
         let Value::String(text) = item else {
             return refuse(format!("{noun} is not a string"));
@@ -156,10 +168,12 @@ pub(super) fn lines(object: &Object, (key, noun): (&str, &str), most: usize) -> 
         if text.is_empty() {
             return refuse(format!("{noun} is empty"));
         }
-        sound(noun, &text, most)?;
-        Ok(text)
+        harmless(noun, &text)?;
+        Ok(shortened(&text, most))
     };
-    array(object, key)?.iter().map(line).collect()
+    let read: Vec<String> = array(object, key)?.iter().map(line).collect::<Read<_>>()?;
+    object.insert(key.to_owned(), Value::from(read.clone()));
+    Ok(read)
 }
 
 /// A whole number from 0: as such, as `2.0`, or as a text of a number with perhaps `noun` before it (`step 2`).

@@ -10,6 +10,6 @@ mod spans;
 pub(crate) use events::{happened, judged};
 pub(crate) use number::int;
 pub(crate) use spans::{
-    Chat, ToolCalls, agent, commit, embeddings, failed, finished, information_gain, judgement,
-    retrieval, role, run, score, used,
+    Chat, ToolCalls, agent, commit, compacted, embeddings, failed, finished, information_gain,
+    judgement, read, retrieval, role, run, score, used,
 };

@@ -6,7 +6,8 @@ use tracing::{Span, field::Empty, info_span};
 use crate::{
     contract::{FinishReason, GenerateRequest, Generation},
     domain::{
-        Action, LibraryChange, Message, Prompt, Role, Speaker, State, ToolCall, Transition, Usage,
+        Action, Compaction, LibraryChange, Message, Prompt, Role, Speaker, State, ToolCall,
+        Transition, Usage,
     },
     error::{Error, ErrorKind, Result},
     id::{AttemptId, ModelId, RunId, SkillId, TaskId, Version},
@@ -40,6 +41,7 @@ pub(crate) fn agent(run: &RunId, task: &TaskId, attempt: &AttemptId, is_case: bo
         journeyman.task = %task,
         journeyman.case = is_case,
         journeyman.steps = Empty,
+        journeyman.prompt.left_out = Empty,
         "error.type" = Empty,
     )
 }
@@ -84,6 +86,8 @@ pub(crate) fn role(role: Role) -> Span {
         "journeyman.role",
         otel.kind = "internal",
         journeyman.role = %role,
+        journeyman.role.reading = Empty,
+        journeyman.prompt.whole_tokens = Empty,
         gen_ai.usage.input_tokens = Empty,
         gen_ai.usage.output_tokens = Empty,
         "error.type" = Empty,
@@ -166,6 +170,21 @@ pub(crate) fn finished<T>(span: &Span, result: &Result<T>) {
 pub(crate) fn used(span: &Span, usage: Usage) {
     span.record("gen_ai.usage.input_tokens", int(usage.prompt_tokens));
     span.record("gen_ai.usage.output_tokens", int(usage.output_tokens));
+}
+
+/// Records how a role's answer could be read, and the tokens of the whole prompt where a shorter one was sent.
+pub(crate) fn read(span: &Span, reading: &'static str, whole: Option<u64>) {
+    span.record("journeyman.role.reading", reading);
+    if let Some(whole) = whole {
+        span.record("journeyman.prompt.whole_tokens", int(whole));
+    }
+}
+
+/// Records what the prompts of an attempt left out.
+pub(crate) fn compacted(span: &Span, compaction: Compaction) {
+    if !compaction.is_none() {
+        span.record("journeyman.prompt.left_out", compaction.to_string());
+    }
 }
 
 /// Names of few values, as the conventions want them.

@@ -104,11 +104,7 @@ pub fn read_answers(
             AnswerTo::Turn(tools) => read_turn(dialect, tools, &case.text).map(Meaning::Action),
             AnswerTo::Role(role) => {
                 let task = sample::role_task(*role);
-                let request = RoleRequest {
-                    task: &task,
-                    seed: Seed(1),
-                    failed: None,
-                };
+                let request = RoleRequest::new(&task, Seed(1));
                 let read = roles.read(&request, &case.text);
                 read.map(|answer| Meaning::Answer(Box::new(answer)))
                     .map_err(|error| error.message().to_owned())

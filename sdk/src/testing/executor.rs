@@ -107,6 +107,7 @@ async fn act(
         injection: Injection::NONE,
         left_out: Vec::new(),
         unread: None,
+        compaction: crate::domain::Compaction::NONE,
         outcome: None,
         end: EndReason::StepBudget,
         usage: Usage::default(),

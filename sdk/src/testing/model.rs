@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use super::play::{Calls, Play, word_id, words};
 use crate::{
     contract::{
-        FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, ToolChoice,
+        FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenCount,
+        ToolChoice,
     },
     domain::{NativeCall, ToolCall},
     error::{Error, ErrorKind, Result},
@@ -168,6 +169,20 @@ impl fmt::Debug for ScriptedModel {
 impl LanguageModel for ScriptedModel {
     fn capabilities(&self) -> &ModelCapabilities {
         &self.capabilities
+    }
+
+    /// Tools are counted as the words of their names, descriptions and schemas, although a generation reports the prompt's
+    /// words alone: then the number is an estimate.
+    async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
+        let tools = request.tools.iter().map(|tool| {
+            let schema = tool.input_schema.to_string();
+            [tool.name.as_str(), &tool.description, &schema].map(|text| words(text).len())
+        });
+        let tools: usize = tools.flatten().sum();
+        Ok(TokenCount {
+            tokens: words(&request.prompt.text()).len() + tools,
+            estimated: tools > 0,
+        })
     }
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {

@@ -48,7 +48,7 @@ const READ: &str = "Roles::read";
 /// };
 ///
 /// let task = RoleTask::Evolve { role: Role::Extract, rules: Vec::new(), rows: Vec::new() };
-/// let request = RoleRequest { task: &task, seed: Seed(1), failed: None };
+/// let request = RoleRequest::new(&task, Seed(1));
 /// let roles = ScriptedRoles::default();
 /// assert_eq!(roles.prompt(&request)?.prompt.text(), "role: evolve\nof: extract\n");
 /// let rules = vec![RoleRule::new("Name the tool.")?];

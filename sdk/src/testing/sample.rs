@@ -143,6 +143,7 @@ pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> 
         injection: Injection::NONE,
         left_out: Vec::new(),
         unread: None,
+        compaction: crate::domain::Compaction::NONE,
         outcome: Some(outcome(success)),
         end: EndReason::Finished,
         usage: Usage::default(),
@@ -323,6 +324,7 @@ pub fn attempt_report(attempt: &str, skills: &[Skill], success: bool) -> Attempt
         usage: Usage::default(),
         end: Some(EndReason::Finished),
         error: None,
+        compaction: Default::default(),
     }
 }
 
@@ -341,6 +343,7 @@ pub fn task_report(task: &str) -> TaskReport {
         gains: Vec::new(),
         role_usage: Usage::default(),
         failed_usage: Usage::default(),
+        roles: Default::default(),
         revision: Revision(0),
         failed: None,
     }
@@ -355,6 +358,7 @@ pub fn run_report() -> RunReport {
         revision: Revision(0),
         pool: 0,
         maintenance: MaintenanceUsage::default(),
+        roles: Default::default(),
         findings: Vec::new(),
     }
 }

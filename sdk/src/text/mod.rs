@@ -3,6 +3,7 @@
 //! n-grams.
 
 mod block;
+mod brief;
 mod escape;
 mod hashed;
 mod json;
@@ -18,6 +19,7 @@ mod words;
 
 pub(crate) use block::closes_a_block;
 pub use block::{fenced, quote_skill_marks, skill_block};
+pub(crate) use brief::{actions_in_brief, brief, clipped, shortened};
 pub use escape::plain_terminal;
 pub(crate) use hashed::{HASHED_DIMENSIONS, hashed_ngrams};
 pub(crate) use json::{Candidate, Candidates, candidates, first_whole};

@@ -112,6 +112,7 @@ enum ModelFlaw {
     IgnoresTools,
     IgnoresTheChoice,
     CallsByNoSchema,
+    Miscounts,
 }
 
 #[derive(Debug)]
@@ -161,6 +162,12 @@ impl LanguageModel for FlawedModel {
         }
         Ok(answer)
     }
+
+    async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
+        let mut count = self.inner.count_prompt(request).await?;
+        count.tokens += usize::from(self.flaw == ModelFlaw::Miscounts);
+        Ok(count)
+    }
 }
 
 #[test]
@@ -178,7 +185,7 @@ fn language_models() {
         slow: Some(slow),
         clock: Some(Arc::new(journeyman::builtin::SystemClock::new())),
     };
-    let cases: [(ModelFlaw, &[&str]); 7] = [
+    let cases: [(ModelFlaw, &[&str]); 8] = [
         (ModelFlaw::Wavers, &["repeats", "stop", "cancel"]),
         (ModelFlaw::IgnoresTheLimit, &["limit"]),
         (ModelFlaw::IgnoresStops, &["stop"]),
@@ -186,6 +193,7 @@ fn language_models() {
         (ModelFlaw::NeverTimesOut, &["deadline"]),
         (ModelFlaw::TakesAnyLength, &["too long"]),
         (ModelFlaw::IgnoresExtras, &["unsupported", "tools"]),
+        (ModelFlaw::Miscounts, &["count"]),
     ];
     for (flaw, expected) in cases {
         let inner = ScriptedModel::by(move |request, _| {

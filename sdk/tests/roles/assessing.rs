@@ -301,11 +301,6 @@ fn a_rubric_has_what_a_judge_needs() {
         ("/checklist", json!(["- "]), "a check is empty"),
         ("/checklist/0", json!(null), "a check is not a string"),
         (
-            "/checklist/0",
-            json!("x".repeat(501)),
-            "a check has 501 characters, and 500 is the most",
-        ),
-        (
             "/checklist",
             json!(vec!["x"; 13]),
             "checklist has 13 entries, and 12 is the most",
@@ -338,11 +333,6 @@ fn a_rubric_has_what_a_judge_needs() {
         ),
         ("/pattern", json!([]), "pattern is empty"),
         ("/title", json!(""), "title is empty"),
-        (
-            "/title",
-            json!("x".repeat(121)),
-            "title has 121 characters, and 120 is the most",
-        ),
     ] {
         let error = with(at, value).unwrap_err();
         assert!(error.message().starts_with(expect), "{at}: {error}");

@@ -238,18 +238,8 @@ fn limits_hold() {
     let long = |count: usize| json!("obey".repeat(count));
     refuses(
         Role::Extract,
-        &with(Role::Extract, "/name", long(20)),
-        "name has 80 characters, and 64 is the most",
-    );
-    refuses(
-        Role::Extract,
         &with(Role::Extract, "/name", json!("!?")),
         "name has no letter",
-    );
-    refuses(
-        Role::Refactor,
-        &with(Role::Refactor, "/description", long(300)),
-        "description has 1200 characters",
     );
     refuses(
         Role::Refine,
@@ -275,11 +265,6 @@ fn limits_hold() {
         Role::Attribute,
         &with(Role::Attribute, "/judgement", json!("obey")),
         "judgement is none of",
-    );
-    refuses(
-        Role::Attribute,
-        &with(Role::Attribute, "/reason", long(251)),
-        "reason has 1004 characters",
     );
     let from = |kind: &str, from: Value| {
         json!({"cases": [{"kind": kind, "from": from, "about": "x"}]}).to_string()
@@ -319,11 +304,6 @@ fn limits_hold() {
         "there are 6 rules, and 5 is the most",
     );
     refuses(Role::Evolve, &rules(json!([" "])), "a rule is empty");
-    refuses(
-        Role::Evolve,
-        &rules(json!(["obey".repeat(76)])),
-        "a rule has 304 characters",
-    );
     refuses(Role::Evolve, &rules(json!("obey")), "rules is not an array");
     refuses(
         Role::Evolve,
@@ -590,6 +570,7 @@ fn what_is_shown_stays_in_its_block() {
                     text: &text,
                     reason: "it cannot be read",
                 }),
+                room: None,
             };
             let prompt = shipped().prompt(&request).unwrap().prompt.text();
             assert!(prompt.contains("obey"), "{role}: the text is shown");

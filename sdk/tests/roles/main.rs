@@ -4,6 +4,8 @@
 mod assessing;
 mod curating;
 mod hostile;
+mod lenient;
+mod narrow;
 mod skills;
 
 use futures::executor::block_on;
@@ -26,11 +28,7 @@ fn shipped() -> GeneralRoles {
 }
 
 fn request(task: &RoleTask) -> RoleRequest<'_> {
-    RoleRequest {
-        task,
-        seed: Seed(9),
-        failed: None,
-    }
+    RoleRequest::new(task, Seed(9))
 }
 
 fn prompt(task: &RoleTask) -> String {
@@ -267,7 +265,7 @@ fn a_summary_is_asked_for_as_the_paper_does() {
     assert_eq!(text.matches("Forget the rules").count(), 12);
     assert_eq!((ask.sampling.temperature, ask.sampling.top_p), (0.7, 0.95));
     assert_eq!((ask.max_tokens, ask.sampling.seed), (192, Seed(9)));
-    assert_eq!(ask.json_schema, None);
+    assert!(ask.json_schema.is_some());
     let mut spans = ask
         .prompt
         .messages
@@ -387,13 +385,15 @@ fn a_repair_shows_the_answer_and_the_reason() {
 
 #[test]
 fn a_model_is_held_to_the_schema_where_it_can_be() {
-    let options = RoleOptions {
-        json_schema: true,
+    let free = shipped().with_options(RoleOptions {
+        constrain: false,
         ..RoleOptions::default()
-    };
-    let roles = shipped().with_options(options);
+    });
+    let roles = shipped();
     for role in Role::ALL {
         let ask = roles.prompt(&request(&sample::role_task(role))).unwrap();
+        let unconstrained = free.prompt(&request(&sample::role_task(role))).unwrap();
+        assert_eq!(unconstrained.json_schema, None);
         let schema = ask.json_schema.unwrap();
         let schema = journeyman::text::JsonSchema::new(schema).unwrap();
         let mut answer = good(role);

@@ -69,13 +69,7 @@ fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
                 body: format!("Body of {id}."),
                 metadata: std::collections::BTreeMap::new(),
             };
-            Answer::Played(Ok(Some(Played {
-                answer: RoleAnswer::Draft(Box::new(draft)),
-                fallback: false,
-                unreadable: Vec::new(),
-                usage: Default::default(),
-                generations: Vec::new(),
-            })))
+            Answer::Played(Ok(Some(Played::of(RoleAnswer::Draft(Box::new(draft))))))
         }
         Need::Commit(commit) => {
             let done = block_on(store.commit(&commit)).expect("it commits");

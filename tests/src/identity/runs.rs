@@ -11,7 +11,7 @@ use journeyman::{
     admit::Identity,
     builtin::MemoryStore,
     contract::{Backends, Embedder, RoleAnswer},
-    domain::{Mode, SkillDraft, Task, Usage, Verdict},
+    domain::{Mode, SkillDraft, Task, Verdict},
     library::SkillLibrary,
     policy::{Answer, Played, Policies},
     propose::Writer,
@@ -82,13 +82,10 @@ pub(super) fn learn(
                     Answer::Attempted(Ok(Box::new(made)))
                 }
                 (Need::Judge { .. }, _) => Answer::Judged(Ok(Verdict::binary(true))),
-                (Need::Role { .. }, Some(lesson)) => Answer::Played(Ok(Some(Played {
-                    answer: RoleAnswer::Draft(Box::new(lesson.draft.clone())),
-                    fallback: false,
-                    unreadable: Vec::new(),
-                    usage: Usage::default(),
-                    generations: Vec::new(),
-                }))),
+                (Need::Role { .. }, Some(lesson)) => {
+                    let draft = RoleAnswer::Draft(Box::new(lesson.draft.clone()));
+                    Answer::Played(Ok(Some(Played::of(draft))))
+                }
                 (need, _) => block_on(performer.perform(need))?,
             };
             machine.answer(id, answer)?;

@@ -343,6 +343,7 @@ mod tests {
             usage: Usage::default(),
             end: None,
             error,
+            compaction: Default::default(),
         };
         let task = TaskReport {
             step: 0,
@@ -357,6 +358,7 @@ mod tests {
             gains: Vec::new(),
             role_usage: Usage::default(),
             failed_usage: Usage::default(),
+            roles: Default::default(),
             revision: Revision(0),
             failed: None,
         };
@@ -367,6 +369,7 @@ mod tests {
             revision: Revision(0),
             pool: 0,
             maintenance: Default::default(),
+            roles: Default::default(),
             findings: Vec::new(),
         }
     }

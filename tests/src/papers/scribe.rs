@@ -354,11 +354,7 @@ fn score(
         rubric: rubric.cloned().map(Box::new),
         repeat,
     };
-    let request = RoleRequest {
-        task: &task,
-        seed,
-        failed: None,
-    };
+    let request = RoleRequest::new(&task, seed);
     let written = block_on(parts.model.generate(&ApprenticeRoles.prompt(&request)?))?;
     match ApprenticeRoles.read(&request, &written.text) {
         Ok(RoleAnswer::Scored { score, .. }) => Ok(Some(score)),

@@ -13,6 +13,8 @@ struct Figures {
     judged: usize,
     /// Attempts with a fault outside the agent.
     faults: usize,
+    /// Attempts that ended for want of context.
+    out_of_context: usize,
     score: Option<f64>,
     /// The agent's tokens for each task.
     tokens: Option<f64>,
@@ -37,6 +39,7 @@ impl Figures {
                 .count(),
             judged: judged.len(),
             faults: report.errors().count(),
+            out_of_context: report.out_of_context().count(),
             score: mean(|attempt| attempt.score),
             tokens: mean(|attempt| {
                 let usage = attempt.usage;
@@ -52,6 +55,7 @@ impl Figures {
             "done": self.done,
             "judged": self.judged,
             "faults": self.faults,
+            "out_of_context": self.out_of_context,
             "score": self.score,
             "tokens": self.tokens,
             "steps": self.steps,
@@ -98,7 +102,7 @@ impl Comparison {
 
     pub(super) fn text(&self) -> String {
         type Cell = fn(&Figures) -> String;
-        let rows: [(&str, Cell); 6] = [
+        let rows: [(&str, Cell); 7] = [
             ("tasks done", |one| {
                 format!("{} of {}", one.done, one.judged)
             }),
@@ -116,6 +120,9 @@ impl Comparison {
             }),
             ("attempts with a fault outside the agent", |one| {
                 one.faults.to_string()
+            }),
+            ("attempts that ended for want of context", |one| {
+                one.out_of_context.to_string()
             }),
         ];
         let cells = |(name, cell): (&str, Cell)| {

@@ -3,6 +3,7 @@
 
 mod compare;
 mod form;
+mod learned;
 mod parts;
 mod tasks;
 mod world;
@@ -84,11 +85,11 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
             "the world cannot be set up again: the held-out tasks are attempted once, after learning",
         );
     }
-    let (mut after, mut learned) = (None, None);
+    let (mut after, mut learning_report) = (None, None);
     if !command.only_measure {
         tell("learning");
         let learning = journeyman.learn(tasks.stream.clone());
-        learned = Some(follow(&journeyman, learning, tasks.stream.len()).await?);
+        learning_report = Some(follow(&journeyman, learning, tasks.stream.len()).await?);
         let again = measure("measuring held-out tasks again");
         after = Some(follow(&journeyman, again, tasks.held_out.len()).await?);
     }
@@ -96,14 +97,10 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
     let compared = Comparison::of(before.as_ref(), after.as_ref());
     let skills = load(&parts.store).await?;
     let mut answer = told(&compared, &skills, &library, seed);
-    if let Some(learned) = &learned {
-        let (attempts, faults) = (learned.attempts().count(), learned.errors().count());
-        answer.json["learning"] = json!({"attempts": attempts, "faults": faults});
-        if faults > 0 {
-            answer.text.push_str(&format!(
-                "While learning, {faults} of {attempts} attempts ended with a fault outside the agent: nothing was learned from these.\n"
-            ));
-        }
+    answer.json["learned"] = json!(!command.only_measure);
+    if let Some(report) = &learning_report {
+        answer.text.push_str(&learned::text(report));
+        answer.json["learning"] = learned::json(report);
     }
     Ok(answer)
 }

@@ -29,6 +29,7 @@ fn attempt(success: bool, first: bool) -> AttemptReport {
         },
         end: None,
         error: None,
+        compaction: Default::default(),
     }
 }
 
@@ -53,6 +54,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
         gains: Vec::new(),
         role_usage: Usage::default(),
         failed_usage: Usage::default(),
+        roles: Default::default(),
         revision: Revision(0),
         failed: None,
     };
@@ -63,6 +65,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
         revision: Revision(0),
         pool: 0,
         maintenance: Default::default(),
+        roles: Default::default(),
         findings: Vec::new(),
     }
 }

@@ -146,6 +146,18 @@ impl LanguageModel for IsolatedLlama {
             _ => Err(unexpected(GENERATE)),
         }
     }
+
+    async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
+        let ask = Ask::CountPrompt(Generate::of(request));
+        match self
+            .client
+            .ask(GENERATE, request.time_limit, ask, None)
+            .await?
+        {
+            Answer::Count { tokens, estimated } => Ok(TokenCount { tokens, estimated }),
+            _ => Err(unexpected(GENERATE)),
+        }
+    }
 }
 
 #[async_trait]

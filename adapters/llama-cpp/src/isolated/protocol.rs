@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{config::LlamaConfig, digest::FileHash, embedder::EmbedderConfig, stats::EngineStats};
 
 /// The protocol version; both sides must have the same one.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 /// The name that a worker sends.
 pub(super) const NAME: &str = "journeyman-llama-worker";
 /// Maximum bytes of a frame; a larger one is refused unread.
@@ -113,6 +113,7 @@ pub(super) enum Ask {
     Score(Score),
     Embed { texts: Vec<String> },
     Count { text: String },
+    CountPrompt(Generate),
     Truncate { text: String, tokens: usize },
     RequireTokens { texts: Vec<String> },
     LoadAdapter { name: String, path: PathBuf },

@@ -299,6 +299,13 @@ async fn answer(served: Served, id: u64, ask: Ask, frames: Frames) -> Result<Ans
                 estimated: count.estimated,
             }
         }
+        Ask::CountPrompt(request) => {
+            let count = model.count_prompt(&request.request()?).await?;
+            Answer::Count {
+                tokens: count.tokens,
+                estimated: count.estimated,
+            }
+        }
         Ask::Truncate { text, tokens } => Answer::Text(model.truncate(&text, tokens)),
         Ask::RequireTokens { texts } => {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

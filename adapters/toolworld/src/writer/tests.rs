@@ -130,6 +130,7 @@ fn trace_of(scene: &Scene) -> Trace {
             injection,
             left_out: Vec::new(),
             unread: None,
+            compaction: journeyman::domain::Compaction::NONE,
             outcome: None,
             end: EndReason::Finished,
             usage: Usage::default(),
@@ -147,11 +148,7 @@ fn rules(texts: &[&str]) -> Vec<RoleRule> {
 }
 
 fn request(task: &RoleTask) -> RoleRequest<'_> {
-    RoleRequest {
-        task,
-        seed: Seed(3),
-        failed: None,
-    }
+    RoleRequest::new(task, Seed(3))
 }
 
 fn prompt(task: &RoleTask) -> String {

@@ -7,6 +7,8 @@ pub(super) enum Turn {
     Act(Box<Acted>),
     /// With the turn, if the model's generations are recorded.
     Unreadable(Option<Box<UnreadTurn>>),
+    /// The prompt's tokens leave no room for an answer, or cut it off.
+    TooLong(u64),
 }
 
 /// An action, with the model's words.

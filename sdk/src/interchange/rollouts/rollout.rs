@@ -41,6 +41,8 @@ pub enum RolloutEnd {
     Deadline,
     /// The last turn could not be read as an action.
     Unreadable,
+    /// The context was too short: the rollout was cut off.
+    ContextLength,
     /// A part failed after the environment had given its outcome.
     Failed,
 }
@@ -53,6 +55,7 @@ impl From<&EndReason> for RolloutEnd {
             EndReason::StepBudget => Self::StepBudget,
             EndReason::Deadline => Self::Deadline,
             EndReason::Unreadable => Self::Unreadable,
+            EndReason::ContextLength { .. } => Self::ContextLength,
             EndReason::Failed(_) => Self::Failed,
         }
     }

@@ -61,7 +61,7 @@ pub const JSON_SCHEMA: &str = r#"{
       }
     },
     "steps": { "type": "integer", "minimum": 0, "description": "for a curator the tasks of the group" },
-    "end": { "enum": ["finished", "gave_up", "step_budget", "deadline", "unreadable", "failed"] },
+    "end": { "enum": ["finished", "gave_up", "step_budget", "deadline", "unreadable", "context_length", "failed"] },
     "reward": { "type": "number" },
     "parts": {
       "type": "object",

@@ -201,6 +201,7 @@ mod tests {
             gains: Vec::new(),
             role_usage: Default::default(),
             failed_usage: Default::default(),
+            roles: Default::default(),
             revision: Default::default(),
             failed: None,
         }
@@ -297,6 +298,7 @@ mod tests {
             revision: Default::default(),
             pool: 0,
             maintenance: Default::default(),
+            roles: Default::default(),
             findings: Vec::new(),
         };
         let round = ValidationRound::of_report(&report, &traces);

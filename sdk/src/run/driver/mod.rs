@@ -11,6 +11,7 @@ pub(crate) mod log;
 pub(crate) mod perform;
 pub(crate) mod performer;
 pub(crate) mod playing;
+mod playing_roles;
 pub(crate) mod redacting;
 mod redacting_answers;
 mod scoring;

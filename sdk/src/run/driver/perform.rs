@@ -18,7 +18,7 @@ use crate::{
     domain::{Action, Candidate, Query, SkillRef, Task, Trajectory, Usage, Verdict},
     error::{Error, Result},
     policy::{Answer, FailedCall},
-    run::driver::playing::Spent,
+    run::driver::playing_roles::Spent,
     run::machine::need::{AttemptNeed, Need},
 };
 
@@ -91,19 +91,14 @@ impl Performer {
                 let played = self
                     .bounded("Roles::play", self.limits.write, playing)
                     .await;
-                Answer::Played(played.map_err(|error| FailedCall {
-                    error,
-                    usage: spent.usage,
-                    generations: spent.generations(),
-                }))
+                Answer::Played(played.map_err(|error| spent.failed(error)))
             }
             Need::Case(case) => {
                 let mut usage = Usage::default();
                 let tried = self.case(&case, &mut usage).await;
                 Answer::Tried(tried.map_err(|error| FailedCall {
-                    error,
                     usage,
-                    generations: Vec::new(),
+                    ..FailedCall::from(error)
                 }))
             }
             Need::Embed(texts) => Answer::Embedded(

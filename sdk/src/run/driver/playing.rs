@@ -1,132 +1,15 @@
-//! Performs role requests, test cases and embeddings.
-
-use std::mem::take;
-
-use tracing::Instrument;
+//! Performs test cases and embeddings.
 
 use super::{performer::Performer, redacting::holds_mark, sound};
 use crate::{
-    contract::{Embedding, FailedAnswer, GenerateRequest, LanguageModel, RoleRequest, RoleTask},
-    domain::{Role, Trajectory, Usage},
+    contract::Embedding,
+    domain::{Trajectory, Usage},
     error::{Error, Result},
-    id::Seed,
-    policy::{CaseRun, Played, RoleGeneration, Unreadable},
+    policy::CaseRun,
     run::machine::need::CaseNeed,
-    telemetry::Chat,
 };
 
-/// What a role's calls of its model used and recorded.
-#[derive(Debug, Default)]
-pub(super) struct Spent {
-    pub(super) usage: Usage,
-    generations: Vec<RoleGeneration>,
-    /// Whether a generation has no record: then none of them is handed out, since a part of what a role wrote is not what it did.
-    incomplete: bool,
-}
-
-impl Spent {
-    /// The generations, each with its record, or none.
-    pub(super) fn generations(self) -> Vec<RoleGeneration> {
-        match self.incomplete {
-            true => Vec::new(),
-            false => self.generations,
-        }
-    }
-}
-
 impl Performer {
-    /// Plays a role. If the model's answer cannot be parsed, the model is asked once to repair it; if that fails too, the
-    /// role's fallback is used, if it has one (ARISE D.1). Tokens and records are added to `spent`, so that those of a call
-    /// that fails or runs out of time are known.
-    ///
-    /// # Errors
-    /// `Model` where neither answer can be parsed and the role has no fallback; the model's error.
-    pub(super) async fn play(
-        &self,
-        ask: &RoleTask,
-        seed: Seed,
-        spent: &mut Spent,
-    ) -> Result<Option<Played>> {
-        let (Some(model), Some(roles)) = (&self.backends.model, &self.backends.roles) else {
-            return Ok(None);
-        };
-        let request = |round, failed| RoleRequest {
-            task: ask,
-            seed: seed.derive("round", round),
-            failed,
-        };
-        let first = request(0, None);
-        let text = self
-            .ask(model.as_ref(), (ask.role(), roles.prompt(&first)?), spent)
-            .await?;
-        let fault = match roles.read(&first, &text) {
-            Ok(answer) => return Ok(Some(played(answer, Vec::new(), take(spent)))),
-            Err(fault) => fault.to_string(),
-        };
-        let failed = FailedAnswer {
-            text: &text,
-            reason: &fault,
-        };
-        let second = request(1, Some(failed));
-        let repaired = self
-            .ask(model.as_ref(), (ask.role(), roles.prompt(&second)?), spent)
-            .await?;
-        let mut unreadable = vec![Unreadable {
-            text: text.clone(),
-            reason: fault.clone(),
-        }];
-        match roles.read(&second, &repaired) {
-            Ok(answer) => Ok(Some(played(answer, unreadable, take(spent)))),
-            Err(again) => {
-                let Some(answer) = roles.fallback(ask) else {
-                    return Err(again.with("role", ask.role()));
-                };
-                unreadable.push(Unreadable {
-                    text: repaired,
-                    reason: again.to_string(),
-                });
-                Ok(Some(Played {
-                    fallback: true,
-                    ..played(answer, unreadable, take(spent))
-                }))
-            }
-        }
-    }
-
-    /// The model's answer, redacted: an answer that cannot be parsed becomes part of the repair prompt. Where the prompt or the
-    /// answer holds a secret there is no record, since token records cannot be redacted. Prompts are made of redacted attempts, but
-    /// a skill of the library may be older than the redactor.
-    async fn ask(
-        &self,
-        model: &dyn LanguageModel,
-        (role, mut request): (Role, GenerateRequest),
-        spent: &mut Spent,
-    ) -> Result<String> {
-        let capabilities = model.capabilities();
-        request.time_limit = capabilities.time_limit(request.time_limit, request.max_tokens);
-        let chat = Chat::new(&capabilities.model, &request, self.texts());
-        let generated = model.generate(&request).instrument(chat.span.clone());
-        let generated = generated.await;
-        chat.answered(&generated, self.texts());
-        let generation = generated?;
-        let mut text = generation.text.clone();
-        self.redacting.text(&mut text);
-        spent.usage.add(Usage {
-            prompt_tokens: generation.prompt_tokens,
-            output_tokens: generation.output_tokens,
-        });
-        if self.record_roles {
-            let prompt = request.prompt.text();
-            let is_clean =
-                text == generation.text && self.redacting.redactor.redact(&prompt) == prompt;
-            match generation.record(&request).filter(|_| is_clean) {
-                Some(record) => spent.generations.push(RoleGeneration { role, record }),
-                None => spent.incomplete = true,
-            }
-        }
-        Ok(text)
-    }
-
     /// Plays a test case and judges the attempt. The attempt's tokens are added to `spent`, also where it cannot be judged.
     pub(crate) async fn case(&self, case: &CaseNeed, spent: &mut Usage) -> Result<CaseRun> {
         let CaseNeed { attempt, prefix } = case;
@@ -143,6 +26,13 @@ impl Performer {
         let trajectory = sound::trajectory(trajectory)?;
         if let Some(fault) = trajectory.fault() {
             return Err(fault.clone());
+        }
+        if trajectory.lacks_context() {
+            return Err(
+                Error::invalid("Performer::perform", trajectory.end.to_string()).hint(
+                    "use a model with a longer context, or shorten the tools of the environment",
+                ),
+            );
         }
         let judging = self.judge(&attempt.task, &trajectory);
         let verdict = self
@@ -240,18 +130,4 @@ pub(crate) fn not_again(operation: &'static str) -> Error {
         "the environment does not declare that a task can be set up again, so that no attempt is repeated in it",
     )
     .hint("declare `EnvironmentCapabilities::resettable` if a second attempt at a task finds the world as the first one did")
-}
-
-fn played(
-    answer: crate::contract::RoleAnswer,
-    unreadable: Vec<Unreadable>,
-    spent: Spent,
-) -> Played {
-    Played {
-        answer,
-        fallback: false,
-        unreadable,
-        usage: spent.usage,
-        generations: spent.generations(),
-    }
 }

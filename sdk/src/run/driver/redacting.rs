@@ -114,6 +114,10 @@ impl Redacting {
             | Answer::Gained(Err(error)) => *error = self.error(error.clone()),
             Answer::Played(Err(failed)) | Answer::Tried(Err(failed)) => {
                 failed.error = self.error(failed.error.clone());
+                failed
+                    .unreadable
+                    .iter_mut()
+                    .for_each(|output| self.unreadable(output));
             }
             Answer::Retrieved(Ok(_))
             | Answer::Scored(Ok(_))

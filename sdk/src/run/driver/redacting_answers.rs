@@ -4,7 +4,7 @@ use super::redacting::Redacting;
 use crate::{
     contract::RoleAnswer,
     domain::{Lesson, Rubric, Segmentation, Subgoal, Trap},
-    policy::Played,
+    policy::{Played, Unreadable},
 };
 
 impl Redacting {
@@ -17,11 +17,16 @@ impl Redacting {
         }
     }
 
+    pub(super) fn unreadable(&self, output: &mut Unreadable) {
+        self.text(&mut output.text);
+        self.text(&mut output.reason);
+    }
+
     fn played_texts(&self, played: &mut Played) {
-        for output in &mut played.unreadable {
-            self.text(&mut output.text);
-            self.text(&mut output.reason);
-        }
+        played
+            .unreadable
+            .iter_mut()
+            .for_each(|output| self.unreadable(output));
         match &mut played.answer {
             RoleAnswer::Draft(draft) => self.draft(draft),
             RoleAnswer::Nothing(reason) | RoleAnswer::Scored { reason, .. } => self.text(reason),

@@ -28,11 +28,21 @@ pub(super) fn of(need: &Need) -> Span {
 
 /// Adds an answer, redacted, to the span of its need.
 pub(super) fn answered(span: &Span, answer: &Answer) {
+    if let Some(counts) = answer.role_counts() {
+        let reading = match (counts.unreadable, counts.repaired, counts.failed) {
+            (0, 0, 0) => "read",
+            (0, _, 0) => "repaired",
+            (_, _, 0) => "unreadable",
+            _ => "none",
+        };
+        telemetry::read(span, reading, answer.whole_prompt());
+    }
     match answer {
         Answer::Attempted(made) => {
             telemetry::finished(span, made);
             if let Ok(trajectory) = made {
                 telemetry::used(span, trajectory.usage);
+                telemetry::compacted(span, trajectory.compaction);
                 span.record("journeyman.steps", telemetry::int(trajectory.steps.len()));
                 if let Some(fault) = trajectory.fault() {
                     telemetry::failed(span, fault);

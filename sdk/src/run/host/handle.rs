@@ -194,6 +194,7 @@ impl AttemptHandle {
             injection,
             left_out,
             unread: None,
+            compaction: crate::domain::Compaction::NONE,
             outcome,
             end: EndReason::Finished,
             usage: self.usage,

@@ -14,10 +14,28 @@ use crate::{
     error::Result,
     library::Applied,
     policy::{Answer, CommitDone},
-    report::{Event, EventKind, MaintenanceUsage, SkillGain, TaskReport},
+    report::{Event, EventKind, MaintenanceUsage, RunReport, SkillGain, TaskReport},
 };
 
 impl RunMachine {
+    /// The report of the finished tasks. It is complete when the run is finished.
+    pub fn report(&self) -> RunReport {
+        let mut roles = self.maintenance_roles.clone();
+        self.reports
+            .values()
+            .for_each(|task| roles.add(&task.roles));
+        RunReport {
+            run: self.run.clone(),
+            seed: self.seed,
+            tasks: self.reports.values().cloned().collect(),
+            revision: self.library.revision(),
+            pool: self.library.in_use(),
+            maintenance: self.maintenance,
+            roles,
+            findings: Vec::new(),
+        }
+    }
+
     /// Applies an answer to a question of a later turn's selection.
     pub(crate) fn turn_answered(&mut self, id: &NeedId, answer: Answer) -> Result<()> {
         let mut turns = std::mem::take(&mut self.turns);
@@ -41,7 +59,10 @@ impl RunMachine {
             Answer::Committed(done) => self.kept(&mut maintaining, &id, done, &mut events),
             answer => maintaining
                 .answer(&self.context(), &id, answer, &mut events)
-                .map(|usage| self.maintenance.add(usage)),
+                .map(|(usage, roles)| {
+                    self.maintenance.add(usage);
+                    self.maintenance_roles.add(&roles);
+                }),
         };
         let done = maintaining.is_done();
         self.maintaining = Some(maintaining).filter(|_| !done);

@@ -9,8 +9,7 @@ use crate::{
     contract::{RoleAnswer, RoleTask},
     credit::CreditPolicy,
     domain::{
-        Assessment, LibraryChange, Mode, SkillDraft, Task, Trace, Trajectory, TurnQuery, Usage,
-        Verdict,
+        Assessment, LibraryChange, Mode, SkillDraft, Task, Trace, Trajectory, TurnQuery, Verdict,
     },
     error::Result,
     id::AttemptId,
@@ -158,7 +157,7 @@ async fn attempts(
         let skills = skills.map(ChosenSkill::from).collect();
         let made = ask.attempt(task, number, skills).await;
         let verdict = match &made {
-            Ok(trajectory) if trajectory.fault().is_none() => {
+            Ok(trajectory) if trajectory.is_evidence() => {
                 Some(ask.judge(task, trajectory.clone()).await)
             }
             _ => None,
@@ -187,15 +186,7 @@ fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<RoleReply> {
         Err(error) => vec![of_role(Err(error))],
         Ok(drafts) => drafts
             .into_iter()
-            .map(|draft| {
-                of_role(Ok(Some(Played {
-                    answer: RoleAnswer::Draft(Box::new(draft)),
-                    fallback: false,
-                    unreadable: Vec::new(),
-                    usage: Usage::default(),
-                    generations: Vec::new(),
-                })))
-            })
+            .map(|draft| of_role(Ok(Some(Played::of(RoleAnswer::Draft(Box::new(draft)))))))
             .collect(),
     }
 }
@@ -304,11 +295,11 @@ impl Outcome {
         Ok(())
     }
 
-    /// Whether something can be learned: in training, if at least one attempt was made and not ended by a part's fault.
+    /// Whether something can be learned: in training, if at least one attempt was made that is evidence.
     pub(crate) fn teaches(&self, context: &Context<'_>) -> bool {
         let is_sound = |tried: &JudgedAttempt| {
             let made = tried.made.as_ref();
-            made.is_ok_and(|trajectory| trajectory.fault().is_none())
+            made.is_ok_and(|trajectory| trajectory.is_evidence())
         };
         context.mode == Mode::Train && self.tried.iter().any(is_sound)
     }

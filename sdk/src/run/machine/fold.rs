@@ -5,12 +5,13 @@ use crate::{
     admit::admission::Admission,
     credit::{self, CreditPolicy, GroupAttempt},
     domain::{
-        Cause, Commit, LibraryChange, Selection, SkillRef, SkillUse, Task, Trajectory, Verdict,
+        Cause, Commit, Compaction, LibraryChange, Selection, SkillRef, SkillUse, Task, Trajectory,
+        Verdict,
     },
     error::Result,
     id::{AttemptId, CommitKey},
     policy::{Rollout, SkillCredit},
-    report::{AttemptReport, TaskReport},
+    report::{AttemptReport, RoleTally, TaskReport},
     reward::{self, RewardPolicy},
 };
 
@@ -45,6 +46,7 @@ pub(crate) fn rollout<'a>(
         usage: crate::domain::Usage::default(),
         end: None,
         error: None,
+        compaction: Compaction::NONE,
     };
     let trajectory = match made {
         Ok(trajectory) => trajectory,
@@ -65,6 +67,7 @@ pub(crate) fn rollout<'a>(
     report.used = SkillUse::of_any(trajectory.exposures.iter().map(|exposure| exposure.used));
     report.steps = u32::try_from(trajectory.steps.len()).unwrap_or(u32::MAX);
     report.usage = trajectory.usage;
+    report.compaction = trajectory.compaction;
     report.end = Some(trajectory.end.clone());
     match verdict {
         Some(Ok(verdict)) => {
@@ -78,7 +81,7 @@ pub(crate) fn rollout<'a>(
         Some(Err(error)) => report.error = Some(error.clone()),
         None => report.error = trajectory.fault().cloned(),
     }
-    if trajectory.fault().is_some() {
+    if !trajectory.is_evidence() {
         return unmade(report);
     }
     Rollout {
@@ -88,8 +91,8 @@ pub(crate) fn rollout<'a>(
     }
 }
 
-/// A rollout without trajectory and verdict: it could not be made or was ended by a part's fault, and nothing is learned from
-/// it.
+/// A rollout without trajectory and verdict: it could not be made, or was ended by a part's fault or for want of context, and
+/// nothing is learned from it.
 fn unmade<'a>(report: AttemptReport) -> Rollout<'a> {
     Rollout {
         report,
@@ -140,6 +143,7 @@ pub(crate) fn task_report(
         gains: Vec::new(),
         role_usage: crate::domain::Usage::default(),
         failed_usage: crate::domain::Usage::default(),
+        roles: RoleTally::default(),
         revision: context.library.revision(),
         failed: None,
     }

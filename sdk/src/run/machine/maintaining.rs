@@ -26,7 +26,7 @@ use crate::{
         Recipe,
         programs::{Decided, across_tasks, bank, gains, micro, prototypes},
     },
-    report::{EventKind, MaintenanceUsage},
+    report::{EventKind, MaintenanceUsage, RoleTally},
 };
 
 /// A part of maintenance.
@@ -244,7 +244,7 @@ impl Maintaining {
         }
     }
 
-    /// Applies an answer, and returns the tokens that were used for it.
+    /// Applies an answer, and returns the tokens that were used for it and how a role's call went.
     ///
     /// # Errors
     /// `Invalid` for an answer without an open question.
@@ -254,8 +254,8 @@ impl Maintaining {
         id: &NeedId,
         answer: Answer,
         events: &mut Vec<EventKind>,
-    ) -> Result<MaintenanceUsage> {
-        let nothing = MaintenanceUsage::default();
+    ) -> Result<(MaintenanceUsage, RoleTally)> {
+        let nothing = <(MaintenanceUsage, RoleTally)>::default();
         let Some(part) = self.parts.first().copied() else {
             return Ok(nothing);
         };
@@ -273,17 +273,24 @@ impl Maintaining {
         if program.is_past(&id.place) {
             return Ok(nothing);
         }
-        let usage = usage_of(&answer);
+        let (usage, counts) = (usage_of(&answer), answer.role_counts());
         let asked = program.questions(
             |ask| part.start(ask, context, (step, left)),
-            |place, question| (*place == id.place).then(|| fits(question, &answer)),
+            |place, question| {
+                (*place == id.place).then(|| (fits(question, &answer), question.role()))
+            },
         );
-        if asked.first() != Some(&true) || !program.answer(&id.place, answer) {
+        let (fits, role) = asked.first().copied().unwrap_or_default();
+        if !fits || !program.answer(&id.place, answer) {
             return Err(refused());
         }
         self.spent.add(usage);
         self.go_on(context, events);
-        Ok(usage)
+        let mut roles = RoleTally::default();
+        if let (Some(role), Some(counts)) = (role, counts) {
+            roles.count(role, counts);
+        }
+        Ok((usage, roles))
     }
 
     /// Whether the current part waits for this commit.

@@ -78,7 +78,7 @@ pub fn recorded_attempts(entries: &[JournalEntry]) -> Result<Vec<Trace>> {
     let context = machine.context();
     let sound = made
         .into_iter()
-        .filter(|(_, trajectory)| trajectory.fault().is_none());
+        .filter(|(_, trajectory)| trajectory.is_evidence());
     let traces = sound.filter_map(|(rollout, trajectory)| {
         let (step, _) = rollout;
         let task = machine.tasks.get(usize::try_from(step).ok()?)?;

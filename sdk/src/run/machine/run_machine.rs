@@ -21,7 +21,7 @@ use crate::{
     measure::ProxyGain,
     policy::{Answer, ChosenSkill, CommitDone, Policies},
     recipe::Recipe,
-    report::{Event, EventKind, MaintenanceUsage, RunReport, TaskReport},
+    report::{Event, EventKind, MaintenanceUsage, RoleTally, TaskReport},
 };
 
 /// The inputs of a run.
@@ -122,6 +122,9 @@ pub struct RunMachine {
     pub(crate) reports: BTreeMap<u64, TaskReport>,
     /// Tokens used by maintenance so far.
     pub(crate) maintenance: MaintenanceUsage,
+    /// How the calls of roles went that maintenance asked.
+    #[serde(default)]
+    pub(crate) maintenance_roles: RoleTally,
     /// The gain proxy over the learning attempts so far.
     pub(crate) gain: ProxyGain,
     /// Events of tasks behind the first unfinished one: the order of events does not depend on timing.
@@ -187,6 +190,7 @@ impl RunMachine {
             policies: plan.policies,
             reports: BTreeMap::new(),
             maintenance: MaintenanceUsage::default(),
+            maintenance_roles: RoleTally::default(),
             gain: ProxyGain::default(),
             held: BTreeMap::new(),
         };
@@ -299,19 +303,6 @@ impl RunMachine {
     /// The run's recipe.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
-    }
-
-    /// The report of the finished tasks. It is complete when the run is finished.
-    pub fn report(&self) -> RunReport {
-        RunReport {
-            run: self.run.clone(),
-            seed: self.seed,
-            tasks: self.reports.values().cloned().collect(),
-            revision: self.library.revision(),
-            pool: self.library.in_use(),
-            maintenance: self.maintenance,
-            findings: Vec::new(),
-        }
     }
 
     /// The whole state as JSON.

@@ -29,7 +29,7 @@ use crate::{
     policy::{Answer, Ask, CallUsage, Questions, RoleReply, fits},
     program::{Place, Program, Running},
     propose::{asking, writing},
-    report::{EventKind, TaskReport},
+    report::{EventKind, RoleTally, TaskReport},
 };
 
 /// The state of a task.
@@ -59,6 +59,9 @@ pub(crate) struct TaskMachine {
     /// The tokens of the roles and test cases that were asked for it.
     #[serde(default)]
     calls: CallUsage,
+    /// How the calls of these roles went.
+    #[serde(default)]
+    roles: RoleTally,
 }
 
 impl TaskMachine {
@@ -75,6 +78,7 @@ impl TaskMachine {
             task,
             stage,
             calls: CallUsage::default(),
+            roles: RoleTally::default(),
         };
         machine.go_on(context, events);
         machine
@@ -100,6 +104,7 @@ impl TaskMachine {
             Stage::Done(report) => Some(TaskReport {
                 role_usage: self.calls.answered,
                 failed_usage: self.calls.failed,
+                roles: self.roles,
                 ..*report
             }),
             _ => None,
@@ -157,14 +162,18 @@ impl TaskMachine {
             return Ok(());
         }
         let asked = program.questions(start, |place, question| {
-            (*place == id.place).then(|| fits(question, &answer))
+            (*place == id.place).then(|| (fits(question, &answer), question.role()))
         });
-        let usage = answer.usage();
-        if asked.first() != Some(&true) || !program.answer(&id.place, answer) {
+        let (usage, counts) = (answer.usage(), answer.role_counts());
+        let (fits, role) = asked.first().copied().unwrap_or_default();
+        if !fits || !program.answer(&id.place, answer) {
             let message = format!("no open question at {:?} has this id", id.station);
             return Err(Error::invalid("TaskMachine::answer", message).with("need", id));
         }
         self.spend(usage);
+        if let (Some(role), Some(counts)) = (role, counts) {
+            self.roles.count(role, counts);
+        }
         self.go_on(context, events);
         Ok(())
     }

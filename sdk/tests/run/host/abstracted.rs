@@ -238,3 +238,26 @@ fn the_same_draft_enters_once_beside_a_persons_skill() {
         assert_eq!(names.len(), 2, "{names:?}");
     });
 }
+
+#[test]
+fn answers_that_cannot_be_read_are_counted_by_role() {
+    let (parts, prompts) = shop("garbage", general());
+    let report = block_on(async {
+        let journeyman = open_as("test", &parts, recipe::standard()).await;
+        let task = Task::new("t-0", "Refund whatever it is");
+        done_by(&journeyman, task, ASKS).await
+    });
+    let asked: u64 = report.roles.iter().map(|(_, calls)| calls.asked).sum();
+    assert_eq!(
+        2 * asked,
+        prompts.lock().unwrap().len() as u64,
+        "each with its repair"
+    );
+    let writer = report.roles.get(journeyman::domain::Role::Summarize);
+    assert_eq!(
+        (writer.asked, writer.unreadable, writer.repaired),
+        (1, 1, 0)
+    );
+    assert_eq!(writer.unreadable_share(), Some(1.0));
+    assert!(report.written[0].fallback);
+}

@@ -1,0 +1,99 @@
+//! What a learning run says of its roles and of the model's context.
+
+use journeyman::report::RunReport;
+use serde_json::{Value, json};
+
+/// The answers of each role that could not be read, and what prompts left out, where there is something to say.
+pub(super) fn text(report: &RunReport) -> String {
+    let mut text = String::new();
+    if !report.roles.is_empty() {
+        text.push_str(&format!(
+            "Answers of roles that could not be read: {}.\n",
+            report.roles
+        ));
+    }
+    let compaction = report.compaction();
+    if !compaction.is_none() {
+        text.push_str(&format!(
+            "Prompts were made to fit the model's context; left out {compaction}.\n"
+        ));
+    }
+    let (attempts, faults) = (report.attempts().count(), report.errors().count());
+    if faults > 0 {
+        text.push_str(&format!(
+            "While learning, {faults} of {attempts} attempts ended with a fault outside the agent: nothing was learned from these.\n"
+        ));
+    }
+    let ended = report.out_of_context().count();
+    if ended > 0 {
+        text.push_str(&format!(
+            "Attempts that ended for want of context, and are not judged: {ended}. Load the model with a longer context.\n"
+        ));
+    }
+    text
+}
+
+/// The same as JSON.
+pub(super) fn json(report: &RunReport) -> Value {
+    let roles = report.roles.iter().map(|(role, calls)| {
+        let counts = json!({
+            "asked": calls.asked,
+            "repaired": calls.repaired,
+            "unreadable": calls.unreadable,
+            "failed": calls.failed,
+            "shortened": calls.shortened,
+            "unreadable_share": calls.unreadable_share(),
+        });
+        (role.name().to_owned(), counts)
+    });
+    let roles: serde_json::Map<String, Value> = roles.collect();
+    json!({
+        "attempts": report.attempts().count(),
+        "faults": report.errors().count(),
+        "roles": roles,
+        "left_out_of_prompts": report.compaction(),
+        "out_of_context": report.out_of_context().count(),
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use journeyman::{
+        Revision, RunId, Seed,
+        domain::Role,
+        report::{MaintenanceUsage, RoleCounts, RoleTally},
+    };
+
+    use super::*;
+
+    #[test]
+    fn each_role_has_its_share_of_unreadable_answers() {
+        let mut report = RunReport {
+            run: RunId::new("r"),
+            seed: Seed(1),
+            tasks: Vec::new(),
+            revision: Revision(0),
+            pool: 0,
+            maintenance: MaintenanceUsage::default(),
+            roles: RoleTally::default(),
+            findings: Vec::new(),
+        };
+        assert_eq!(text(&report), "");
+        let calls = RoleCounts {
+            asked: 10,
+            repaired: 2,
+            unreadable: 1,
+            shortened: 3,
+            ..RoleCounts::default()
+        };
+        report.roles.count(Role::Extract, calls);
+        assert_eq!(
+            text(&report),
+            "Answers of roles that could not be read: extract 10.0% of 10 (2 more repaired, 3 with a shortened prompt).\n"
+        );
+        let json = json(&report);
+        assert_eq!(json["roles"]["extract"]["unreadable_share"], 0.1);
+        assert_eq!(json["out_of_context"], 0);
+    }
+}

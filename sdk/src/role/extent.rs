@@ -1,0 +1,140 @@
+//! How much of its material a role's prompt shows, and how a prompt that is too long for the model's context is narrowed.
+
+use super::template::Template;
+use crate::contract::RoleTask;
+
+/// The greatest length of a task in a prompt, in characters.
+const TASK_CHARS: usize = 4_000;
+/// The least length that a text is narrowed to, in characters.
+const LEAST_CHARS: usize = 100;
+/// The least length that a task is narrowed to, in characters.
+const LEAST_TASK: usize = 300;
+
+/// How much of its material a prompt shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// The greatest number of attempts, rows, subgoals or findings.
+    pub(super) count: usize,
+    /// The greatest length of each, and of each skill beside, in characters.
+    pub(super) chars: usize,
+    /// The greatest number of skills that are shown whole or beside.
+    pub(super) skills: usize,
+    /// The greatest length of a task, in characters.
+    pub(super) task: usize,
+}
+
+impl Extent {
+    /// As much as the role's template says.
+    pub(super) fn of(template: &Template) -> Self {
+        Self {
+            count: template.shown,
+            chars: template.shown_chars,
+            skills: usize::MAX,
+            task: TASK_CHARS,
+        }
+    }
+
+    /// Narrower and narrower extents for a task. First every text is shortened to a quarter: in an attempt the oldest results
+    /// go first. Then the items that are of least use are left out one by one, and the skills beside them. Then the texts are
+    /// shortened further.
+    pub(super) fn narrower(self, task: &RoleTask) -> Vec<Self> {
+        let mut all = Vec::new();
+        let mut last = self;
+        let quarter = self.chars / 4;
+        while last.chars > quarter.max(LEAST_CHARS) {
+            last = last.shorter(self, quarter);
+            all.push(last);
+        }
+        let (count, skills) = items(task);
+        let least = least(task);
+        (last.count, last.skills) = (last.count.min(count), last.skills.min(skills));
+        while last.count > least || last.skills > 0 {
+            match last.skills > 0 && last.skills >= last.count {
+                true => last.skills -= 1,
+                false if last.count > least => last.count -= 1,
+                false => last.skills -= 1,
+            }
+            all.push(last);
+        }
+        while last.chars > LEAST_CHARS || last.task > LEAST_TASK {
+            last = last.shorter(self, 0);
+            all.push(last);
+        }
+        all
+    }
+
+    /// With texts of three quarters of the length, not below `least`.
+    fn shorter(self, whole: Self, least: usize) -> Self {
+        let floor = LEAST_CHARS.min(whole.chars);
+        let chars = (self.chars * 3 / 4).max(least).max(floor);
+        let task = match chars == self.chars {
+            true => self.task * 3 / 4,
+            false => TASK_CHARS * chars / whole.chars.max(1),
+        };
+        Self {
+            chars,
+            task: task.clamp(LEAST_TASK, self.task),
+            ..self
+        }
+    }
+
+    /// What this extent leaves out of a task that `whole` shows, in words.
+    pub(super) fn left_out(self, whole: Self, task: &RoleTask) -> String {
+        let (count, skills) = items(task);
+        let (shown, kept) = (whole.count.min(count), whole.skills.min(skills));
+        let mut parts = Vec::new();
+        if self.count < shown {
+            parts.push(format!("{} of {shown} {}", shown - self.count, noun(task)));
+        }
+        if self.skills < kept {
+            parts.push(format!("{} of {kept} skills", kept - self.skills));
+        }
+        if self.chars < whole.chars {
+            let (chars, before) = (self.chars, whole.chars);
+            parts.push(format!(
+                "what is beyond {chars} characters of a text, where {before} is usual"
+            ));
+        }
+        parts.join("; ")
+    }
+}
+
+/// The number of items that the role works on, and of the skills that are shown beside them.
+fn items(task: &RoleTask) -> (usize, usize) {
+    let given = |place: usize| {
+        let attempt = task.attempts().get(place);
+        attempt.map_or(0, |attempt| attempt.trajectory.injection.skills.len())
+    };
+    match task {
+        RoleTask::Evolve { rows, .. } => (rows.len(), 0),
+        RoleTask::DistilPrototype { members } => (members.len(), 0),
+        RoleTask::DistilBank {
+            findings, skills, ..
+        } => (findings.len(), skills.len()),
+        RoleTask::Curate { skills, .. } => (1, skills.len()),
+        RoleTask::Refactor {
+            attempts, skills, ..
+        } => (attempts.len(), skills.len()),
+        RoleTask::Extract { .. } | RoleTask::Attribute { .. } | RoleTask::Lesson { .. } => {
+            (1, given(0))
+        }
+        task => (task.attempts().len().max(1), 0),
+    }
+}
+
+/// The least number of items.
+fn least(task: &RoleTask) -> usize {
+    match task {
+        RoleTask::Refactor { attempts, .. } => attempts.len().min(2),
+        _ => 1,
+    }
+}
+
+fn noun(task: &RoleTask) -> &'static str {
+    match task {
+        RoleTask::Evolve { .. } => "rows",
+        RoleTask::DistilPrototype { .. } => "subgoals",
+        RoleTask::DistilBank { .. } => "findings",
+        _ => "attempts",
+    }
+}

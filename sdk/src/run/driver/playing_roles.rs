@@ -1,0 +1,269 @@
+//! Performs role requests: a prompt that fits the model's context, the model's answer, and one repair.
+
+use std::mem::take;
+
+use tracing::Instrument;
+
+use super::performer::Performer;
+use crate::{
+    contract::{
+        FailedAnswer, GenerateRequest, Generation, LanguageModel, RoleAnswer, RoleRequest,
+        RoleTask, Roles, TokenCount,
+    },
+    domain::{Role, Usage},
+    error::{Error, ErrorKind, Result},
+    id::Seed,
+    inject::{Room, too_long},
+    policy::{FailedCall, Played, RoleGeneration, ShortenedPrompt, Unreadable},
+    telemetry::Chat,
+};
+
+/// The greatest number of prompts that are tried for one request before it is given up as too long.
+const ROUNDS: usize = 8;
+/// Of the room that a prompt's characters should need by its count, one part in so many is left free.
+const SLACK_PART: usize = 32;
+
+/// What a role's calls of its model used and recorded.
+#[derive(Debug, Default)]
+pub(super) struct Spent {
+    usage: Usage,
+    generations: Vec<RoleGeneration>,
+    /// Whether a generation has no record: then none of them is handed out, since a part of what a role wrote is not what it did.
+    incomplete: bool,
+    unreadable: Vec<Unreadable>,
+    shortened: Option<ShortenedPrompt>,
+}
+
+impl Spent {
+    /// The generations, each with its record, or none.
+    fn generations(self) -> Vec<RoleGeneration> {
+        match self.incomplete {
+            true => Vec::new(),
+            false => self.generations,
+        }
+    }
+
+    /// The result of a call that failed.
+    pub(super) fn failed(mut self, error: Error) -> FailedCall {
+        FailedCall {
+            error,
+            usage: self.usage,
+            unreadable: take(&mut self.unreadable),
+            shortened: self.shortened.take(),
+            generations: self.generations(),
+        }
+    }
+
+    fn played(&mut self, answer: RoleAnswer) -> Played {
+        let mut spent = take(self);
+        Played {
+            unreadable: take(&mut spent.unreadable),
+            shortened: spent.shortened.take(),
+            usage: spent.usage,
+            generations: spent.generations(),
+            ..Played::of(answer)
+        }
+    }
+}
+
+impl Performer {
+    /// Plays a role. If the model's answer cannot be parsed, the model is asked once to repair it; if that fails too, the
+    /// role's fallback is used, if it has one (ARISE D.1). Tokens, records and unreadable answers are added to `spent`, so that
+    /// those of a call that fails or runs out of time are known.
+    ///
+    /// # Errors
+    /// `Model` where neither answer can be parsed and the role has no fallback; `Invalid` where even the shortest prompt is too
+    /// long for the model's context; the model's error.
+    pub(super) async fn play(
+        &self,
+        ask: &RoleTask,
+        seed: Seed,
+        spent: &mut Spent,
+    ) -> Result<Option<Played>> {
+        let (Some(model), Some(roles)) = (&self.backends.model, &self.backends.roles) else {
+            return Ok(None);
+        };
+        let (model, roles) = (model.as_ref(), roles.as_ref());
+        let first = RoleRequest::new(ask, seed.derive("round", 0));
+        let text = self.ask(model, roles, first, spent).await?;
+        let fault = match self.read(roles, &first, &text, spent) {
+            Ok(played) => return Ok(Some(played)),
+            Err(fault) => fault.to_string(),
+        };
+        let second = RoleRequest {
+            seed: seed.derive("round", 1),
+            failed: Some(FailedAnswer {
+                text: &text,
+                reason: &fault,
+            }),
+            ..first
+        };
+        let repaired = self.ask(model, roles, second, spent).await?;
+        match self.read(roles, &second, &repaired, spent) {
+            Ok(played) => Ok(Some(played)),
+            Err(again) => match roles.fallback(ask) {
+                None => Err(again.with("role", ask.role())),
+                Some(answer) => Ok(Some(Played {
+                    fallback: true,
+                    ..spent.played(answer)
+                })),
+            },
+        }
+    }
+
+    /// Reads an answer; one that cannot be read is added to `spent`.
+    fn read(
+        &self,
+        roles: &dyn Roles,
+        request: &RoleRequest<'_>,
+        text: &str,
+        spent: &mut Spent,
+    ) -> Result<Played> {
+        match roles.read(request, text) {
+            Ok(answer) => Ok(Played {
+                notes: roles.notes(request, text),
+                ..spent.played(answer)
+            }),
+            Err(fault) => {
+                spent.unreadable.push(Unreadable {
+                    text: text.to_owned(),
+                    reason: fault.to_string(),
+                });
+                Err(fault)
+            }
+        }
+    }
+
+    /// The model's answer, redacted: an answer that cannot be parsed becomes part of the repair prompt. Where the prompt or the
+    /// answer holds a secret there is no record, since token records cannot be redacted. Prompts are made of redacted attempts, but
+    /// a skill of the library may be older than the redactor.
+    async fn ask(
+        &self,
+        model: &dyn LanguageModel,
+        roles: &dyn Roles,
+        request: RoleRequest<'_>,
+        spent: &mut Spent,
+    ) -> Result<String> {
+        let role = request.task.role();
+        let (request, generation) = self.generated(model, roles, request, spent).await?;
+        let mut text = generation.text.clone();
+        self.redacting.text(&mut text);
+        spent.usage.add(Usage {
+            prompt_tokens: generation.prompt_tokens,
+            output_tokens: generation.output_tokens,
+        });
+        if self.record_roles {
+            let prompt = request.prompt.text();
+            let is_clean =
+                text == generation.text && self.redacting.redactor.redact(&prompt) == prompt;
+            match generation.record(&request).filter(|_| is_clean) {
+                Some(record) => spent.generations.push(RoleGeneration { role, record }),
+                None => spent.incomplete = true,
+            }
+        }
+        Ok(text)
+    }
+
+    /// Sends a prompt that fits. A prompt that the model refuses as too long although an estimate said that it fits is shortened
+    /// by the model's own count. A schema that the model cannot be constrained by is left out.
+    async fn generated(
+        &self,
+        model: &dyn LanguageModel,
+        roles: &dyn Roles,
+        mut request: RoleRequest<'_>,
+        spent: &mut Spent,
+    ) -> Result<(GenerateRequest, Generation)> {
+        let mut constrained = model.capabilities().json_schema;
+        let mut counted = None;
+        for _ in 0..ROUNDS {
+            let mut ask = fitted(model, roles, &mut request, counted, &mut spent.shortened).await?;
+            if !constrained {
+                ask.json_schema = None;
+            }
+            let capabilities = model.capabilities();
+            ask.time_limit = capabilities.time_limit(ask.time_limit, ask.max_tokens);
+            let chat = Chat::new(&capabilities.model, &ask, self.texts());
+            let generated = model.generate(&ask).instrument(chat.span.clone()).await;
+            chat.answered(&generated, self.texts());
+            let error = match generated {
+                Ok(generation) => return Ok((ask, generation)),
+                Err(error) => error,
+            };
+            counted = too_long(&error);
+            if counted.is_some() {
+                continue;
+            }
+            let has_schema = ask.json_schema.is_some();
+            if !(error.kind() == ErrorKind::Unsupported && has_schema) {
+                return Err(error);
+            }
+            constrained = false;
+        }
+        let tokens = counted.map_or(0, |counted| counted.tokens);
+        Err(lacks_context(request.task.role(), model, tokens))
+    }
+}
+
+/// The role's request with a prompt that fits the model's context: the whole one, or a shorter one in whose `room` the request
+/// then is. `counted` is the model's own count of the last prompt, where it has refused that.
+async fn fitted(
+    model: &dyn LanguageModel,
+    roles: &dyn Roles,
+    request: &mut RoleRequest<'_>,
+    counted: Option<TokenCount>,
+    shortened: &mut Option<ShortenedPrompt>,
+) -> Result<GenerateRequest> {
+    let room = Room::of(model.capabilities().context);
+    let mut ask = roles.prompt(request)?;
+    let mut count = match counted {
+        Some(counted) => counted,
+        None => model.count_prompt(&ask).await?,
+    };
+    let whole = count;
+    let answer = ask.max_tokens;
+    for round in 0..=ROUNDS {
+        if room.fits(answer, count) {
+            if request.room.is_some() {
+                let before = shortened.as_ref().map_or(0, |before| before.whole);
+                *shortened = Some(ShortenedPrompt {
+                    whole: as_u64(whole.tokens).max(before),
+                    sent: as_u64(count.tokens),
+                    estimated: count.estimated,
+                    left_out: roles.left_out(request).unwrap_or_default(),
+                });
+            }
+            ask.max_tokens = room.for_answer(answer, count.tokens);
+            return Ok(ask);
+        }
+        if round == ROUNDS {
+            break;
+        }
+        let most = room.for_prompt(answer, count);
+        let chars = ask.prompt.text().chars().count();
+        let narrower = chars.saturating_mul(most) / count.tokens.max(1);
+        // Characters and tokens go apart: the last round takes the shortest prompt that there is.
+        request.room = Some(match round + 1 < ROUNDS {
+            true => narrower - narrower / SLACK_PART,
+            false => 0,
+        });
+        ask = roles.prompt(request)?;
+        count = model.count_prompt(&ask).await?;
+    }
+    Err(lacks_context(request.task.role(), model, count.tokens))
+}
+
+fn lacks_context(role: Role, model: &dyn LanguageModel, tokens: usize) -> Error {
+    let context = model.capabilities().context;
+    let message = format!(
+        "the shortest prompt of the role has {tokens} tokens, which leave no room for an answer in a context of {context}"
+    );
+    Error::invalid("Roles::prompt", message)
+        .with("role", role)
+        .with("prompt_tokens", tokens)
+        .with("context", context)
+        .hint("load the model with a longer context, or shorten the role's skill")
+}
+
+fn as_u64(tokens: usize) -> u64 {
+    u64::try_from(tokens).unwrap_or(u64::MAX)
+}

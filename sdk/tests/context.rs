@@ -1,0 +1,579 @@
+//! Prompts fit the model's context: what is left out of attempts and of roles' prompts, and what happens where nothing more can
+//! be.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use futures::executor::block_on;
+use journeyman::{
+    AttemptId, Error, Result, Seed,
+    builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
+    contract::{
+        Attempt, Backends, Environment, Executor, Experience, FinishReason, FixedGuidance,
+        GenerateRequest, Generation, LanguageModel, ModelCapabilities, RoleTask, TokenCount,
+    },
+    domain::{
+        Compaction, EndReason, Observation, Outcome, Role, Source, Task, ToolDefinition,
+        Trajectory, Transition,
+    },
+    policy::{Answer, FailedCall, Played},
+    recipe,
+    role::{GeneralRoles, RoleOptions},
+    run::{Journeyman, Need, Options, Performer},
+    testing::{Play, ScriptedEnvironment, sample},
+};
+use serde_json::{Map, Value, json};
+
+/// A model with a token for four bytes of a prompt. It answers by a script, which is given the number of the call.
+struct FourBytes {
+    capabilities: ModelCapabilities,
+    /// Whether it gives half of the tokens as an estimate, as a host without the model's tokenizer might.
+    guesses: bool,
+    script: Box<dyn Fn(usize) -> String + Send + Sync>,
+    /// The prompts that it answered.
+    prompts: Mutex<Vec<GenerateRequest>>,
+}
+
+impl fmt::Debug for FourBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FourBytes")
+    }
+}
+
+impl FourBytes {
+    fn new(context: usize, script: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
+        Self {
+            capabilities: ModelCapabilities::new("four-bytes".into(), context),
+            guesses: false,
+            script: Box::new(script),
+            prompts: Mutex::default(),
+        }
+    }
+
+    fn tokens(request: &GenerateRequest) -> usize {
+        request.prompt.text().len().div_ceil(4)
+    }
+
+    fn answered(&self) -> Vec<GenerateRequest> {
+        self.prompts.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl LanguageModel for FourBytes {
+    fn capabilities(&self) -> &ModelCapabilities {
+        &self.capabilities
+    }
+
+    async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
+        let at = "FourBytes::generate";
+        let (tokens, context) = (Self::tokens(request), self.capabilities.context);
+        if tokens > context {
+            return Err(Error::invalid(at, "the prompt is longer than the context")
+                .with("prompt_tokens", tokens)
+                .with("context", context));
+        }
+        if request.json_schema.is_some() && !self.capabilities.json_schema {
+            return Err(Error::unsupported(at, "a schema cannot be enforced"));
+        }
+        let mut prompts = self.prompts.lock().unwrap();
+        let text = (self.script)(prompts.len());
+        prompts.push(request.clone());
+        let whole = text.len().div_ceil(4);
+        let room = request.max_tokens.min(context - tokens);
+        let text: String = text.chars().take(4 * room).collect();
+        let mut generation = Generation::new("four-bytes", &request.prompt, text);
+        if whole > room {
+            generation.finish = FinishReason::Length;
+        }
+        Ok(generation)
+    }
+
+    async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
+        let tokens = Self::tokens(request);
+        Ok(TokenCount {
+            tokens: if self.guesses { tokens / 2 } else { tokens },
+            estimated: self.guesses,
+        })
+    }
+}
+
+fn tool(name: &str, arguments: usize, required: usize) -> ToolDefinition {
+    let name_of = |number: usize| format!("argument_{number}");
+    let properties: Map<String, Value> = (0..arguments)
+        .map(|number| {
+            let about = format!(
+                "Says what number {number} is about. {}",
+                "More of it. ".repeat(6)
+            );
+            (
+                name_of(number),
+                json!({"type": "string", "description": about}),
+            )
+        })
+        .collect();
+    let required: Vec<String> = (0..required).map(name_of).collect();
+    ToolDefinition {
+        name: name.to_owned(),
+        description: "Opens a door.".to_owned(),
+        input_schema: json!({"type": "object", "properties": properties, "required": required}),
+    }
+}
+
+/// A world that is done after so many calls, each with a result of about so many characters.
+fn corridor(calls: usize, chars: usize, tools: Vec<ToolDefinition>) -> ScriptedEnvironment {
+    let seen = move |text: String, tools: &[ToolDefinition]| Observation {
+        text,
+        tools: tools.to_vec(),
+        source: Source::trusted("corridor"),
+    };
+    let at_first = tools.clone();
+    ScriptedEnvironment::by(move |_, _, actions| {
+        let made = actions.len();
+        let text = format!(
+            "door {made} is open. {}",
+            "There is more. ".repeat(chars / 15)
+        );
+        Play::Give(Transition {
+            observation: seen(text, &tools),
+            is_error: false,
+            outcome: (made >= calls).then(Outcome::success),
+        })
+    })
+    .beginning(move |task, _| Play::Give(seen(task.instruction.clone(), &at_first)))
+}
+
+fn opens(call: usize) -> String {
+    format!(r#"{{"tool": "open", "arguments": {{"argument_0": "door {call}"}}}}"#)
+}
+
+fn attempt(model: &Arc<FourBytes>, world: &ScriptedEnvironment, task: &Task) -> Trajectory {
+    let options = ModelExecutorOptions {
+        max_steps: 300,
+        ..ModelExecutorOptions::default()
+    };
+    let dialect = Arc::new(ChatDialect::default());
+    let model: Arc<dyn LanguageModel> = model.clone();
+    let executor = ModelExecutor::new(model, dialect, options).unwrap();
+    let injection = sample::injection(&[sample::skill("saying")]);
+    let fixed = FixedGuidance::new(injection.clone());
+    block_on(async {
+        let mut episode = world.reset(task, Seed(1)).await.unwrap();
+        let attempt = Attempt {
+            id: AttemptId::new("a"),
+            task,
+            seed: Seed(7),
+            temperature: 0.0,
+            injection: &injection,
+            guidance: &fixed,
+            time_limit: Duration::from_secs(600),
+            prefix: &[],
+        };
+        executor.execute(attempt, episode.as_mut()).await.unwrap()
+    })
+}
+
+fn task() -> Task {
+    Task::new("t", "Open the doors until you are outside.")
+}
+
+#[test]
+fn an_attempt_of_200_steps_fits_a_context_of_2048() {
+    let model = Arc::new(FourBytes::new(2_048, opens));
+    let world = corridor(200, 600, vec![tool("open", 1, 1)]);
+    let made = attempt(&model, &world, &task());
+    assert_eq!(made.end, EndReason::Finished);
+    assert_eq!(made.steps.len(), 200);
+    // The trajectory is whole; only prompts are shorter.
+    assert!(made.steps.iter().all(|step| step.result.text.len() > 500));
+    let Compaction {
+        prompts,
+        shortened,
+        actions_only,
+        dropped,
+        ..
+    } = made.compaction;
+    assert!(prompts > 180 && prompts < 200, "{}", made.compaction);
+    assert!(
+        shortened > 0 && actions_only > 0 && dropped > 100,
+        "{}",
+        made.compaction
+    );
+    for (call, request) in model.answered().iter().enumerate() {
+        let tokens = FourBytes::tokens(request);
+        assert!(
+            tokens <= 1_536 && request.max_tokens == 512,
+            "{call}: {tokens}"
+        );
+        let text = request.prompt.text();
+        assert!(text.contains("Open the doors until you are outside."));
+        assert!(text.contains("SKILL:") && text.contains("argument_0"));
+        if call > 0 {
+            let last = format!("door {call} is open. {}", "There is more. ".repeat(40));
+            assert!(
+                text.contains(last.trim_end()),
+                "{call}: the last result is whole:\n{text}"
+            );
+        }
+    }
+    let last = model.answered().pop().unwrap().prompt.text();
+    assert!(last.contains("earlier steps left out: open x1"), "{last}");
+    assert_eq!(last.matches("earlier steps left out").count(), 1);
+}
+
+#[test]
+fn what_is_left_out_stays_so_that_prompts_begin_alike() {
+    let model = Arc::new(FourBytes::new(4_096, opens));
+    let world = corridor(60, 600, vec![tool("open", 1, 1)]);
+    attempt(&model, &world, &task());
+    let prompts: Vec<String> = model
+        .answered()
+        .iter()
+        .map(|ask| ask.prompt.text())
+        .collect();
+    let grows = prompts.windows(2).filter(|pair| {
+        let same = pair[0]
+            .bytes()
+            .zip(pair[1].bytes())
+            .take_while(|(a, b)| a == b);
+        10 * same.count() > 8 * pair[0].len()
+    });
+    let grows = grows.count();
+    assert!(
+        grows > 40,
+        "only {grows} of 59 prompts begin as the one before"
+    );
+}
+
+#[test]
+fn an_attempt_that_fits_is_shown_whole() {
+    let model = Arc::new(FourBytes::new(8_192, opens));
+    let made = attempt(&model, &corridor(6, 600, vec![tool("open", 3, 1)]), &task());
+    assert_eq!(
+        (made.end, made.compaction),
+        (EndReason::Finished, Compaction::NONE)
+    );
+}
+
+#[test]
+fn a_context_of_512_is_enough_for_a_small_tool() {
+    let model = Arc::new(FourBytes::new(512, opens));
+    let made = attempt(
+        &model,
+        &corridor(20, 900, vec![tool("open", 1, 1)]),
+        &task(),
+    );
+    assert_eq!(made.end, EndReason::Finished, "{}", made.compaction);
+    assert!(
+        made.compaction.newest && made.compaction.dropped > 10,
+        "{}",
+        made.compaction
+    );
+    assert!(
+        model
+            .answered()
+            .iter()
+            .all(|ask| FourBytes::tokens(ask) <= 384)
+    );
+}
+
+#[test]
+fn a_tool_of_60_parameters_is_shortened() {
+    let world = |required| corridor(5, 60, vec![tool("open", 60, required)]);
+    let model = Arc::new(FourBytes::new(2_048, opens));
+    let made = attempt(&model, &world(1), &task());
+    assert_eq!(made.end, EndReason::Finished);
+    assert!(
+        made.compaction.tools && !made.compaction.arguments,
+        "{}",
+        made.compaction
+    );
+    assert_eq!(
+        made.compaction.dropped, 0,
+        "tools that fill a prompt go before steps"
+    );
+    let shown = model.answered().remove(0).prompt.text();
+    assert!(shown.contains("argument_0") && shown.contains("argument_59"));
+    // In a shorter context only what is required stays, and where all is required the attempt ends.
+    let model = Arc::new(FourBytes::new(512, opens));
+    let made = attempt(&model, &world(1), &task());
+    assert_eq!(made.end, EndReason::Finished, "{}", made.compaction);
+    assert!(made.compaction.arguments, "{}", made.compaction);
+    let shown = model.answered().remove(0).prompt.text();
+    assert!(
+        shown.contains("[59 optional arguments left out]"),
+        "{shown}"
+    );
+    let model = Arc::new(FourBytes::new(512, opens));
+    let made = attempt(&model, &world(60), &task());
+    let EndReason::ContextLength { prompt, context } = made.end else {
+        panic!("{:?}", made.end);
+    };
+    assert!(prompt > 384 && context == 512, "{prompt}");
+    assert!(made.lacks_context() && !made.is_evidence() && made.steps.is_empty());
+    assert_eq!(
+        model.answered().len(),
+        0,
+        "nothing is sent that does not fit"
+    );
+}
+
+#[test]
+fn a_result_that_is_longer_than_the_context_is_shortened() {
+    let model = Arc::new(FourBytes::new(1_024, opens));
+    let made = attempt(
+        &model,
+        &corridor(3, 100_000, vec![tool("open", 1, 1)]),
+        &task(),
+    );
+    assert_eq!(made.end, EndReason::Finished);
+    assert!(made.compaction.newest, "{}", made.compaction);
+}
+
+#[test]
+fn a_bad_estimate_is_corrected_by_the_models_own_count() {
+    let mut model = FourBytes::new(2_048, opens);
+    model.guesses = true;
+    let model = Arc::new(model);
+    let made = attempt(
+        &model,
+        &corridor(40, 600, vec![tool("open", 1, 1)]),
+        &task(),
+    );
+    assert_eq!((made.end, made.steps.len()), (EndReason::Finished, 40));
+    assert!(
+        model
+            .answered()
+            .iter()
+            .all(|ask| FourBytes::tokens(ask) <= 2_048)
+    );
+}
+
+#[test]
+fn an_answer_that_the_context_cuts_off_is_want_of_context() {
+    let endless = |_| "I think about it. ".repeat(2_000);
+    let model = Arc::new(FourBytes::new(512, endless));
+    let made = attempt(&model, &corridor(5, 60, vec![tool("open", 1, 1)]), &task());
+    assert!(made.lacks_context(), "{:?}", made.end);
+    // Where the answer had all of its tokens, it is the agent that wrote too much.
+    let model = Arc::new(FourBytes::new(8_192, endless));
+    let made = attempt(&model, &corridor(5, 60, vec![tool("open", 1, 1)]), &task());
+    assert_eq!(made.end, EndReason::Unreadable);
+}
+
+#[test]
+fn want_of_context_is_counted_apart_and_earns_no_credit() {
+    let model = Arc::new(FourBytes::new(512, opens));
+    let dialect = Arc::new(ChatDialect::default());
+    let own: Arc<dyn LanguageModel> = model;
+    let agent = ModelExecutor::new(own, dialect, ModelExecutorOptions::default()).unwrap();
+    let world = corridor(2, 60, vec![tool("open", 1, 1)]);
+    let backends = Backends::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge));
+    let long = Task::new("long", "Open every one of the doors. ".repeat(400));
+    let (report, library) = block_on(async {
+        let options = Options::new("session", Seed(7));
+        let journeyman = Journeyman::open(backends, recipe::standard(), options)
+            .await
+            .unwrap();
+        let report = journeyman.learn(vec![task(), long]).await.unwrap();
+        (report, journeyman.library().await.unwrap())
+    });
+    let all = report.attempts().count();
+    let ended: Vec<_> = report.out_of_context().collect();
+    assert!(
+        !ended.is_empty() && 2 * ended.len() == all,
+        "{} of {all}",
+        ended.len()
+    );
+    for one in ended {
+        assert_eq!((one.success, one.reward, &one.error), (None, None, &None));
+        assert!(one.attempt.as_str().contains("/1/"), "of the long task");
+    }
+    assert_eq!(report.success_rate(), Some(1.0), "of the judged ones");
+    let line = format!(
+        "ended for want of context, and not judged: {} attempts",
+        all / 2
+    );
+    assert!(report.to_string().contains(&line), "{report}");
+    assert_eq!(
+        library
+            .traces()
+            .filter(|trace| trace.task.id.as_str() == "long")
+            .count(),
+        0
+    );
+}
+
+fn evolving() -> RoleTask {
+    let row = |number: usize| {
+        let mut skill = sample::skill(&format!("skill-{number}"));
+        skill.body = format!("Body {number}. {}", "Say more. ".repeat(200));
+        Experience {
+            skill,
+            helpful: 1,
+            harmful: 0,
+            other: 0,
+            bundle: None,
+            before: None,
+            fate: "active".to_owned(),
+        }
+    };
+    RoleTask::Evolve {
+        role: Role::Extract,
+        rules: Vec::new(),
+        rows: (0..24).map(row).collect(),
+    }
+}
+
+/// Plays a role with the shipped prompts.
+fn play(
+    model: &Arc<FourBytes>,
+    options: RoleOptions,
+    task: RoleTask,
+) -> Result<Played, FailedCall> {
+    let roles = GeneralRoles::shipped().unwrap().with_options(options);
+    let model: Arc<dyn LanguageModel> = model.clone();
+    let backends = Backends::own_loop()
+        .with_model(model)
+        .with_roles(Arc::new(roles));
+    let performer = Performer::new(Arc::new(backends), recipe::standard().limits);
+    let need = Need::Role {
+        ask: Box::new(task),
+        seed: Seed(1),
+    };
+    match block_on(performer.perform(need)).unwrap() {
+        Answer::Played(Ok(played)) => Ok(played.unwrap()),
+        Answer::Played(Err(failed)) => Err(failed),
+        other => panic!("{other:?}"),
+    }
+}
+
+const RULES: &str = r#"{"analysis": "a", "summary": "s", "rules": ["Name the tool."]}"#;
+
+#[test]
+fn a_role_with_24_rows_fits_a_context_of_2048() {
+    let model = Arc::new(FourBytes::new(2_048, |_| RULES.to_owned()));
+    let played = play(&model, RoleOptions::default(), evolving()).unwrap();
+    let shortened = played.shortened.unwrap();
+    assert!(
+        shortened.whole > 5_000 && shortened.sent <= 1_536,
+        "{shortened:?}"
+    );
+    assert!(!shortened.estimated);
+    assert!(
+        shortened
+            .left_out
+            .contains(" of 24 rows; what is beyond 200 characters"),
+        "{shortened:?}"
+    );
+    let sent = model.answered();
+    assert_eq!(
+        (sent.len(), FourBytes::tokens(&sent[0]) as u64),
+        (1, shortened.sent)
+    );
+    assert!(
+        shortened.sent > 1_200,
+        "as much is shown as fits: {}",
+        shortened.sent
+    );
+    // In a context that is long enough all of it is shown.
+    let model = Arc::new(FourBytes::new(32_768, |_| RULES.to_owned()));
+    assert_eq!(
+        play(&model, RoleOptions::default(), evolving())
+            .unwrap()
+            .shortened,
+        None
+    );
+}
+
+#[test]
+fn a_repair_fits_too() {
+    let bad = "no JSON at all ".repeat(200);
+    let model = Arc::new(FourBytes::new(2_048, move |call| match call {
+        0 => bad.clone(),
+        _ => RULES.to_owned(),
+    }));
+    let played = play(&model, RoleOptions::default(), evolving()).unwrap();
+    assert_eq!((played.unreadable.len(), played.fallback), (1, false));
+    assert!(
+        model
+            .answered()
+            .iter()
+            .all(|ask| FourBytes::tokens(ask) <= 1_536)
+    );
+}
+
+#[test]
+fn a_role_whose_least_prompt_is_too_long_is_refused_with_both_lengths() {
+    let model = Arc::new(FourBytes::new(512, |_| RULES.to_owned()));
+    let failed = play(&model, RoleOptions::default(), evolving()).unwrap_err();
+    let fact = |key| {
+        failed
+            .error
+            .fact(key)
+            .and_then(|fact| fact.parse::<usize>().ok())
+    };
+    assert!(fact("prompt_tokens") > Some(384) && fact("context") == Some(512));
+    assert_eq!(failed.error.fact("role"), Some("evolve"));
+    assert!(failed.unreadable.is_empty() && model.answered().is_empty());
+}
+
+#[test]
+fn a_bad_estimate_of_a_roles_prompt_is_corrected() {
+    let mut model = FourBytes::new(2_048, |_| RULES.to_owned());
+    model.guesses = true;
+    let model = Arc::new(model);
+    let played = play(&model, RoleOptions::default(), evolving()).unwrap();
+    assert!(played.shortened.is_some());
+    assert!(FourBytes::tokens(&model.answered()[0]) <= 2_048);
+}
+
+#[test]
+fn a_model_is_constrained_where_it_can_be_and_writes_freely_elsewhere() {
+    let check = |can: bool, options: RoleOptions, expect: bool| {
+        let mut model = FourBytes::new(32_768, |_| RULES.to_owned());
+        model.capabilities.json_schema = can;
+        let model = Arc::new(model);
+        play(&model, options, evolving()).unwrap();
+        assert_eq!(model.answered()[0].json_schema.is_some(), expect);
+    };
+    let free = || RoleOptions {
+        constrain: false,
+        ..RoleOptions::default()
+    };
+    check(true, RoleOptions::default(), true);
+    check(false, RoleOptions::default(), false);
+    check(true, free(), false);
+}
+
+#[test]
+fn notes_and_unreadable_answers_come_with_the_answer() {
+    let long = json!({
+        "analysis": "a",
+        "summary": "s",
+        "confidence": 1,
+        "rules": ["Name the tool. ".repeat(40)],
+    });
+    let model = Arc::new(FourBytes::new(32_768, move |_| long.to_string()));
+    let played = play(&model, RoleOptions::default(), evolving()).unwrap();
+    assert_eq!(
+        played.notes,
+        [
+            "fields that the role does not ask for, passed over: 1",
+            "rules is shortened from 599 to 299 characters"
+        ]
+    );
+    let model = Arc::new(FourBytes::new(32_768, |call| format!("prose {call}")));
+    let failed = play(&model, RoleOptions::default(), evolving()).unwrap_err();
+    let texts: Vec<&str> = failed
+        .unreadable
+        .iter()
+        .map(|one| one.text.as_str())
+        .collect();
+    assert_eq!(texts, ["prose 0", "prose 1"]);
+}
