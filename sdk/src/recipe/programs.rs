@@ -49,7 +49,8 @@ impl Decided {
 }
 
 /// Micro maintenance (HiSME 3.3, algorithms 1 and 4): test cases are made and played, skills on trial that pass are released,
-/// skills that failed are refined, tested again and released when they pass, and harmful skills are disabled.
+/// skills that failed are refined, tested again and released when they pass, as are a curator's drafts, and harmful skills are
+/// disabled.
 pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Overlaps) -> Decided {
     let context = recipe.upkeep(view.context(), &overlaps);
     let mut decided = Decided::default();
@@ -64,7 +65,11 @@ pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Ov
 
     let written = ask_roles(&mut ask, refining::refine_tasks(&context)).await;
     let mut events = Vec::new();
-    let (versions, handled) = refining::next_versions(&context, view.step(), &written, &mut events);
+    let (mut versions, handled) =
+        refining::next_versions(&context, view.step(), &written, &mut events);
+    decided.add(handled);
+    let (drafts, handled) = refining::drafts(&context, &versions, &mut events);
+    versions.extend(drafts);
     decided.add(handled);
     decided.tell(&mut ask, events);
 

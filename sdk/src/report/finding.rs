@@ -44,6 +44,8 @@ pub enum FindingKind {
     OtherModel,
     /// A policy failed.
     PolicyFailed,
+    /// A group of one task was rolled out, and has no reward.
+    GroupOfOne,
 }
 
 impl FindingKind {
