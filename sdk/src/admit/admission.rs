@@ -103,7 +103,8 @@ impl Admission {
             Some(LibraryChange::SetState { .. }) => return None,
             Some(LibraryChange::Add(skill)) => EventKind::Admitted {
                 skill: skill.clone(),
-                revised: false,
+                // The draft of an update is an entry of its own.
+                revised: self.report.revised,
             },
             Some(LibraryChange::Revise(skill)) => EventKind::Admitted {
                 skill: skill.clone(),

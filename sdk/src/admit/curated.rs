@@ -7,6 +7,7 @@ use super::{
     AdmitPolicy, Terms,
     admission::{self, Admission},
     drafted::{self, Drafted},
+    held,
     identity::{Compared, Meanings},
 };
 use crate::{
@@ -30,6 +31,8 @@ use crate::{
 pub(crate) struct Curating<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) policy: &'a AdmitPolicy,
+    /// Whether skills are tested before they are released: an update of a skill in use is held as a draft until then.
+    pub(crate) tests: bool,
     pub(crate) step: u64,
     pub(crate) task: &'a TaskId,
     /// Whether the attempt that the curator was shown has untrusted text.
@@ -216,6 +219,10 @@ impl Curating<'_> {
         skill.name = known.name.clone();
         skill.original_name.clone_from(&known.original_name);
         skill.files.clone_from(&known.files);
+        // On trial it would take the place of the version in use.
+        if self.tests && known.state == State::Active && skill.state == State::Trial {
+            return Ok(held::hold(library, skill));
+        }
         Ok(LibraryChange::Revise(Box::new(skill)))
     }
 
@@ -268,7 +275,7 @@ impl Curating<'_> {
 fn decided(library: &SkillLibrary, call: &ToolCall, changed: Changed) -> Admission {
     let kind = CallKind::of(&call.tool);
     let about = curate::about(call);
-    let revised = matches!(changed, Ok(LibraryChange::Revise(_)));
+    let revised = changed.is_ok() && kind == CallKind::Update;
     let made = changed.as_ref().ok().and_then(|change| match change {
         LibraryChange::SetState { skill, .. } => Some(library.get(skill)?.skill.reference()),
         change => Some(change.skill()?.reference()),

@@ -10,6 +10,7 @@ pub(crate) mod admission;
 mod anchors;
 pub(crate) mod curated;
 pub(crate) mod drafted;
+pub(crate) mod held;
 pub(crate) mod identity;
 mod near;
 mod options;

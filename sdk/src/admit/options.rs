@@ -45,6 +45,8 @@ pub enum Duplicates {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdmitPolicy {
     /// The state of a skill that a run adds: active at once, or on trial until its test bundle and live attempts release it.
+    /// With [`State::Trial`] and [`Maintenance::bundles`](crate::maintain::Maintenance::bundles) a curator's update of an active
+    /// skill is a draft, and the version before stays in use, until micro maintenance has tested it (HiSME, row H6).
     #[serde(default)]
     pub initial_state: State,
     /// What happens to a draft whose title or content the library already has.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::{RoleAnswer, RoleTask, SubgoalInAttempt},
-    domain::{LibraryChange, Prototype, Rubric, SubgoalRef, Taint, Trace},
+    domain::{LibraryChange, Prototype, Role, Rubric, SubgoalRef, Taint, Trace},
     error::Result,
     id::{AttemptId, PrototypeId, Seed, sha256_hex},
     library::{KnownSubgoal, SkillLibrary},
@@ -33,11 +33,10 @@ pub(crate) async fn refresh(
     let texts = subgoals.iter().map(|known| known.assessed.subgoal.text());
     let embeddings = embed(ask, texts.collect()).await;
     let found = clusters(&embeddings, &policy.cluster, view.seed())?;
-    let all = found.len();
-    let found: Vec<Cluster> = found
+    let (found, alone): (Vec<Cluster>, Vec<Cluster>) = found
         .into_iter()
-        .filter(|cluster| cluster.members.len() > 1)
-        .collect();
+        .partition(|cluster| cluster.members.len() > 1);
+    let alone = alone.len();
 
     let prototypes = distilled(ask, library, policy, view.seed(), &subgoals, &found).await;
     let before = library.prototypes();
@@ -47,7 +46,8 @@ pub(crate) async fn refresh(
         prototypes: prototypes.len(),
         persisting: prototypes.iter().filter(persist).count(),
         before: before.len(),
-        left_out: all - prototypes.len(),
+        alone,
+        left_out: found.len() - prototypes.len(),
     });
     let mut changes = Vec::new();
     if let Some(anchors) = policy.anchors {
@@ -117,7 +117,6 @@ async fn distilled(
             members,
             taint,
         };
-        // What a model distilled without a checklist cannot be judged by.
         if prototype.validate().is_ok() {
             prototypes.push(prototype);
         }
@@ -125,7 +124,8 @@ async fn distilled(
     prototypes
 }
 
-/// The rubrics that a role distils for the clusters at these places; those that cannot be read are left out.
+/// The rubrics that a role distils for the clusters at these places; those that cannot be read or have no checklist are left
+/// out.
 async fn rubrics(
     ask: &mut Ask,
     due: &[usize],
@@ -136,13 +136,21 @@ async fn rubrics(
         Some(RoleTask::DistilPrototype { members })
     });
     let answers = roles(ask, tasks.collect()).await;
-    let rubrics = due.iter().zip(answers);
+    let mut rubrics = BTreeMap::new();
+    for (place, answer) in due.iter().zip(answers) {
+        match answer {
+            // Nothing can be judged by it, and an older rubric would be lost.
+            Some(RoleAnswer::Rubric(rubric)) if rubric.checklist.is_empty() => {
+                ask.tell(EventKind::RoleFailed {
+                    role: Role::DistilPrototype,
+                    reason: "the rubric has no checklist".to_owned(),
+                });
+            }
+            Some(RoleAnswer::Rubric(rubric)) => drop(rubrics.insert(*place, *rubric)),
+            _ => {}
+        }
+    }
     rubrics
-        .filter_map(|(place, answer)| match answer {
-            Some(RoleAnswer::Rubric(rubric)) => Some((*place, *rubric)),
-            _ => None,
-        })
-        .collect()
 }
 
 /// The prototype of each subgoal that was a member of a cluster before the refresh, by its index. Where a subgoal was only routed

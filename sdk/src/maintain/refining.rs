@@ -1,10 +1,12 @@
 //! Refinement: decides from failed attempts which skills get a new version, and from its test cases whether that is released
 //! (HiSME 3.3, Eq. 13, algorithm 4; rows H6, H10).
 
+mod drafts;
 mod gate;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use self::drafts::drafts;
 use self::gate::rejection;
 use super::{
     RefinePolicy, Upkeep,
@@ -25,7 +27,7 @@ use crate::{
         Trace,
     },
     error::Result,
-    id::{AttemptId, TaskId},
+    id::{AttemptId, SkillId, TaskId},
     library::{Entry, SkillLibrary},
     policy::{Case, Played, PlayedCase, RoleReply},
     propose::asking::taint_of,
@@ -46,6 +48,8 @@ pub(crate) struct NextVersion {
     triggers: Vec<BundleCase>,
     /// The fingerprint of these attempts.
     evidence: String,
+    /// The entry that holds it as a draft, if a curator wrote it.
+    draft: Option<SkillId>,
 }
 
 /// The refiner's tasks: skills with enough failed attempts ([`RefinePolicy::failed`]), each once for the same evidence.
@@ -214,6 +218,7 @@ pub(crate) fn next_versions(
                     skill,
                     triggers: triggers.map(|one| trigger(context.library, one)).collect(),
                     evidence,
+                    draft: None,
                 });
             }
             Err(reason) => {
@@ -337,6 +342,7 @@ pub(crate) fn released(
             mut skill,
             triggers,
             evidence,
+            draft,
         } = version;
         let Some(entry) = context.library.get(&skill.id) else {
             continue;
@@ -370,6 +376,7 @@ pub(crate) fn released(
         });
         let reference = skill.reference();
         changes.push(LibraryChange::Revise(Box::new(skill)));
+        changes.extend(draft.map(|draft| drafts::put_away(draft, &reference)));
         if !tried.is_empty() {
             changes.extend(bundle_of_release(reference, triggers, &tried));
         }

@@ -53,7 +53,8 @@ impl Decided {
 }
 
 /// Micro maintenance (HiSME 3.3, algorithms 1 and 4): test cases are made and played, skills on trial that pass are released,
-/// skills that failed are refined, tested again and released when they pass, and harmful skills are disabled.
+/// skills that failed are refined, tested again and released when they pass, as are a curator's drafts, and harmful skills are
+/// disabled.
 pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Overlaps) -> Decided {
     let context = recipe.upkeep(view.context(), &overlaps);
     let (mut decided, mut left) = (Decided::default(), view.budget_left());
@@ -73,7 +74,11 @@ pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Ov
     let tasks = affordable(&mut ask, &left, tasks, cost);
     let written = ask_within(&mut ask, &mut left, tasks).await;
     let mut events = Vec::new();
-    let (versions, handled) = refining::next_versions(&context, view.step(), &written, &mut events);
+    let (mut versions, handled) =
+        refining::next_versions(&context, view.step(), &written, &mut events);
+    decided.add(handled);
+    let (drafts, handled) = refining::drafts(&context, &versions, &mut events);
+    versions.extend(drafts);
     decided.add(handled);
     decided.tell(&mut ask, events);
 

@@ -27,6 +27,9 @@ const RETRIEVED: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
 /// Departures: the [`Judge`](crate::contract::Judge) says whether an attempt succeeded, while the paper's agent judges itself
 /// (a host's judge may ask the agent's model); a deleted skill is archived; untrusted text changes no skill that is free of it.
 ///
+/// With HiSME's release gate (`admit.initial_state` on trial, and `maintenance.bundles`) inserted skills are on trial, and updates
+/// of active skills are drafts, until they pass their test cases.
+///
 /// [`Grouping`](crate::recipe::Grouping) makes the paper's groups of tasks,
 /// [`Journeyman::roll_out`](crate::run::Journeyman::roll_out) the rollouts of a group.
 ///

@@ -103,6 +103,8 @@ impl fmt::Display for CallKind {
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
     /// The library was changed: the skill that was inserted, the new version of an updated one, the version that was put away.
+    /// Where the recipe tests skills before their release, an update of a skill in use is a draft until it has passed, and this
+    /// is the draft.
     Applied(SkillRef),
     /// The library was not changed.
     Refused(CallRefusal),

@@ -243,8 +243,11 @@ pub enum EventKind {
         persisting: usize,
         /// Number of prototypes before.
         before: usize,
-        /// Number of clusters that became no prototype: of one subgoal, of attempts of which none is kept any more, or whose
-        /// rubric could not be distilled.
+        /// Number of clusters of one subgoal, which become no prototype.
+        #[serde(default)]
+        alone: usize,
+        /// Number of other clusters that became no prototype: of attempts of which none is kept any more, or whose rubric could
+        /// not be distilled, for which an event has the reason.
         #[serde(default)]
         left_out: usize,
     },

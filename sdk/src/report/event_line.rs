@@ -156,10 +156,11 @@ fn fmt_assessment(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             prototypes,
             persisting,
             before,
+            alone,
             left_out,
         } => write!(
             f,
-            "{prototypes} prototypes of {subgoals} subgoals; {persisting} of the {before} before go on, {left_out} clusters became none"
+            "{prototypes} prototypes of {subgoals} subgoals; {persisting} of the {before} before go on, {alone} clusters of one and {left_out} others became none"
         ),
         EventKind::AnchorsChecked { drift } => write!(
             f,

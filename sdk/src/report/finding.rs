@@ -46,6 +46,8 @@ pub enum FindingKind {
     Uncalibrated,
     /// A policy failed.
     PolicyFailed,
+    /// A group of one task was rolled out, and has no reward.
+    GroupOfOne,
 }
 
 impl FindingKind {

@@ -63,7 +63,9 @@ pub struct CompositeTerms {
     /// the number is the host's, since no role of the SDK judges a skill's text.
     pub quality: Option<f64>,
     /// r_comp, 1 - |S| / |χ|: the tokens of the skills in use after the last task, divided by the tokens of the curator's
-    /// prompts. An answer that cannot be read leaves no count of its prompt, so that it is not among them. At most 1; negative where the repository is longer than the prompts. `None` where the tokens are not known.
+    /// prompts, one for each answer ([`CurationReport::context_tokens`](crate::report::CurationReport::context_tokens)); an answer
+    /// that cannot be read leaves no count. At most 1; negative where the repository is longer than the prompts. `None` where the
+    /// tokens are not known.
     pub compression: Option<f64>,
 }
 

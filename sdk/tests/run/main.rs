@@ -30,11 +30,11 @@ use journeyman::{
     Error, ErrorKind, Revision, RunId, Seed, TaskId,
     builtin::{EnvironmentJudge, MemoryJournal, MemoryStore},
     contract::{
-        Attempt, Backends, Dialect, Episode, Executor, RoleAnswer, SkillScores, SkillStore, Total,
-        TurnMove, TurnView,
+        Attempt, Backends, Dialect, Episode, Executor, Journal, RoleAnswer, SkillScores,
+        SkillStore, Total, TurnMove, TurnView,
     },
     domain::{
-        Action, Decision, Mode, NothingReason, Prompt, ScoreKind, Skill, Speaker, Step, Task,
+        Action, Decision, Mode, NothingReason, Prompt, Role, ScoreKind, Skill, Speaker, Step, Task,
         Trajectory, Verdict,
     },
     library::SkillLibrary,
@@ -42,8 +42,8 @@ use journeyman::{
     policy::{Answer, CommitDone, Played},
     propose::WriteWhen,
     recipe::{self, Recipe},
-    report::{AttemptReport, Event, EventKind, RunReport},
-    run::{AddFate, Journeyman, Need, NeedId, Options, RunMachine, RunPlan, replay},
+    report::{AttemptReport, Event, EventKind, Finding, RunReport},
+    run::{AddFate, Journeyman, Need, NeedId, Options, RunEntry, RunMachine, RunPlan, replay},
     select::{GatePolicy, SelectPer, Selector},
     testing::{
         FaultyStore, ManualClock, Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor,
@@ -180,6 +180,29 @@ fn with(change: impl FnOnce(&mut Backends)) -> (RunReport, SkillLibrary) {
     let mut backends = backends();
     change(&mut backends);
     learn(backends, 3)
+}
+
+/// What the journal says of a run: the findings at its start, and its events.
+async fn journaled(journal: &dyn Journal, run: &RunId) -> (Vec<Finding>, Vec<EventKind>) {
+    let entries = journal.read(run).await.expect("entries");
+    let (mut found, mut happened) = (Vec::new(), Vec::new());
+    for entry in &entries {
+        match RunEntry::from_entry(entry).expect("an entry of a run") {
+            RunEntry::Started { findings, .. } => found = findings,
+            RunEntry::Happened { event } => happened.push(event.kind),
+            _ => {}
+        }
+    }
+    (found, happened)
+}
+
+/// The reasons for which a role failed, as the journal has them.
+fn role_failures(happened: &[EventKind], of: Role) -> Vec<&str> {
+    let failed = happened.iter().filter_map(|event| match event {
+        EventKind::RoleFailed { role, reason } if *role == of => Some(reason.as_str()),
+        _ => None,
+    });
+    failed.collect()
 }
 
 fn bytes(library: &SkillLibrary) -> String {

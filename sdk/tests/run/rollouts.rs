@@ -7,7 +7,7 @@ use journeyman::{
     domain::{LibraryChange, Role, Skill, State},
     library::ConflictReason,
     recipe::Grouping,
-    report::CallCounts,
+    report::{CallCounts, FindingKind},
     reward::{CompositeTerms, CompositeWeights},
     run::{GroupRollout, Rollouts},
     testing::WordTokenizer,
@@ -218,8 +218,10 @@ fn the_reward_is_made_of_what_the_rollout_shows() {
 
 #[test]
 fn a_group_of_one_task_has_no_reward() {
+    let parts = parts();
+    let journal = parts.journal.clone().expect("a journal");
     block_on(async {
-        let journeyman = opened(parts()).await;
+        let journeyman = opened(parts).await;
         let groups = Grouping::default()
             .groups(vec![tasks(1).remove(0)])
             .expect("groups");
@@ -233,8 +235,19 @@ fn a_group_of_one_task_has_no_reward() {
                 let one = one.expect("a rollout");
                 assert_eq!((one.terms.success, one.reward), (None, None));
                 assert_eq!(one.terms.validity, Some(1.0));
+                let mut found = one.report.findings.iter();
+                assert!(found.any(|one| one.kind == FindingKind::GroupOfOne));
             }
         }
+        // The rollouts write nothing to the journal; the session's next run says it there.
+        let learned = journeyman.learn(tasks(1)).await.expect("it learns");
+        let (found, _) = journaled(journal.as_ref(), &learned.run).await;
+        let one = found.iter().find(|one| one.kind == FindingKind::GroupOfOne);
+        assert!(
+            one.expect("a finding")
+                .reason
+                .contains("the group has one task")
+        );
     });
 }
 

@@ -199,7 +199,10 @@ pub(crate) async fn distil_bank(
     });
     let scopes: Option<Vec<Distilled>> = each.await.into_iter().collect();
     let Some(scopes) = scopes else {
-        return by_themselves(taught);
+        return Distilled {
+            skills: taught.iter().map(by_itself).collect(),
+            missed: BTreeSet::new(),
+        };
     };
     let mut all = Distilled::default();
     for scope in scopes {
@@ -238,7 +241,8 @@ fn materials(taught: &[Teaching]) -> Vec<Material> {
 }
 
 /// The skills of one scope. The findings are shown in parts of [`BankPolicy::shown`], each with the skills that the bank has
-/// for the scope and those that the parts before gave. `None` if the host's model does not play the role.
+/// for the scope and those that the parts before gave. Of a part whose answer cannot be read, each pattern is a skill, and so are
+/// the lessons of each attempt. `None` if the host's model does not play the role.
 async fn distil_scope(
     ask: &mut Ask,
     context: &Upkeep<'_>,
@@ -276,6 +280,10 @@ async fn distil_scope(
                 if is_temporary(&error) {
                     let attempts = part.iter().map(|one| one.attempt.clone());
                     distilled.missed.extend(attempts);
+                } else {
+                    // What was taught is not lost. In the general scope the others come to their own category's turn.
+                    let own = part.iter().filter(|one| one.category == material.category);
+                    distilled.skills.extend(own.map(by_itself));
                 }
             }
         }
@@ -369,9 +377,9 @@ fn scope_of(category: Option<&Category>) -> Scope {
     category.map_or(Scope::General, |category| Scope::Category(category.clone()))
 }
 
-/// What each attempt taught, as a skill of its task's category, or a general one where the task has none.
-fn by_themselves(taught: &[Teaching]) -> Distilled {
-    let skill = |one: &Teaching| DraftedSkill {
+/// What an attempt taught, as a skill of its task's category, or a general one where the task has none.
+fn by_itself(one: &Teaching) -> DraftedSkill {
+    DraftedSkill {
         refines: None,
         draft: SkillDraft {
             scope: scope_of(one.category.as_ref()),
@@ -380,9 +388,5 @@ fn by_themselves(taught: &[Teaching]) -> Distilled {
         role: one.role,
         tasks: vec![one.task.clone()],
         taint: one.taint,
-    };
-    Distilled {
-        skills: taught.iter().map(skill).collect(),
-        missed: BTreeSet::new(),
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     id::{Revision, RunId},
     library::{Conflict, Fork},
     policy::{Answer, RoleGeneration},
-    report::RunReport,
+    report::{Finding, FindingKind, RunReport},
     reward::{CompositeTerms, CompositeWeights, repository_tokens},
     run::{RunEntry, Station},
     select::Candidates,
@@ -179,6 +179,9 @@ impl Journeyman {
     /// Tasks run one after the other, whatever [`Schedule::batch`](crate::recipe::Schedule::batch) says. Rollouts write nothing to
     /// the session's journal, and send no events to this session. The result has the order of the rollouts; one that fails is its error.
     ///
+    /// A group of one task has no reward, since it has no later task: a finding of this session and of each rollout's report says
+    /// so, and with the session's findings the journal of its next run.
+    ///
     /// ```
     /// use std::{num::NonZeroU32, sync::Arc};
     ///
@@ -232,6 +235,9 @@ impl Journeyman {
         rollouts: &Rollouts,
     ) -> Result<Vec<Result<GroupRollout>>> {
         let session = &self.session;
+        if group.len() == 1 {
+            session.performer.observed.note(group_of_one());
+        }
         if group.is_empty() {
             let error = Error::invalid("Journeyman::roll_out", "the group has no tasks");
             return Err(error.hint("hand over at least one task"));
@@ -283,6 +289,9 @@ impl Journeyman {
         };
         let library = base.base().clone();
         let rollout = Self::on(library, backends, (recipe, options), BTreeMap::new())?;
+        if group.len() == 1 {
+            rollout.session.performer.observed.note(group_of_one());
+        }
         let report = rollout.learn(group).await?;
         let fork = store.fork()?;
         let tokenizer = session.backends.tokenizer.as_deref();
@@ -324,4 +333,13 @@ impl Journeyman {
             conflicts: rebased.conflicts,
         })
     }
+}
+
+fn group_of_one() -> Finding {
+    Finding::new(
+        FindingKind::GroupOfOne,
+        "the rollouts of a group have no reward",
+        "the reward is the success of a group's later tasks, and the group has one task",
+        "group more tasks together, by `Grouping` or by hand",
+    )
 }

@@ -128,6 +128,7 @@ impl Session {
         log.push(RunEntry::Started {
             machine: Box::new(machine.clone()),
             by_host,
+            findings: self.performer.observed.all(),
         });
         machine.overlaps = self.overlaps.share();
         Ok((machine, log))

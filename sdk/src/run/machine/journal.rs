@@ -11,7 +11,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     id::RunId,
     policy::{Answer, Policies},
-    report::Event,
+    report::{Event, Finding},
 };
 
 /// One entry of a run's journal. A replay uses all kinds except `Happened`, which is for people.
@@ -26,6 +26,9 @@ pub enum RunEntry {
         machine: Box<RunMachine>,
         /// Whether the host makes the attempts itself.
         by_host: bool,
+        /// What the host's parts and the recipe disable in the run, with the reasons, such as a missing embedder; for people.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        findings: Vec<Finding>,
     },
     /// An answer. Entries have the order in which the answers were applied.
     Answered {

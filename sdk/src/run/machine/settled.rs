@@ -96,7 +96,8 @@ fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<Event
     })
 }
 
-/// The event with the condition under which a skill on trial or in quarantine becomes active; none for other states.
+/// The event with the condition under which a draft, or a skill on trial or in quarantine, comes into use; none for other
+/// states.
 fn waits(context: &Scene<'_>, skill: &Skill) -> Option<EventKind> {
     let reason = match skill.state {
         State::Trial => {
@@ -109,6 +110,8 @@ fn waits(context: &Scene<'_>, skill: &Skill) -> Option<EventKind> {
                 None => format!("on trial until live attempts at {tasks} tasks go well with it"),
             }
         }
+        State::Draft => "a draft of the next version until that passes its test bundle; the version before stays in use"
+            .to_owned(),
         State::Quarantined => "in quarantine, since it was written from observations of an untrusted source: no run \
                                lifts this; `Journeyman::set_state` does, and `Trust::Trusted` for sources that the \
                                host vouches for avoids it"

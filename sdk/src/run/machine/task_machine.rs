@@ -230,6 +230,7 @@ impl TaskMachine {
             let curating = Curating {
                 context,
                 policy: &context.recipe.admit,
+                tests: context.recipe.maintenance.bundles.is_some(),
                 step: self.step,
                 task: &self.task.id,
                 taint,

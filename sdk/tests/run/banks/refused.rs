@@ -57,20 +57,43 @@ fn a_lesson_that_cannot_be_read_costs_itself_alone() {
 }
 
 #[test]
-fn a_bank_that_cannot_be_read_gives_no_skill_and_loses_no_task() {
+fn a_bank_that_cannot_be_read_leaves_the_lessons_as_skills_by_themselves() {
     let garbled: Says = |role, prompt| match role {
         "distil-bank" => Play::Give("skills".to_owned()),
         _ => says(role, prompt),
     };
     let (backends, _) = parts(garbled, &ALL);
     let (library, events) = learn_from(&backends, skillrl(2), failing(2));
-    assert_eq!((library.entries().count(), library.tasks_learned()), (0, 2));
+    let lessons = [
+        "cake/never-hesitate-before-f0@1",
+        "cake/never-hesitate-before-f1@1",
+    ];
+    assert_eq!(
+        (skills(&library), library.tasks_learned()),
+        (lessons.map(str::to_owned).to_vec(), 2)
+    );
     let told = refusals(&events);
     assert!(
         told.iter().all(|one| one.starts_with("distil-bank: ")),
         "{told:#?}"
     );
     assert_eq!(told.len(), 2, "general and cake");
+
+    // A category whose answer can be read has what its role wrote.
+    let cake: Says = |role, prompt| match (role, field(prompt, "category")) {
+        ("distil-bank", "cake") => Play::Give("skills".to_owned()),
+        _ => says(role, prompt),
+    };
+    let (backends, _) = parts(cake, &ALL);
+    let mut tasks = failing(1);
+    tasks.push(task("t0", "tea", FAILS));
+    let (library, _) = learn_from(&backends, skillrl(2), tasks);
+    let expect = [
+        "/speak-up@1",
+        "cake/never-hesitate-before-f0@1",
+        "tea/tea-first@1",
+    ];
+    assert_eq!(skills(&library), expect);
 }
 
 #[test]

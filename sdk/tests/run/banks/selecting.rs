@@ -90,6 +90,7 @@ fn selected_and_told(
     let mut recipe = skillrl(2);
     recipe.select.selector = Selector::Bank(selector);
     change(&mut backends, &mut recipe);
+    let journal = backends.journal.clone().expect("a journal");
     block_on(async {
         let options = Options::new("test", Seed(7));
         let journeyman = Journeyman::open(backends, recipe, options).await;
@@ -106,6 +107,12 @@ fn selected_and_told(
             _ => None,
         });
         let told = Box::pin(told).next().await;
+        let (_, happened) = journaled(journal.as_ref(), &report.run).await;
+        let kept = happened.into_iter().find_map(|event| match event {
+            EventKind::GeneralAlone { reason } => Some(reason),
+            _ => None,
+        });
+        assert_eq!(kept, told, "the journal has it too");
         (report.tasks[0].selections[0].clone(), told)
     })
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use journeyman::{
     assess::{AnchorPolicy, AssessBy, AssessPolicy, CalibrationPolicy, RouteBy},
     builtin::HashedEmbedder,
-    domain::{Drift, SubgoalScore},
+    contract::{GenerateRequest, RoleRequest, RoleTask, Roles},
+    domain::{Drift, Rubric, SubgoalScore},
     report::{EventKind, FindingKind},
 };
 
@@ -233,11 +234,129 @@ fn a_cluster_of_one_becomes_no_prototype_and_is_told() {
     let prototypes = library.prototypes();
     assert!(!prototypes.is_empty());
     assert!(prototypes.iter().all(|one| !one.members.contains(odd)));
+    assert_eq!(last_left_out(&events), Some((1, 0)), "{events:?}");
+}
+
+/// The clusters that became no prototype at the last refresh: those of one subgoal, and the others.
+fn last_left_out(events: &[EventKind]) -> Option<(usize, usize)> {
     let mut left_out = events.iter().filter_map(|event| match event {
-        EventKind::PrototypesRefreshed { left_out, .. } => Some(*left_out),
+        EventKind::PrototypesRefreshed {
+            alone, left_out, ..
+        } => Some((*alone, *left_out)),
         _ => None,
     });
-    assert_eq!(left_out.next_back(), Some(1), "{events:?}");
+    left_out.next_back()
+}
+
+#[test]
+fn the_journal_tells_a_cluster_of_one_from_those_that_could_not_be_distilled() {
+    let cut = |number| match number {
+        0 => "feed the parrot | zoology | 0 9",
+        _ => Judge::default().segment,
+    };
+    let cuts = AtomicUsize::new(0);
+    let model = ScriptedModel::by(move |request, _| {
+        let text = request.prompt.text();
+        Play::Give(
+            match text.lines().next().unwrap_or_default() {
+                "role: segment" => cut(cuts.fetch_add(1, Ordering::Relaxed)),
+                "role: distil-prototype" => "they are all alike",
+                _ => "none: it was well known",
+            }
+            .to_owned(),
+        )
+    });
+    let mut backends = scribe_parts(Judge::default());
+    backends.model = Some(Arc::new(model));
+    let journal = backends.journal.clone().expect("a journal");
+    let (report, library, _) = assessed(scribe(), backends, 6);
+    assert!(library.prototypes().is_empty());
+    let (_, happened) = block_on(journaled(journal.as_ref(), &report.run));
+    let (alone, others) = last_left_out(&happened).expect("a refresh");
+    assert!(alone == 1 && others > 0, "{alone} and {others}");
+    let reasons = role_failures(&happened, Role::DistilPrototype);
+    assert!(
+        reasons.len() >= others && reasons.iter().all(|reason| reason.contains("KEY: WORDS")),
+        "{reasons:#?}"
+    );
+}
+
+/// Roles whose later rubrics have no checklist.
+#[derive(Debug)]
+struct Forgetful(ScriptedRoles, AtomicUsize);
+
+impl Roles for Forgetful {
+    fn plays(&self, role: Role) -> bool {
+        self.0.plays(role)
+    }
+
+    fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
+        self.0.prompt(request)
+    }
+
+    fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
+        let answer = self.0.read(request, text)?;
+        Ok(match answer {
+            RoleAnswer::Rubric(rubric) if self.1.fetch_add(1, Ordering::Relaxed) > 0 => {
+                RoleAnswer::Rubric(Box::new(Rubric {
+                    checklist: Vec::new(),
+                    ..*rubric
+                }))
+            }
+            other => other,
+        })
+    }
+
+    fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
+        self.0.fallback(task)
+    }
+}
+
+#[test]
+fn a_rubric_without_a_checklist_leaves_the_prototype_that_is_there() {
+    // All subgoals are alike: one cluster, whose rubric is due again when it has twice the members.
+    let judge = Judge {
+        segment: "say it all | speaking | 0 9",
+        ..Judge::default()
+    };
+    let mut backends = scribe_parts(judge);
+    let played = [
+        Role::Summarize,
+        Role::Segment,
+        Role::DistilPrototype,
+        Role::Score,
+    ];
+    let roles = Arc::new(Forgetful(
+        ScriptedRoles::only(played),
+        AtomicUsize::default(),
+    ));
+    backends.roles = Some(roles.clone());
+    let (_, library, events) = assessed(scribe(), backends, 12);
+    assert!(
+        roles.1.load(Ordering::Relaxed) > 1,
+        "its rubric was due again"
+    );
+    let counts: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            EventKind::PrototypesRefreshed {
+                prototypes,
+                persisting,
+                ..
+            } => Some((*prototypes, *persisting)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(counts, [(1, 0), (1, 1), (1, 1)], "{events:#?}");
+    assert_eq!(
+        library.prototypes()[0].rubric.checklist,
+        ["each word was said"]
+    );
+    let why = "the rubric has no checklist";
+    assert!(
+        role_failures(&events, Role::DistilPrototype).contains(&why),
+        "{events:#?}"
+    );
 }
 
 #[test]
@@ -264,6 +383,18 @@ fn a_calibrated_score_reaches_the_reward() {
 
 #[test]
 fn without_an_embedder_words_are_compared_and_it_is_a_finding() {
+    let backends = scribe_parts(Judge::default());
+    let journal = backends.journal.clone().expect("a journal");
+    let (report, ..) = assessed(scribe(), backends, 1);
+    let (found, _) = block_on(journaled(journal.as_ref(), &report.run));
+    let missing = found
+        .iter()
+        .find(|one| one.kind == FindingKind::NoEmbedder)
+        .expect("the journal has it at the run's start");
+    assert!(
+        missing.reason.contains("the host gave no embedder"),
+        "{missing}"
+    );
     let open = |backends| {
         let opened = Journeyman::open(backends, scribe(), Options::new("test", Seed(7)));
         let findings = block_on(opened).expect("it opens").findings();
@@ -286,16 +417,25 @@ fn without_an_embedder_words_are_compared_and_it_is_a_finding() {
 
 #[test]
 fn a_judge_that_answers_otherwise_leaves_the_outcome() {
+    let why = "does not begin with a score from 0 to 3";
     for score in ["7 too good", "well done", ""] {
         let judge = Judge {
             score,
             ..Judge::default()
         };
-        let (report, library, events) = assessed(scribe(), scribe_parts(judge), 5);
+        let backends = scribe_parts(judge);
+        let journal = backends.journal.clone().expect("a journal");
+        let (report, library, events) = assessed(scribe(), backends, 5);
         assert_eq!(processes(&report).iter().flatten().count(), 0, "{score:?}");
         assert!(!library.prototypes().is_empty(), "{score:?}: {events:?}");
         let failed = |event: &EventKind| matches!(event, EventKind::RoleFailed { role, .. } if *role == Role::Score);
         assert!(events.iter().any(failed), "{score:?}");
+        let (_, happened) = block_on(journaled(journal.as_ref(), &report.run));
+        let reasons = role_failures(&happened, Role::Score);
+        assert!(
+            !reasons.is_empty() && reasons.iter().all(|reason| reason.contains(why)),
+            "{score:?}: {reasons:#?}"
+        );
         let attempts = report.attempts().filter(|one| one.success.is_some());
         assert!(
             attempts

@@ -1,5 +1,6 @@
 //! The curator (SkillOS): what it is asked, how its calls change the library, what is refused.
 
+mod held;
 mod refused;
 mod replayed;
 

@@ -269,6 +269,47 @@ fn a_call_that_another_writer_overtook_is_refused_and_counted() {
 }
 
 #[test]
+fn the_journal_has_each_refusal_with_its_reason() {
+    let answer = calls(&[
+        update("absent", "Nothing."),
+        insert("!?", "No name."),
+        delete("old"),
+    ]);
+    let (backends, _) = parts(&[("one", answer), ("two", "prose".to_owned())]);
+    let journal = backends.journal.clone().expect("a journal");
+    let run = curate_with(
+        backends,
+        recipe::skillos(),
+        Policies::new(),
+        (vec![sample::skill("old")], words(&["one", "two"])),
+    );
+    let (_, happened) = block_on(journaled(journal.as_ref(), &run.report.run));
+    let refused: Vec<(CallKind, &str, &CallRefusal)> = happened
+        .iter()
+        .filter_map(|event| match event {
+            EventKind::CallRefused {
+                call,
+                about,
+                refusal,
+            } => Some((*call, about.as_str(), refusal)),
+            _ => None,
+        })
+        .collect();
+    use CallRefusal::{LastSkill, NotAName, NotFound};
+    let expect = [
+        (CallKind::Update, "absent", &NotFound),
+        (CallKind::Insert, "!?", &NotAName),
+        (CallKind::Delete, "old", &LastSkill),
+    ];
+    assert_eq!(refused, expect);
+    let reasons = role_failures(&happened, Role::Curate);
+    assert!(
+        reasons.len() == 1 && reasons[0].contains("no call"),
+        "{reasons:#?}"
+    );
+}
+
+#[test]
 fn a_refused_call_has_the_kind_that_it_would_have_had() {
     let run = curate(
         &["old"],

@@ -1,0 +1,47 @@
+//! Held updates: where a recipe tests skills before their release, a curator's update of a skill in use is a draft beside it
+//! until it has passed (HiSME Eq. 13; row H6).
+
+use crate::{
+    domain::{LibraryChange, Origin, Skill, State},
+    id::{SkillId, Version},
+    library::{Entry, SkillLibrary},
+};
+
+/// The id of the entry that holds the draft of a skill's next version. A skill has at most one: a later update takes the place
+/// of one that waits.
+fn draft_id(skill: &SkillId) -> SkillId {
+    SkillId::new(format!("{skill}-draft"))
+}
+
+/// The change that keeps the next version of a skill as a draft.
+pub(crate) fn hold(library: &SkillLibrary, next: Skill) -> LibraryChange {
+    let id = draft_id(&next.id);
+    let before = library.get(&id);
+    let draft = Box::new(Skill {
+        version: before.map_or(Version(1), |before| before.skill.version.next()),
+        id,
+        state: State::Draft,
+        ..next
+    });
+    match before {
+        Some(_) => LibraryChange::Revise(draft),
+        None => LibraryChange::Add(draft),
+    }
+}
+
+/// The skill in use whose next version an entry holds; `None` for an entry that is no such draft, and where the skill is not
+/// in use any more.
+pub(crate) fn held_for<'a>(library: &'a SkillLibrary, draft: &Entry) -> Option<&'a Entry> {
+    let Skill {
+        id,
+        state,
+        provenance,
+        parents,
+        ..
+    } = &draft.skill;
+    let parent = &parents.first()?.id;
+    let is_draft =
+        *state == State::Draft && provenance.origin == Origin::Curated && *id == draft_id(parent);
+    let known = is_draft.then(|| library.get(parent)).flatten()?;
+    (known.skill.state == State::Active).then_some(known)
+}
