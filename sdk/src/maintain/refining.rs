@@ -3,14 +3,15 @@
 
 mod drafts;
 mod gate;
+mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use self::drafts::drafts;
-use self::gate::rejection;
+use self::{gate::rejection, trigger::trigger};
 use super::{
     RefinePolicy, Upkeep,
-    bundling::{Patches, bundle, whole_attempt},
+    bundling::{Patches, bundle},
     outcomes::{is_temporary, outcomes},
     retries::{handled, missed, misses},
     support::{followed_since, last_outcomes},
@@ -23,12 +24,11 @@ use crate::{
     },
     contract::{RoleAnswer, RoleTask},
     domain::{
-        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, Role, Skill, SkillRef, State,
-        Trace,
+        BundleCase, CaseOutcome, Judgement, LibraryChange, Role, Skill, SkillRef, State, Trace,
     },
     error::Result,
     id::{AttemptId, SkillId, TaskId},
-    library::{Entry, SkillLibrary},
+    library::Entry,
     policy::{Case, Played, PlayedCase, RoleReply},
     propose::asking::taint_of,
     report::EventKind,
@@ -274,13 +274,6 @@ fn next_version(
     skill.name = before.name.clone();
     skill.original_name.clone_from(&before.original_name);
     Ok(skill)
-}
-
-/// The case of a failed attempt for which a skill is refined. It allows no refusal.
-fn trigger(library: &SkillLibrary, trace: &Trace) -> BundleCase {
-    let mut case = whole_attempt(library, trace, CaseKind::Integration);
-    case.refusals = 0;
-    case
 }
 
 fn refused(reason: String) -> EventKind {

@@ -76,7 +76,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
         }
         None => begins_anew,
     });
-    let sentence = sentence.last().unwrap_or(0);
+    let sentence = sentence.next_back().unwrap_or(0);
     let word = match begins_anew {
         true => head.len(),
         false => head.rfind(char::is_whitespace).unwrap_or(head.len()),

@@ -19,7 +19,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 16] = [
+const GROUPS: [Group; 18] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -85,6 +85,18 @@ const GROUPS: [Group; 16] = [
         about: "SCRIBE, SkillOS and SkillRL; all recipes and three mixed ones with the same number of model tokens",
         listed: true,
         run: papers::run,
+    },
+    Group {
+        name: "skillos-groups",
+        about: "SkillOS in groups of tasks against one task after the other, on as many tasks",
+        listed: true,
+        run: papers::run_groups,
+    },
+    Group {
+        name: "published-bank",
+        about: "the bank of SkillRL's published memories: the part of `scribe-skillos-skillrl` that learns nothing",
+        listed: false,
+        run: papers::run_published,
     },
     Group {
         name: "host",

@@ -31,6 +31,8 @@ use super::world::{Host, World};
 const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
 /// Tasks between two clusterings, and of a round of a bank.
 const ROUND: NonZeroU64 = NonZeroU64::new(10).expect("not 0");
+/// The same in HiSME's steps of five tasks.
+const HISME_ROUND: NonZeroU64 = NonZeroU64::new(2).expect("not 0");
 /// Skills that the bundled model tells apart in one prompt.
 const SHOWN: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
 /// Tasks that are put into groups together, and rollouts of a group.
@@ -83,6 +85,10 @@ pub(super) fn hisme_under_scribe() -> Recipe {
     recipe.attempts = scribe.attempts;
     recipe.reward = scribe.reward;
     recipe.assess = scribe.assess;
+    // A refresh is due after so many steps, and a step of HiSME's is a batch of five tasks.
+    if let Some(assess) = &mut recipe.assess {
+        assess.refresh = HISME_ROUND;
+    }
     recipe
 }
 
@@ -203,6 +209,7 @@ pub(super) fn learn(host: &Host<'_>, world: &World, arm: &Arm, budget: u64) -> R
         all.tasks.extend(tasks);
         all.learned += part.len();
     }
+    all.spent = host.meter.tokens() - before;
     Ok(all)
 }
 
@@ -267,4 +274,18 @@ fn calls(step: &journeyman::domain::Step) -> Vec<String> {
     let written = step.transcript.split("<call>").skip(1);
     let calls = written.map(|call| call.split("<obs>").next().unwrap_or_default().trim());
     calls.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prototypes_are_refreshed_after_as_many_tasks_under_hisme_as_in_scribe() {
+        for recipe in [scribe(), hisme_under_scribe()] {
+            let assess = recipe.assess.expect("it assesses");
+            let tasks = assess.refresh.get() * recipe.schedule.batch.get();
+            assert_eq!(tasks, ROUND.get(), "{}", recipe.name);
+        }
+    }
 }

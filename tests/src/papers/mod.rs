@@ -2,6 +2,7 @@
 
 mod arms;
 mod forks;
+mod grouped;
 mod meter;
 mod patterns;
 mod published;
@@ -35,9 +36,10 @@ const WORLDS: u64 = 5;
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = Parts::load(&default_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());
+    // First, so that the growth of the process is not hidden by memory that other figures have freed.
+    forks::run(figures, &parts)?;
     scribe::run(figures, &parts)?;
     structure::run(figures, &parts)?;
-    forks::run(figures, &parts)?;
     skillos::run(figures, &parts)?;
     skillrl::run(figures, &parts)?;
     published::run(figures, &parts)?;
@@ -50,6 +52,16 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     told::run(figures, "clusters", command)
 }
 
+/// SkillOS in groups of tasks.
+pub fn run_groups(figures: &mut Figures<'_>) -> Outcome {
+    grouped::run(figures)
+}
+
+/// The bank of the published memories.
+pub fn run_published(figures: &mut Figures<'_>) -> Outcome {
+    published::run(figures, &Parts::load(&default_model(), STEPS)?)
+}
+
 /// A result belongs to the model that it was measured on.
 fn key(parts: &Parts, what: &str) -> String {
     format!("papers, {what}, {}", parts.model.capabilities().model)
@@ -57,7 +69,12 @@ fn key(parts: &Parts, what: &str) -> String {
 
 /// Records the mean of values over worlds, and their standard deviation.
 fn spread(figures: &mut Figures<'_>, name: &str, values: &[f64]) {
-    figures.record(name, stats::mean(values), Bound::None);
+    bounded(figures, name, values, Bound::None);
+}
+
+/// The same, with a bound of the mean.
+fn bounded(figures: &mut Figures<'_>, name: &str, values: &[f64], bound: Bound) {
+    figures.record(name, stats::mean(values), bound);
     let deviation = stats::sample_sd(values);
     figures.record(&format!("{name}, sd"), deviation, Bound::None);
 }

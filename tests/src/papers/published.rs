@@ -1,11 +1,11 @@
 //! The bank that SkillRL's published memories give.
 
-use std::fs;
+use std::{error::Error, fs};
 
 use journeyman::{
     domain::{Source, Trust},
     interchange::{
-        memories::{self, BankOptions, Memory},
+        memories::{self, BankOptions, Memory, MemoryBank},
         skillrl,
     },
     measure::Compression,
@@ -23,7 +23,40 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         return Ok(());
     };
     let all = memories::read(&fs::read_to_string(path)?)?;
-    let made = memories::bank(&all, &BankOptions::default())?;
+    let (made, ratio) = compressed(parts, &all, &BankOptions::default())?;
+    figures.record("skillrl.published memories", all.len() as f64, Bound::None);
+    let mut count = |name: &str, count: usize| figures.record(name, count as f64, Bound::None);
+    count("skillrl.skills of their bank", made.groups.len());
+    count(
+        "skillrl.patterns and mistakes of theirs that their bank leaves out",
+        made.left_out,
+    );
+    // A bank that leaves groups out is smaller for that reason alone.
+    let whole = BankOptions {
+        most: None,
+        ..BankOptions::default()
+    };
+    let (all_groups, whole) = compressed(parts, &all, &whole)?;
+    count(
+        "skillrl.skills of their bank that leaves nothing out",
+        all_groups.groups.len(),
+    );
+    figures.record(name, ratio, Bound::AtLeast(10.0));
+    figures.record(
+        &format!("{name} that leaves nothing out"),
+        whole,
+        Bound::None,
+    );
+    Ok(())
+}
+
+/// The bank of the memories, and the tokens of the memories for each token of it.
+fn compressed(
+    parts: &Parts,
+    all: &[Memory],
+    options: &BankOptions,
+) -> Result<(MemoryBank, f64), Box<dyn Error + Send + Sync>> {
+    let made = memories::bank(all, options)?;
     let source = Source {
         name: "skillrl".to_owned(),
         trust: Trust::Untrusted,
@@ -40,15 +73,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         written.iter().map(String::as_str),
         raw.iter().map(String::as_str),
     );
-    figures.record("skillrl.published memories", all.len() as f64, Bound::None);
-    figures.record(
-        "skillrl.skills of their bank",
-        skills.len() as f64,
-        Bound::None,
-    );
-    let ratio = compression.ratio().unwrap_or(f64::NAN);
-    figures.record(name, ratio, Bound::AtLeast(10.0));
-    Ok(())
+    Ok((made, compression.ratio().unwrap_or(f64::NAN)))
 }
 
 /// A memory as a memory of raw trajectories keeps it: its task, its steps with observations and reasons, and its mistakes.

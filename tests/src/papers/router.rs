@@ -8,8 +8,9 @@ use journeyman::{
 };
 
 /// How a second pass over the attempts agrees with the library's cut (spans and skills), and how subgoals were routed when they were
-/// assessed, before they belonged to a cluster (prototypes).
-pub(super) fn router(again: &[Assessment], library: &SkillLibrary) -> Result<[f64; 3]> {
+/// assessed, before they belonged to a cluster (prototypes). The fourth number is the agreement of the second pass in prototypes: it
+/// routes subgoals that are members of the clusters already.
+pub(super) fn router(again: &[Assessment], library: &SkillLibrary) -> Result<[f64; 4]> {
     let known: Vec<&KnownSubgoal> = library.subgoals().collect();
     let attempts = known.chunk_by(|one, next| one.at.attempt == next.at.attempt);
     let first: Vec<Assessment> = attempts.filter_map(as_assessed).collect();
@@ -19,6 +20,7 @@ pub(super) fn router(again: &[Assessment], library: &SkillLibrary) -> Result<[f6
         rate(again.spans),
         rate(again.skills),
         rate(first.prototypes),
+        rate(again.prototypes),
     ])
 }
 

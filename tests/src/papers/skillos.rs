@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     WORLDS,
     arms::{self, Arm, Learning},
-    difference, key, spread,
+    bounded, difference, key, spread,
     together::{BUDGET, Cell, cells, firsts},
     world::{Agent, Host, World},
 };
@@ -105,7 +105,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 fn report(figures: &mut Figures<'_>, curated: &[Curated]) {
     let valid: Vec<f64> = curated.iter().map(|one| one.validity).collect();
     let name = "skillos.valid calls of the curator, of all";
-    figures.record(name, stats::mean(&valid), Bound::AtLeast(0.9));
+    bounded(figures, name, &valid, Bound::AtLeast(0.9));
     for part in 0..PARTS {
         for (place, what) in ["inserts", "updates", "deletes", "calls a task"]
             .into_iter()

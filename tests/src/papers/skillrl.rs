@@ -18,13 +18,13 @@ use serde::{Deserialize, Serialize};
 use super::{
     WORLDS,
     arms::{self, Arm},
-    difference, key,
+    bounded, difference, key,
     skillos::{NONE, RAW},
     spread,
     together::{BUDGET, Cell, cells, firsts},
     world::{Host, World},
 };
-use crate::figures::{Bound, Figures, Outcome, stats};
+use crate::figures::{Bound, Figures, Outcome};
 
 const SKILLRL: Arm = Arm::of("skillrl", arms::skillrl);
 /// The same bank, of which the two best by BM25 are given, whatever their category.
@@ -97,9 +97,10 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         })?);
     }
     let ratios: Vec<f64> = compressed.iter().map(|one| one.ratio).collect();
-    figures.record(
+    bounded(
+        figures,
         "skillrl.tokens of raw trajectories for each token of the bank",
-        stats::mean(&ratios),
+        &ratios,
         Bound::AtLeast(10.0),
     );
     let counts = |count: fn(&Compressed) -> usize| -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! All recipes and three mixed ones on the same worlds, each with the same number of model tokens.
 
 use futures::executor::block_on;
-use journeyman::{contract::SkillStore, library::SkillLibrary, recipe};
+use journeyman::{contract::SkillStore, domain::State, library::SkillLibrary, recipe};
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub(super) struct Cell {
     /// Tasks that it learned from with its tokens.
     pub(super) learned: usize,
     pub(super) spent: u64,
-    /// Skills that are offered at the end.
+    /// Skills in use at the end, which an evaluation offers; those on trial are not among them.
     pub(super) offered: usize,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn cell(
             held: host.evaluate((arm.recipe)(), &learned.store, &world.held_out)?,
             learned: learned.learned,
             spent: learned.spent,
-            offered: states.filter(|state| state.is_offered()).count(),
+            offered: states.filter(|state| *state == State::Active).count(),
         })
     })
 }

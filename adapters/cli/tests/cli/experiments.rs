@@ -226,6 +226,58 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
     }
 }
 
+/// Runs a shipped experiment of mixed recipes at a tiny size; gives its number of arms and the mean number of skills of each.
+fn mixed(name: &str, smaller: &[(&str, &str)]) -> Vec<f64> {
+    let lab = Lab::new();
+    let shipped = format!("../../examples/experiments/{name}.toml");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped);
+    let text = fs::read_to_string(shipped).unwrap();
+    let sizes = [
+        ("../apprentice/apprentice.gguf", "MODEL"),
+        ("seeds = 3", "seeds = 1"),
+        ("stream = 30", "stream = 10"),
+        ("held_out = 40", "held_out = 3"),
+        ("checkpoints = 3", "checkpoints = 1"),
+    ];
+    let text = sizes.iter().chain(smaller).fold(text, |text, (all, few)| {
+        assert!(text.contains(all), "{all}");
+        text.replace(all, few)
+    });
+    lab.write(&text);
+    let answer = lab.json(&[]);
+    let arms = answer["arms"].as_array().unwrap();
+    counts(&answer, arms.len(), 0);
+    let report = fs::read_to_string(lab.path(&format!("out/{name}/report.md"))).unwrap();
+    for arm in arms {
+        let name = arm["name"].as_str().unwrap();
+        assert!(report.contains(name), "{name}");
+    }
+    let skills = arms.iter().map(|arm| arm["skills"]["mean"].as_f64());
+    skills.map(Option::unwrap).collect()
+}
+
+#[test]
+fn the_shipped_experiments_with_mixed_recipes_run() {
+    let group = ("group\" = 4", "group\" = 2");
+    let under = mixed(
+        "hisme-under-scribe",
+        &[group, ("first\" = 10", "first\" = 5")],
+    );
+    let released = mixed("skillos-released-as-hisme", &[]);
+    let behind = mixed(
+        "skillrl-behind-arise",
+        &[
+            group,
+            ("set.attempts.group = 4", "set.attempts.group = 2"),
+            ("round = 10", "round = 5"),
+        ],
+    );
+    for skills in [under, released, behind] {
+        assert_eq!((skills.len(), skills[0]), (4, 0.0));
+        assert!(skills[1..].iter().all(|skills| *skills > 0.0), "{skills:?}");
+    }
+}
+
 #[test]
 fn a_cell_that_fails_is_no_result_and_keeps_no_other_from_being_one() {
     let lab = Lab::new();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{NextVersion, refused, trigger};
+use super::{NextVersion, refused, trigger::trigger};
 use crate::{
     admit::{drafted, held::held_for},
     domain::{BundleCase, CaseKind, LibraryChange, Skill, SkillRef, State},
