@@ -40,11 +40,7 @@ fn cases(role: Role) -> Vec<RoleCase> {
 }
 
 fn read_answer(roles: &GeneralRoles, case: &RoleCase) -> RoleAnswer {
-    let request = RoleRequest {
-        task: &case.task,
-        seed: Seed(0),
-        failed: None,
-    };
+    let request = RoleRequest::new(&case.task, Seed(0));
     roles.prompt(&request).unwrap();
     roles
         .read(&request, &case.answer)

@@ -2,7 +2,7 @@
 
 use journeyman::builtin::ChatDialect;
 use journeyman::contract::{Dialect, TurnMove, TurnView};
-use journeyman::domain::{Message, Observation, Prompt, Source, Span, Speaker, ToolDefinition};
+use journeyman::domain::{Message, Observation, Prompt, Source, Speaker, ToolDefinition};
 
 use super::attempt::Attempt;
 use super::broken;
@@ -27,21 +27,10 @@ pub fn dialect() -> ChatDialect {
     }
 }
 
-const CITATION: &str = "\nBefore that, write one line that says which skill you follow now: `Skill: <its skill_name>`, or \
-                        `Skill: none` if you follow none.";
-
 /// The prompt of a turn and the tools that are called by the model's own interface.
 pub(crate) fn prompt(view: &TurnView<'_>) -> Option<(Prompt, Vec<ToolDefinition>)> {
     match dialect().turn(view).ok()? {
-        TurnMove::Generate {
-            mut prompt, tools, ..
-        } => {
-            if let (false, Some(system)) = (view.injection.is_empty(), prompt.messages.first_mut())
-            {
-                system.content.push(Span::Data(CITATION.to_owned()));
-            }
-            Some((prompt, tools))
-        }
+        TurnMove::Generate { prompt, tools, .. } => Some((prompt, tools)),
         _ => None,
     }
 }

@@ -172,11 +172,7 @@ impl Writer {
     /// # Errors
     /// As [`Roles::prompt`].
     pub fn case(&self, case: &RoleCase, draws: Option<&mut Draws>) -> Result<Document> {
-        let request = RoleRequest {
-            task: &case.task,
-            seed: Seed(0),
-            failed: None,
-        };
+        let request = RoleRequest::new(&case.task, Seed(0));
         let mut prompt = self.roles.prompt(&request)?.prompt;
         if let Some(draws) = draws {
             broken::role(&mut prompt, draws);

@@ -140,11 +140,7 @@ impl Arena {
 
     /// The first answer of a role, without a repair.
     pub(crate) fn ask(&self, task: &RoleTask, seed: u64) -> Result<Answered> {
-        let request = RoleRequest {
-            task,
-            seed: Seed(seed),
-            failed: None,
-        };
+        let request = RoleRequest::new(task, Seed(seed));
         let generation = block_on(self.model.generate(&self.roles.prompt(&request)?))?;
         Ok(match self.roles.read(&request, &generation.text) {
             Ok(answer) => Answered::Read(Box::new(answer)),

@@ -47,11 +47,7 @@ impl Roles {
                     dialect: &arena.dialect,
                 };
                 let case = case(role, stage, &mut draws);
-                let request = RoleRequest {
-                    task: &case.task,
-                    seed: journeyman::Seed(number),
-                    failed: None,
-                };
+                let request = RoleRequest::new(&case.task, journeyman::Seed(number));
                 let truth = arena.roles.read(&request, &case.answer)?;
                 match arena.ask(&case.task, number)? {
                     Answered::Read(answer) => {
