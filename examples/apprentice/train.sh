@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Data, training and export of the bundled model in one command; run again to continue where it stopped.
 #   bash examples/apprentice/train.sh [--seed N] [--minutes N] [--tokens N] [--out DIR] [--work DIR]
-# --minutes bounds the time of training, --tokens its amount. It uses a GPU where torch finds one, else two cores.
+#   bash examples/apprentice/train.sh --edition general [--seed N] [--tokens N] [--gate no] [--type f16|q8_0|f32] [--out DIR]
+#     [--work DIR] [-- OPTIONS of general_train.py, such as --width 256 --layers 8 --heads 8 --feed-forward 704]
+# --minutes bounds the time of training, --tokens its amount. It uses a GPU where torch finds one, else two cores. The second
+# edition (`general`) has one schedule by tokens: `-- --stop-after SECONDS` saves and stops, and the next run goes on.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-seed=1 minutes=0 tokens=68000000 out=$here work=$root/out/apprentice
+seed=1 minutes=0 tokens=68000000 out=$here work=$root/out/apprentice edition=compact gate=yes type=f16
 while [ $# -gt 0 ]; do
   case $1 in
     --seed) seed=$2 ;;
@@ -13,6 +16,10 @@ while [ $# -gt 0 ]; do
     --tokens) tokens=$2 ;;
     --out) out=$2 ;;
     --work) work=$2 ;;
+    --edition) edition=$2 ;;
+    --gate) gate=$2 ;;
+    --type) type=$2 ;;
+    --) shift; break ;;
     *) echo "unknown argument $1; see the head of $0" >&2; exit 2 ;;
   esac
   shift 2
@@ -31,6 +38,14 @@ if ! cmp -s "$here/requirements.txt" "$work/venv/installed"; then
   "$work/venv/bin/pip" install --quiet --requirement "$here/requirements.txt"
   cp "$here/requirements.txt" "$work/venv/installed"
 fi
+export OMP_NUM_THREADS=1
+processes=2
+if "$work/venv/bin/python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then processes=1; fi
+if [ "$edition" = general ]; then
+  # shellcheck source=general.sh
+  . "$here/general.sh"
+  exit
+fi
 # Text of other worlds than today's is made anew.
 made=$(cat "$root"/adapters/toolworld/src/*.rs "$root"/adapters/toolworld/src/*/*.rs | cksum)
 if [ "$(cat "$work/corpus-$seed/made" 2>/dev/null)" != "$made" ]; then
@@ -38,10 +53,7 @@ if [ "$(cat "$work/corpus-$seed/made" 2>/dev/null)" != "$made" ]; then
     --seed "$seed" --tokens 75000000 --out "$work/corpus-$seed"
   echo "$made" >"$work/corpus-$seed/made"
 fi
-export OMP_NUM_THREADS=1
 # 48 rows a step, whoever shares them.
-processes=2
-if "$work/venv/bin/python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then processes=1; fi
 "$work/venv/bin/torchrun" --standalone --nproc-per-node "$processes" "$here/train.py" --rows $((48 / processes)) \
   --corpus "$work/corpus-$seed" --out "$work/run-$seed" --seed "$seed" --minutes "$minutes" --tokens "$tokens"
 "$work/venv/bin/python" "$here/export.py" --checkpoint "$work/run-$seed/checkpoint.pt" \

@@ -435,7 +435,7 @@ fn play(
     model: &Arc<FourBytes>,
     options: RoleOptions,
     task: RoleTask,
-) -> Result<Played, FailedCall> {
+) -> Result<Played, Box<FailedCall>> {
     let roles = GeneralRoles::shipped().unwrap().with_options(options);
     let model: Arc<dyn LanguageModel> = model.clone();
     let backends = Backends::own_loop()
@@ -448,7 +448,7 @@ fn play(
     };
     match block_on(performer.perform(need)).unwrap() {
         Answer::Played(Ok(played)) => Ok(played.unwrap()),
-        Answer::Played(Err(failed)) => Err(failed),
+        Answer::Played(Err(failed)) => Err(Box::new(failed)),
         other => panic!("{other:?}"),
     }
 }

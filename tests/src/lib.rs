@@ -4,6 +4,7 @@ pub mod adapters;
 pub mod apprentice;
 pub mod engine;
 pub mod figures;
+pub mod general;
 pub mod host;
 pub mod house;
 pub mod identity;

@@ -128,7 +128,7 @@ pub fn document(mixture: &Mixture, draws: &mut Draws) -> Script {
 }
 
 /// Worlds as varied as those of the evaluation, with a slightly larger share of invented nouns.
-fn training_spec(draws: &mut Draws) -> WorldSpec {
+pub(crate) fn training_spec(draws: &mut Draws) -> WorldSpec {
     WorldSpec {
         split: Split::Training,
         invented_nouns: 0.3,
@@ -138,14 +138,19 @@ fn training_spec(draws: &mut Draws) -> WorldSpec {
     }
 }
 
-fn values(spec: WorldSpec, draws: &mut Draws) -> Option<Scene> {
-    let spec = WorldSpec {
+/// Tasks that give several values, with few visible tools.
+pub(crate) fn values_spec(spec: WorldSpec) -> WorldSpec {
+    WorldSpec {
         given: [0, 0, 40, 40, 20],
         fewest_tools: 2,
         most_tools: 4,
         hidden: 0.5,
         ..spec
-    };
+    }
+}
+
+fn values(spec: WorldSpec, draws: &mut Draws) -> Option<Scene> {
+    let spec = values_spec(spec);
     if draws.chance(0.5) {
         Scene::right(&spec, draws)
     } else {

@@ -6,12 +6,12 @@ use journeyman::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::environment::{command, undefine, wire_name};
+use crate::environment::{command, undefine};
 use crate::lexicon::{ParameterKind, kind_of};
 use crate::script::{Part, ROW_END, Script, choice, uses};
 use crate::simulate::parse;
 use crate::skill_form;
-use crate::tool::{DEFAULT_SLOT, Setting, Tool, ToolName};
+use crate::tool::{DEFAULT_SLOT, Setting, Tool, ToolName, wire_name};
 
 /// Which parts of a turn the model writes and which the host. Reported figures name the mode that they used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -11,9 +11,11 @@ use journeyman::{Error, ErrorKind, Result, Seed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::general::manner::Manner;
+use crate::general::tools::definitions;
 use crate::lexicon::{ParameterKind, VALUES, kind_of};
 use crate::simulate::{self, Reply, Simulation};
-use crate::tool::{Tool, ToolName};
+use crate::tool::{Tool, ToolName, wire_name};
 use crate::world::World;
 
 /// The source name of observations.
@@ -26,6 +28,9 @@ pub struct Setup {
     pub schema: u32,
     /// The world, contracts included.
     pub world: World,
+    /// How its tools are defined and how they answer; `None` for the compact language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manner: Option<Manner>,
 }
 
 impl Setup {
@@ -38,7 +43,15 @@ impl Setup {
         Self {
             schema: Self::SCHEMA,
             world,
+            manner: None,
         }
+    }
+
+    /// The same with its tools defined and its answers worded in this manner.
+    #[must_use]
+    pub fn with_manner(mut self, manner: Manner) -> Self {
+        self.manner = Some(manner);
+        self
     }
 
     /// Writes the setup as a task's payload.
@@ -119,14 +132,16 @@ impl Environment for Toolworld {
     }
 
     async fn reset(&self, task: &Task, seed: Seed) -> Result<Box<dyn Episode>> {
-        let world = Setup::of(task)?.world;
-        let observation = Observation {
-            text: world.query.clone(),
-            tools: world
-                .services
-                .iter()
+        let Setup { world, manner, .. } = Setup::of(task)?;
+        let tools = match &manner {
+            Some(manner) => definitions(&world, manner),
+            None => (world.services.iter())
                 .map(|service| define(&service.tool))
                 .collect(),
+        };
+        let observation = Observation {
+            text: world.query.clone(),
+            tools,
             source: Source {
                 name: SOURCE.to_owned(),
                 trust: Trust::Trusted,
@@ -135,6 +150,7 @@ impl Environment for Toolworld {
         let simulation = Simulation::start(world, seed.0);
         Ok(Box::new(ToolworldEpisode {
             simulation,
+            manner,
             observation,
             step_budget: self.step_budget,
             over: false,
@@ -146,6 +162,7 @@ impl Environment for Toolworld {
 #[derive(Debug)]
 struct ToolworldEpisode {
     simulation: Simulation,
+    manner: Option<Manner>,
     observation: Observation,
     step_budget: usize,
     over: bool,
@@ -168,7 +185,7 @@ impl Episode for ToolworldEpisode {
                 self.over = true;
                 ("ok".to_owned(), false)
             }
-            _ => self.call_line(""),
+            _ => self.call_line("", ""),
         };
         self.over |= self.simulation.is_done() || self.simulation.calls() >= self.step_budget;
         self.observation.text = text;
@@ -189,7 +206,7 @@ impl ToolworldEpisode {
     fn call_all(&mut self, calls: &[ToolCall]) -> (String, bool) {
         let mut texts = Vec::new();
         for call in calls {
-            let (text, is_error) = self.call_line(&command(call));
+            let (text, is_error) = self.call_line(&call.tool, &command(call));
             texts.push(text);
             if is_error || self.simulation.is_done() || self.simulation.calls() >= self.step_budget
             {
@@ -199,8 +216,12 @@ impl ToolworldEpisode {
         (texts.join("\n"), false)
     }
 
-    fn call_line(&mut self, line: &str) -> (String, bool) {
+    fn call_line(&mut self, tool: &str, line: &str) -> (String, bool) {
         let Reply { text, outcome } = self.simulation.call(line);
+        let text = match &self.manner {
+            Some(manner) => manner.answer(tool, &outcome),
+            None => text,
+        };
         (text, matches!(outcome, simulate::Outcome::Refused(_)))
     }
 
@@ -227,7 +248,8 @@ impl ToolworldEpisode {
 }
 
 /// The command line of a call. A malformed call becomes a line that is refused.
-pub(crate) fn command(call: &ToolCall) -> String {
+#[must_use]
+pub fn command(call: &ToolCall) -> String {
     let mut line = call.tool.replacen('_', " ", 1);
     for (parameter, value) in &call.arguments {
         let value = match value {
@@ -241,12 +263,6 @@ pub(crate) fn command(call: &ToolCall) -> String {
         ));
     }
     line
-}
-
-/// The name of a tool in definitions and calls.
-#[must_use]
-pub fn wire_name(name: &ToolName) -> String {
-    format!("{}_{}", name.verb, name.noun)
 }
 
 /// The SDK's definition of a tool.

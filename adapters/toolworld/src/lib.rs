@@ -20,6 +20,7 @@ pub mod dialect;
 pub mod environment;
 mod extra;
 pub mod form;
+pub mod general;
 pub mod lexicon;
 pub mod passing;
 pub mod policy;

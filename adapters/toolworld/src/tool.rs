@@ -47,6 +47,12 @@ impl fmt::Display for ToolName {
     }
 }
 
+/// The name of a tool in definitions and calls.
+#[must_use]
+pub fn wire_name(name: &ToolName) -> String {
+    format!("{}_{}", name.verb, name.noun)
+}
+
 /// A tool as a task shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {

@@ -6,6 +6,7 @@ mod arena;
 mod curating;
 mod equality;
 mod gate;
+pub mod general;
 mod overlap;
 mod roles;
 mod share;

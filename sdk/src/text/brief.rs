@@ -70,7 +70,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
         .char_indices()
         .filter(|(_, c)| ".!?;\u{3002}".contains(*c));
     let ends = ends.map(|(at, c)| at + c.len_utf8());
-    let sentence = ends.filter(|&end| match head[end..].chars().next() {
+    let mut sentence = ends.filter(|&end| match head[end..].chars().next() {
         Some(next) => {
             next.is_whitespace() || !head[..end].is_ascii() && head[..end].ends_with('\u{3002}')
         }

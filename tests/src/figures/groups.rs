@@ -2,7 +2,8 @@
 
 use super::{Bound, Figures, Outcome, stats};
 use crate::{
-    adapters, apprentice, engine, host, house, identity, library, main_job, papers, recipes,
+    adapters, apprentice, engine, general, host, house, identity, library, main_job, papers,
+    recipes,
 };
 
 /// Figures that are measured together.
@@ -19,7 +20,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 18] = [
+const GROUPS: [Group; 19] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -31,6 +32,12 @@ const GROUPS: [Group; 18] = [
         about: "the bundled model: acting, writing, judging, choosing",
         listed: true,
         run: apprentice::run,
+    },
+    Group {
+        name: "general",
+        about: "the second edition through the SDK's own dialect and roles, as users' models are run",
+        listed: true,
+        run: general::run,
     },
     Group {
         name: "library",

@@ -8,10 +8,9 @@ use journeyman::{
     },
 };
 use journeyman_toolworld::{
-    environment::wire_name,
     lexicon::{NOUNS, value_for},
     seed::Draws,
-    tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, ToolName},
+    tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, ToolName, wire_name},
 };
 use serde_json::{Map, Value as Json, json};
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use journeyman::domain::{Kind, Scope, SkillDraft};
-use journeyman_toolworld::{environment::wire_name, tool::ToolName};
+use journeyman_toolworld::tool::{ToolName, wire_name};
 
 use super::procedure::{Procedure, Step, Value};
 

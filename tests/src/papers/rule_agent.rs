@@ -6,10 +6,10 @@ use journeyman::{
     domain::{Action, EndReason, InjectedSkill, SkillUse, Step, StepResult, ToolCall, Trajectory},
 };
 use journeyman_toolworld::{
-    environment::{Setup, wire_name},
+    environment::Setup,
     policy::Policy,
     simulate::{Outcome, Reply, Simulation, parse},
-    tool::{DEFAULT_SLOT, Setting, SkillText},
+    tool::{DEFAULT_SLOT, Setting, SkillText, wire_name},
     world::World,
 };
 

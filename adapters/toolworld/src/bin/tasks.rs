@@ -10,9 +10,9 @@ use std::{
 };
 
 use journeyman_toolworld::{
-    environment::{define, wire_name},
+    environment::define,
     stream::{StreamTask, Universe, UniverseSpec},
-    tool::Demand,
+    tool::{Demand, wire_name},
 };
 use serde_json::{Map, Value, json};
 

@@ -31,7 +31,7 @@ pub(super) fn credit(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
 }
 
 /// The true effect of a skill on an attempt.
-pub(super) fn credit_of(scene: &Scene, asked: usize) -> Option<Credit> {
+pub(crate) fn credit_of(scene: &Scene, asked: usize) -> Option<Credit> {
     let advised = &scene.advice.get(asked)?.service;
     let target = scene.world.target()?;
     if scene.used != Some(asked) {
@@ -96,7 +96,7 @@ pub(super) fn segment(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
 }
 
 /// The purpose of a step.
-fn subgoal(contract: &[Demand], exchange: &Exchange) -> &'static str {
+pub(crate) fn subgoal(contract: &[Demand], exchange: &Exchange) -> &'static str {
     match &exchange.reply.outcome {
         Outcome::Done => "finish",
         Outcome::Accepted(Some(_)) => "collect",

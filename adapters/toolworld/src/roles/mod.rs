@@ -10,11 +10,15 @@ mod rules;
 mod writing;
 
 pub use case::Case;
+pub(crate) use judging::{credit_of, subgoal};
 pub(crate) use parts::NOTHING;
 pub use parts::Twist;
 pub use role::{Credit, Role};
 pub use rules::{Feature, Rule};
-pub(crate) use rules::{MOST_RULES, conclusion, outcomes_script, with_rule_notes};
+pub(crate) use rules::{
+    MOST_RULES, conclusion, draw as draw_rules, outcomes_script, with_rule_notes,
+};
+pub(crate) use writing::{corrected_service, shown};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -144,7 +144,7 @@ pub(crate) fn outcomes_script(rows: &[(Vec<Feature>, bool)]) -> Script {
 pub(crate) const MOST_RULES: usize = 3;
 
 /// Draws rules, no two about the same.
-pub(super) fn draw(draws: &mut Draws) -> Vec<Rule> {
+pub(crate) fn draw(draws: &mut Draws) -> Vec<Rule> {
     let mut features = Feature::ALL;
     draws.shuffle(&mut features);
     let count = draws.between(1, MOST_RULES);

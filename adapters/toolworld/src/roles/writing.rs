@@ -50,7 +50,7 @@ pub(super) fn written(scene: &Scene) -> Option<SkillText> {
     Some(SkillText::of(&service, &given))
 }
 
-fn shown(scene: &Scene) -> Option<(Service, Vec<String>)> {
+pub(crate) fn shown(scene: &Scene) -> Option<(Service, Vec<String>)> {
     let mut service = scene.world.target()?.clone();
     service.contract.sort_by_key(|demand| {
         let name = demand.helper().map(ToString::to_string);
@@ -175,6 +175,7 @@ pub(super) fn compare(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
             advice: Vec::new(),
             used: None,
             exchanges,
+            learned: Vec::new(),
             script: Script::default(),
         });
     }
@@ -195,7 +196,7 @@ pub(super) fn repair(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
     let scene = Scene::failing(spec, draws)?;
     let used = scene.used?;
     let stale = scene.advice.get(used)?;
-    let now = service_now(&scene, stale)?;
+    let now = corrected_service(&scene, stale)?;
     let given = scene.world.given_names();
     let outlived = scene.outlived(stale);
     let parts = under_rules(scene.script, 0.3, Some((now, given)), draws).about(used);
@@ -204,11 +205,11 @@ pub(super) fn repair(spec: &WorldSpec, draws: &mut Draws) -> Drawn {
 
 /// The corrected skill: each step at its earlier place, and a new one just before the last.
 pub(super) fn corrected(scene: &Scene, stale: &Advice) -> Option<SkillText> {
-    let now = service_now(scene, stale)?;
+    let now = corrected_service(scene, stale)?;
     Some(SkillText::of(&now, &scene.world.given_names()))
 }
 
-fn service_now(scene: &Scene, stale: &Advice) -> Option<Service> {
+pub(crate) fn corrected_service(scene: &Scene, stale: &Advice) -> Option<Service> {
     let mut now = scene.world.target()?.clone();
     now.contract.sort_by_key(|demand| {
         let before = stale.service.contract.iter();

@@ -23,6 +23,8 @@ pub(crate) struct Scene {
     pub(crate) advice: Vec<Advice>,
     pub(crate) used: Option<usize>,
     pub(crate) exchanges: Vec<Exchange>,
+    /// For each exchange whether a model learns to make its call.
+    pub(crate) learned: Vec<bool>,
     pub(crate) script: Script,
 }
 
@@ -343,6 +345,7 @@ impl Scene {
             .control(choice(play.used), play.learned);
         let stumble_at = draws.chance(play.stumbles).then(|| draws.below(2));
         let mut exchanges: Vec<Exchange> = Vec::new();
+        let mut learned: Vec<bool> = Vec::new();
         let mut refusals = 0;
         while !simulation.is_done() && exchanges.len() < CALLS {
             let stumbles = stumble_at == Some(exchanges.len());
@@ -358,6 +361,7 @@ impl Scene {
                 .reply(&reply.text);
             refusals += usize::from(matches!(reply.outcome, Outcome::Refused(_)));
             exchanges.push(Exchange { call, reply });
+            learned.push(play.learned && !stumbles);
             if play.end == End::Refused(refusals) {
                 break;
             }
@@ -367,6 +371,7 @@ impl Scene {
             advice,
             used: play.used,
             exchanges,
+            learned,
             script,
         })
     }

@@ -14,13 +14,13 @@ use journeyman::{AttemptId, ErrorKind, Seed, SkillId, TaskId, Version};
 use serde_json::Value;
 
 use super::*;
-use crate::environment::{define, wire_name};
+use crate::environment::define;
 use crate::policy::Exchange;
 use crate::scene::Scene;
 use crate::seed::Draws;
 use crate::simulate::{Outcome, parse};
 use crate::skill_form::{read_body, to_draft};
-use crate::tool::{DEFAULT_SLOT, SkillText};
+use crate::tool::{DEFAULT_SLOT, SkillText, wire_name};
 use crate::world::WorldSpec;
 
 fn scenes(

@@ -1,0 +1,304 @@
+//! Cases of the roles that cut attempts into subgoals and judge those: segment, distil-prototype, route, score.
+
+use journeyman::PrototypeId;
+use journeyman::contract::{RoleTask, SegmentPrompt, SubgoalInAttempt};
+use journeyman::domain::{Prototype, Rubric, Subgoal, SubgoalScore, Taint, Trap};
+
+use super::answer::Answer;
+use super::stage::{Drawn, Stage};
+use crate::roles::subgoal as kind_of_step;
+use crate::scene::Scene;
+use crate::seed::Draws;
+use crate::simulate::Outcome;
+use crate::tool::{ToolName, wire_name};
+
+/// A kind of subgoal: its name in [`kind_of_step`], the skill that it takes, and the rubric that judges it.
+struct Kind {
+    name: &'static str,
+    skill: &'static str,
+    context: &'static str,
+    objective: &'static str,
+    pattern: &'static str,
+    check: &'static str,
+    trap: (&'static str, u8),
+}
+
+const KINDS: [Kind; 5] = [
+    Kind {
+        name: "probe",
+        skill: "finding out what a tool needs",
+        context: "A tool is called and nobody knows what it needs.",
+        objective: "A refusal names what the tool needs.",
+        pattern: "Call the tool with what the task gives and read the refusal.",
+        check: "The tool of the task was called.",
+        trap: ("A call is made of a tool that is not needed.", 2),
+    },
+    Kind {
+        name: "prepare",
+        skill: "making a call that must come first",
+        context: "A tool needs another call first.",
+        objective: "The call that must come first is made.",
+        pattern: "Make the call that the refusal or the skill names.",
+        check: "The call that must come first was made and went through.",
+        trap: ("A call is made of a tool that is not needed.", 2),
+    },
+    Kind {
+        name: "collect",
+        skill: "getting a value from a result",
+        context: "A tool needs a value that another one returns.",
+        objective: "The value is there.",
+        pattern: "Call the tool that returns the value and read its result.",
+        check: "A result gave the value.",
+        trap: ("A call is made of a tool that is not needed.", 2),
+    },
+    Kind {
+        name: "stray",
+        skill: "making calls that do not help",
+        context: "The agent does not know how to go on.",
+        objective: "Nothing is reached.",
+        pattern: "Calls are made that the task does not need.",
+        check: "The calls bring the task on.",
+        trap: ("A call is made of a tool that is not needed.", 2),
+    },
+    Kind {
+        name: "finish",
+        skill: "calling the tool of the task",
+        context: "All that the tool of the task needs is there.",
+        objective: "The task is done.",
+        pattern: "Call the tool with the values of the task and all that it needs.",
+        check: "The call of the tool went through.",
+        trap: ("A call is made of a tool that is not needed.", 2),
+    },
+];
+
+fn kind(name: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.name == name)
+}
+
+/// A run of steps of one kind, its first and last step from 0.
+struct Span {
+    kind: &'static Kind,
+    first: usize,
+    last: usize,
+}
+
+fn spans(scene: &Scene) -> Option<Vec<Span>> {
+    let contract = &scene.world.target()?.contract;
+    let mut spans: Vec<Span> = Vec::new();
+    for (number, exchange) in scene.exchanges.iter().enumerate() {
+        let kind = kind(kind_of_step(contract, exchange))?;
+        match spans.last_mut() {
+            Some(span) if span.kind.name == kind.name => span.last = number,
+            _ => spans.push(Span {
+                kind,
+                first: number,
+                last: number,
+            }),
+        }
+    }
+    Some(spans)
+}
+
+/// What a span accomplishes: `making a call that must come first: unseal_bell`.
+fn words(scene: &Scene, span: &Span) -> String {
+    let call = scene
+        .exchanges
+        .get(span.last)
+        .and_then(|exchange| ToolName::parse(&exchange.call));
+    let tool = call.as_ref().map(wire_name).unwrap_or_default();
+    format!("{}: {tool}", span.kind.skill)
+}
+
+fn as_subgoal(scene: &Scene, span: &Span) -> Subgoal {
+    Subgoal {
+        subgoal: words(scene, span),
+        skill: span.kind.skill.to_owned(),
+        first: span.first,
+        last: span.last,
+    }
+}
+
+fn a_scene(stage: Stage<'_>, draws: &mut Draws) -> Option<Scene> {
+    match draws.weighted(&[45, 20, 20, 15]) {
+        0 => Scene::alone(stage.spec, draws),
+        1 => Scene::right(stage.spec, draws),
+        2 => Scene::irrelevant(stage.spec, draws),
+        _ => Scene::failed(stage.spec, draws),
+    }
+}
+
+pub(super) fn segment(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
+    let scene = a_scene(stage, draws)?;
+    if scene.exchanges.len() == 1 && draws.chance(0.8) {
+        return None;
+    }
+    let subgoals: Vec<Answer> = spans(&scene)?
+        .iter()
+        .map(|span| {
+            Answer::object([
+                ("subgoal", words(&scene, span).into()),
+                ("skill", span.kind.skill.into()),
+                ("first", span.first.into()),
+                ("last", span.last.into()),
+            ])
+        })
+        .collect();
+    let prompts = [
+        SegmentPrompt::Main,
+        SegmentPrompt::Intent,
+        SegmentPrompt::FailureAware,
+        SegmentPrompt::Coverage,
+        SegmentPrompt::Narrative,
+        SegmentPrompt::Reasoning,
+    ];
+    let task = RoleTask::Segment {
+        attempt: Box::new(stage.attempt(&scene, draws).trace()),
+        prompt: prompts
+            .get(draws.weighted(&[60, 10, 10, 10, 5, 5]))
+            .copied()?,
+    };
+    Some((task, Answer::object([("subgoals", subgoals.into())])))
+}
+
+fn rubric(kind: &Kind) -> Rubric {
+    let traps = SubgoalScore::new(kind.trap.1).ok().map(|score| Trap {
+        trap: kind.trap.0.to_owned(),
+        score,
+    });
+    Rubric {
+        title: kind.skill.to_owned(),
+        use_context: kind.context.to_owned(),
+        objectives: vec![kind.objective.to_owned()],
+        pattern: kind.pattern.to_owned(),
+        checklist: vec![kind.check.to_owned()],
+        traps: traps.into_iter().collect(),
+    }
+}
+
+pub(super) fn distil_prototype(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
+    let wanted = draws.pick(&KINDS)?;
+    let mut members = Vec::new();
+    for _ in 0..draws.between(1, 3) {
+        let scene = a_scene(stage, draws)?;
+        let spans = spans(&scene)?;
+        let span = spans.iter().find(|span| span.kind.name == wanted.name)?;
+        members.push(SubgoalInAttempt {
+            subgoal: as_subgoal(&scene, span),
+            attempt: stage.attempt(&scene, draws).trace(),
+        });
+    }
+    let trap = Answer::object([
+        ("trap", wanted.trap.0.into()),
+        ("score", usize::from(wanted.trap.1).into()),
+    ]);
+    let answer = Answer::object([
+        ("title", wanted.skill.into()),
+        ("use_context", wanted.context.into()),
+        ("objectives", vec![wanted.objective].into()),
+        ("pattern", wanted.pattern.into()),
+        ("checklist", vec![wanted.check].into()),
+        ("traps", vec![trap].into()),
+    ]);
+    Some((RoleTask::DistilPrototype { members }, answer))
+}
+
+fn prototype(kind: &Kind) -> Prototype {
+    Prototype {
+        id: PrototypeId::new(kind.name),
+        rubric: rubric(kind),
+        dense: true,
+        members: Vec::new(),
+        distilled_from: 0,
+        exemplars: Vec::new(),
+        taint: Taint::Clean,
+    }
+}
+
+/// A span of a scene as a subgoal; sometimes without words, as a step that is judged alone has none.
+fn a_subgoal(stage: Stage<'_>, draws: &mut Draws) -> Option<(Scene, Span, Box<SubgoalInAttempt>)> {
+    let scene = a_scene(stage, draws)?;
+    let mut spans = spans(&scene)?;
+    let span = spans.swap_remove(draws.below(spans.len()));
+    let subgoal = SubgoalInAttempt {
+        subgoal: as_subgoal(&scene, &span),
+        attempt: stage.attempt(&scene, draws).trace(),
+    };
+    Some((scene, span, Box::new(subgoal)))
+}
+
+pub(super) fn route(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
+    let (_, span, subgoal) = a_subgoal(stage, draws)?;
+    let mut shown: Vec<&Kind> = KINDS.iter().collect();
+    draws.shuffle(&mut shown);
+    shown.truncate(draws.between(2, 4));
+    let at = shown.iter().position(|kind| kind.name == span.kind.name);
+    let reason = match at {
+        Some(_) => format!("This is {}.", span.kind.skill),
+        None => format!("This is {}, which is not among them.", span.kind.skill),
+    };
+    let number = match at {
+        Some(at) => (at + 1).into(),
+        None => Answer::Value(serde_json::Value::Null),
+    };
+    let answer = Answer::object([
+        ("reason", reason.into()),
+        ("prototype", number),
+        ("confidence", Answer::Value(0.9.into())),
+    ]);
+    let task = RoleTask::Route {
+        subgoal,
+        prototypes: shown.into_iter().map(prototype).collect(),
+    };
+    Some((task, answer))
+}
+
+pub(super) fn score(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
+    let scene = a_scene(stage, draws)?;
+    let count = scene.exchanges.len();
+    let last = draws.below(count);
+    let first = last.saturating_sub(draws.below(3));
+    let finish = kind("finish")?;
+    let span = Span {
+        kind: finish,
+        first,
+        last,
+    };
+    let target = &scene.world.goal.target;
+    let subgoal = Box::new(SubgoalInAttempt {
+        subgoal: Subgoal {
+            subgoal: format!("{}: {}", finish.skill, wire_name(target)),
+            skill: finish.skill.to_owned(),
+            first: span.first,
+            last: span.last,
+        },
+        attempt: stage.attempt(&scene, draws).trace(),
+    });
+    let steps = scene.exchanges.get(first..=last)?;
+    let contract = &scene.world.target()?.contract;
+    let strays = steps.iter().any(|step| {
+        kind_of_step(contract, step) == "stray"
+            && ToolName::parse(&step.call).as_ref() != Some(target)
+    });
+    let calls_it = steps
+        .iter()
+        .any(|step| ToolName::parse(&step.call).as_ref() == Some(target));
+    let done = steps.iter().any(|step| step.reply.outcome == Outcome::Done);
+    let bound = draws.chance(0.6);
+    let tool = wire_name(target);
+    let (reason, score) = match (calls_it, done, strays && bound) {
+        (false, ..) => (format!("{tool} was not called."), 0),
+        (true, false, _) => (format!("{tool} was called and refused."), 1),
+        (true, true, true) => (
+            format!("{tool} went through, after a call that was not needed."),
+            2,
+        ),
+        (true, true, false) => (format!("{tool} went through."), 3),
+    };
+    let task = RoleTask::Score {
+        subgoal,
+        rubric: bound.then(|| Box::new(rubric(finish))),
+        repeat: 0,
+    };
+    let answer = Answer::object([("reason", reason.into()), ("score", Answer::from(score))]);
+    Some((task, answer))
+}

@@ -1,0 +1,16 @@
+//! Cases of the SDK's roles with true answers, which the worlds give: what a role is asked, and the JSON that answers it
+//! right.
+
+mod agreement;
+mod answer;
+mod assessing;
+mod case;
+mod curating;
+mod judging;
+mod rules;
+mod stage;
+mod writing;
+
+pub use agreement::agrees;
+pub use case::{RoleCase, case};
+pub use stage::Stage;

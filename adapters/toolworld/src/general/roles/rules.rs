@@ -1,0 +1,168 @@
+//! Rules for the roles that write skills, as sentences, and the cases of the role that finds them.
+
+use journeyman::contract::{Experience, RoleTask};
+use journeyman::domain::{Role, RoleRule};
+
+use super::answer::Answer;
+use super::stage::{Drawn, Stage};
+use crate::form::ContractForm;
+use crate::general::recipe::Recipe;
+use crate::general::skills::{draft, of_draft};
+use crate::roles::{Feature, Rule, draw_rules};
+use crate::seed::Draws;
+use crate::tool::{Demand, Service};
+use crate::world::{fresh_name, make_target};
+
+/// A rule as a sentence.
+pub(super) fn sentence(rule: Rule) -> &'static str {
+    match (rule.feature, rule.prefer) {
+        (Feature::First, false) => "Leave out a call whose result is not used.",
+        (Feature::First, true) => "Have a call first whose result is not used.",
+        (Feature::Fixed, false) => "Leave out values that are always the same.",
+        (Feature::Fixed, true) => "Have a value that is always the same.",
+        (Feature::Carried, false) => "Leave out values that come from a result.",
+        (Feature::Carried, true) => "Have a value that comes from a result.",
+        (Feature::Given, false) => "Leave out values that the task gives.",
+        (Feature::Given, true) => "Have a value that the task gives.",
+        (Feature::Long, false) => "Have fewer than three calls.",
+        (Feature::Long, true) => "Have three calls or more.",
+    }
+}
+
+/// Draws the rules of a prompt: mostly none.
+pub(super) fn some(draws: &mut Draws) -> Vec<Rule> {
+    match draws.chance(0.2) {
+        true => draw_rules(draws),
+        false => Vec::new(),
+    }
+}
+
+/// Rules as a role is shown them.
+pub(super) fn shown(rules: &[Rule]) -> Vec<RoleRule> {
+    rules
+        .iter()
+        .filter_map(|rule| RoleRule::new(sentence(*rule)).ok())
+        .collect()
+}
+
+/// The recipe of a service without what the rules avoid; `None` where it still breaks one.
+pub(super) fn under(rules: &[Rule], service: &Service, given: &[String]) -> Option<Recipe> {
+    let mut service = service.clone();
+    let mut given = given.to_vec();
+    for rule in rules.iter().filter(|rule| !rule.prefer) {
+        service.contract.retain(|demand| match demand {
+            Demand::Before(_) => rule.feature != Feature::First,
+            Demand::Exact(_) => rule.feature != Feature::Fixed,
+            Demand::Carried { .. } => rule.feature != Feature::Carried,
+        });
+        if rule.feature == Feature::Given {
+            given.clear();
+        }
+    }
+    let recipe = Recipe::of(&service, &given);
+    let steps = recipe.step_list();
+    let kept = rules.iter().all(|rule| rule.allows(&steps));
+    kept.then_some(recipe)
+}
+
+/// Recipes with whether each fared well, by the rule that makes the difference; by none where the world is lawless.
+fn fared(stage: Stage<'_>, truth: Option<Rule>, draws: &mut Draws) -> Vec<(Recipe, bool)> {
+    let mut taken = Vec::new();
+    let count = draws.between(4, 6);
+    let one = |_| {
+        let form = match draws.chance(0.15) {
+            true => ContractForm::Plain,
+            false => ContractForm::draw_hidden(draws),
+        };
+        let name = fresh_name(stage.spec, None, None, &mut taken, draws);
+        let (service, given) = make_target(stage.spec, name, form, &mut taken, draws);
+        let recipe = Recipe::of(&service, &given);
+        let good = match truth {
+            Some(rule) => rule.allows(&recipe.step_list()),
+            None => draws.chance(0.5),
+        };
+        (recipe, good)
+    };
+    (0..count).map(one).collect()
+}
+
+pub(super) fn evolve(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
+    let rule = Rule {
+        feature: *draws.pick(&Feature::ALL)?,
+        prefer: draws.chance(0.5),
+    };
+    let truth = (!draws.chance(0.15)).then_some(rule);
+    let rows = fared(stage, truth, draws);
+    let fits = |rule: &Rule| {
+        let mut rows = rows.iter();
+        rows.all(|(recipe, good)| rule.allows(&recipe.step_list()) == *good)
+    };
+    let all = Feature::ALL.into_iter().flat_map(Rule::about);
+    let fitting: Vec<Rule> = all.filter(fits).collect();
+    let both = rows.iter().any(|(_, good)| *good) && rows.iter().any(|(_, good)| !*good);
+    let rule = match (fitting.as_slice(), truth) {
+        ([rule], Some(_)) => Some(*rule),
+        ([], None) => None,
+        _ => return None,
+    };
+    if !both {
+        return None;
+    }
+    let numbers = |wanted: bool| {
+        let numbered = (1..).zip(&rows).filter(|(_, (_, good))| *good == wanted);
+        let numbers: Vec<String> = numbered
+            .map(|(number, _): (usize, _)| number.to_string())
+            .collect();
+        numbers.join(", ")
+    };
+    let analysis = format!(
+        "Fared well: {}. Fared badly: {}.",
+        numbers(true),
+        numbers(false)
+    );
+    let rules: Vec<String> = rule
+        .map(|rule| sentence(rule).to_owned())
+        .into_iter()
+        .collect();
+    let summary = match rules.first() {
+        Some(rule) => rule.clone(),
+        None => "No rule fits all rows.".to_owned(),
+    };
+    let known = match rule {
+        Some(rule) if draws.chance(0.2) => shown(&[rule]),
+        _ => Vec::new(),
+    };
+    let roles = [Role::Extract, Role::Refactor, Role::Refine];
+    let task = RoleTask::Evolve {
+        role: *draws.pick(&roles)?,
+        rules: known,
+        rows: rows
+            .iter()
+            .map(|(recipe, good)| row(recipe, *good, draws))
+            .collect(),
+    };
+    let answer = Answer::object([
+        ("analysis", analysis.into()),
+        ("summary", summary.into()),
+        ("rules", rules.into()),
+    ]);
+    Some((task, answer))
+}
+
+fn row(recipe: &Recipe, good: bool, draws: &mut Draws) -> Experience {
+    let (many, few) = (draws.between(3, 9) as u32, draws.below(2) as u32);
+    let cases = draws.between(1, 3) as u32;
+    let (helpful, harmful, passed, fate) = match good {
+        true => (many, few, cases, "active"),
+        false => (few, many, 0, "disabled"),
+    };
+    Experience {
+        skill: of_draft(&draft(recipe)),
+        helpful,
+        harmful,
+        other: draws.below(3) as u32,
+        bundle: draws.chance(0.7).then(|| (passed, cases).into()),
+        before: None,
+        fate: fate.to_owned(),
+    }
+}

@@ -1,0 +1,363 @@
+"""Trains the second edition of the bundled model on the text that toolworld's `general` wrote.
+
+The size is given by options. A run has one schedule, by tokens: the learning rate and the choice of text follow the fraction
+that is done, and a run that was stopped goes on from OUT/checkpoint.pt where it was. On a GPU the arithmetic is bfloat16 and
+attention skips what documents of one row do not see of each other; on CPUs one-thread processes share the work.
+"""
+
+import argparse
+import json
+import math
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+
+from muon import Muon
+
+LEARNT = 1 << 15
+PARTS = {"early": 0.0, "late": 0.3}  # from which fraction of the run on
+
+
+@dataclass
+class Config:
+    """The shape of the model: a Qwen3 with tied embeddings."""
+
+    width: int = 128
+    layers: int = 4
+    heads: int = 4
+    feed_forward: int = 320
+    context: int = 4096
+    vocabulary: int = 0
+    rope_base: float = 10000.0
+    epsilon: float = 1e-5
+
+
+class Text:
+    """Documents of token ids, packed into rows of several lengths."""
+
+    def __init__(self, path, separator, lengths):
+        raw = np.fromfile(path, dtype=np.uint16)
+        ids = raw & (LEARNT - 1)
+        self.ids, self.learnt = ids.astype(np.int32), (raw & LEARNT) != 0
+        starts = np.flatnonzero(ids == separator)
+        documents = list(zip((starts + 1).tolist(), np.append(starts[1:], len(raw)).tolist()))
+        self.sizes = np.array([end - begin for begin, end in documents])
+        self.rows = {}
+        least = 0
+        for length in lengths:
+            fitting = [(b, e) for b, e in documents if least < e - b <= length + 1]
+            self.rows[length] = pack(fitting, length + 1)
+            least = length + 1
+        self.too_long = int((self.sizes > lengths[-1] + 1).sum())
+
+    def batch(self, length, numbers):
+        """Rows with their documents apart: ids, what is learnt, and which document each token belongs to."""
+        size = length + 1
+        ids = np.zeros((len(numbers), size), np.int64)
+        learnt = np.zeros((len(numbers), size), bool)
+        document = np.full((len(numbers), size), -1, np.int32)
+        rows = self.rows[length]
+        for line, number in enumerate(numbers):
+            at = 0
+            for index, (begin, end) in enumerate(rows[number % len(rows)]):
+                ids[line, at : at + end - begin] = self.ids[begin:end]
+                learnt[line, at : at + end - begin] = self.learnt[begin:end]
+                document[line, at : at + end - begin] = index
+                at += end - begin
+        return ids, learnt, document
+
+    def joined(self, length, numbers):
+        """Rows in which documents follow one another and see those before, so that all distances of the context occur."""
+        size = length + 1
+        count = max(1, len(self.ids) // size - 1)
+        ids = np.stack([self.ids[n % count * size : (n % count + 1) * size] for n in numbers]).astype(np.int64)
+        learnt = np.stack([self.learnt[n % count * size : (n % count + 1) * size] for n in numbers])
+        return ids, learnt, np.zeros_like(ids, np.int32)
+
+
+def pack(documents, room):
+    """Puts each document into the fullest of the open rows that has room for it."""
+    rows, opened = [], []
+    for begin, end in documents:
+        size = end - begin
+        fitting = [row for row in opened if row[0] + size <= room]
+        if fitting:
+            row = max(fitting, key=lambda row: row[0])
+        else:
+            if len(opened) >= 24:
+                full = max(opened, key=lambda row: row[0])
+                opened.remove(full)
+                rows.append(full[1])
+            row = [0, []]
+            opened.append(row)
+        row[0] += size
+        row[1].append((begin, end))
+    return rows + [row[1] for row in opened]
+
+
+class Model(torch.nn.Module):
+    """A Qwen3 (a Llama whose queries and keys are normalised) with tied embeddings."""
+
+    def __init__(self, c):
+        super().__init__()
+        self.config = c
+        self.embedding = torch.nn.Parameter(torch.randn(c.vocabulary, c.width) * 0.05)
+        self.norms = torch.nn.ParameterList(torch.ones(c.width) for _ in range(2 * c.layers + 1))
+        self.head_norms = torch.nn.ParameterList(torch.ones(c.width // c.heads) for _ in range(2 * c.layers))
+        self.matrices = torch.nn.ParameterList()
+        shapes = [(c.width, c.width)] * 4 + [(c.feed_forward, c.width)] * 2 + [(c.width, c.feed_forward)]
+        for _ in range(c.layers):
+            for rows, columns in shapes:
+                self.matrices.append(torch.nn.Parameter(torch.randn(rows, columns) / math.sqrt(columns)))
+        for layer in range(c.layers):
+            self.matrices[7 * layer + 3].data.zero_()
+            self.matrices[7 * layer + 6].data.zero_()
+        half = c.width // c.heads // 2
+        angle = torch.arange(c.context)[:, None] * c.rope_base ** (-torch.arange(half) / half)
+        self.register_buffer("cos", angle.cos(), persistent=False)
+        self.register_buffer("sin", angle.sin(), persistent=False)
+
+    def rotate(self, x):
+        """Pairs of the first and the second half of a head, as llama.cpp has them for this architecture."""
+        cos, sin = self.cos[: x.shape[2]].to(x.dtype), self.sin[: x.shape[2]].to(x.dtype)
+        first, second = x.chunk(2, -1)
+        return torch.cat([first * cos - second * sin, second * cos + first * sin], -1)
+
+    def hidden(self, ids, attend):
+        c = self.config
+        x = F.embedding(ids, self.embedding)
+        batch, length, _ = x.shape
+        for layer in range(c.layers):
+            q, k, v, o, gate, up, down = list(self.matrices)[7 * layer : 7 * layer + 7]
+            h = F.rms_norm(x, (c.width,), self.norms[2 * layer], c.epsilon)
+            split = lambda w: F.linear(h, w).view(batch, length, c.heads, -1).transpose(1, 2)
+            turned = lambda w, norm: self.rotate(F.rms_norm(split(w), norm.shape, norm.to(x.dtype), c.epsilon))
+            v = split(v)
+            q, k = turned(q, self.head_norms[2 * layer]), turned(k, self.head_norms[2 * layer + 1])
+            a = attend(q.to(v.dtype), k.to(v.dtype), v)
+            x = x + F.linear(a.transpose(1, 2).reshape(batch, length, c.width), o)
+            h = F.rms_norm(x, (c.width,), self.norms[2 * layer + 1], c.epsilon)
+            x = x + F.linear(F.silu(F.linear(h, gate)) * F.linear(h, up), down)
+        return F.rms_norm(x, (c.width,), self.norms[-1], c.epsilon)
+
+    def forward(self, ids, mask, places, targets, weights, attend=None):
+        """The summed loss at the learnt places; weight 0 marks padding. `mask` is a mask, or what `attend` makes of it."""
+        if attend is None:
+            attend = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        else:
+            inner = attend
+            attend = lambda q, k, v: inner(q, k, v, mask)
+        h = self.hidden(ids, attend).flatten(0, 1)[places]
+        logits = F.linear(h, self.embedding.to(h.dtype)).float()
+        return (F.cross_entropy(logits, targets, reduction="none") * weights).sum()
+
+
+def start_words_alike(embedding, tokens):
+    """A word begins near the same word with a space before it: names stand in tasks with one and in calls without."""
+    numbers = {token: number for number, token in enumerate(tokens)}
+    space = torch.randn(embedding.shape[1]) * 0.02
+    with torch.no_grad():
+        for token, number in numbers.items():
+            bare = numbers.get(token[1:]) if token.startswith("\u0120") and len(token) > 2 else None
+            if bare is not None:
+                embedding[number] = embedding[bare] * 0.95 + embedding[number] * 0.3 + space
+
+
+def flexible(device):
+    """Attention that skips blocks which no document needs, on a GPU where this build of torch has it; else None."""
+    if device.type != "cuda":
+        return None
+    try:
+        from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+        make = torch.compile(create_block_mask)
+        compiled = torch.compile(flex_attention, dynamic=False)
+
+        def mask(document):
+            seen = lambda b, h, i, j: (i >= j) & (document[b, i] == document[b, j])
+            batch, length = document.shape
+            return make(seen, batch, None, length, length, device=device)
+
+        def attend(q, k, v, blocks):
+            return compiled(q, k, v, block_mask=blocks)
+
+        x = torch.randn(2, 2, 256, 32, device=device, dtype=torch.bfloat16, requires_grad=True)
+        attend(x, x, x, mask(torch.zeros(2, 256, dtype=torch.int32, device=device))).sum().backward()
+        return mask, attend
+    except Exception as fault:  # whatever this build lacks: plain masks do the same, slower
+        print(f"attention by plain masks: {type(fault).__name__}: {str(fault)[:200]}", flush=True)
+        return None
+
+
+def tensors(ids, learnt, document, device, make_mask):
+    """Inputs, the attention mask, and the learnt places, padded to a fixed number so that shapes stay the same."""
+    inputs, targets = torch.from_numpy(ids[:, :-1].copy()), torch.from_numpy(ids[:, 1:].copy()).flatten()
+    d = torch.from_numpy(document[:, :-1].copy()).to(device)
+    mask = make_mask(d) if make_mask else (d[:, :, None] == d[:, None, :]).tril()[:, None]
+    wanted = learnt[:, 1:] & (document[:, 1:] == document[:, :-1])
+    places = np.flatnonzero(wanted.reshape(-1))
+    room = wanted.size * 5 // 8
+    places = places[:room]
+    weights = np.zeros(room, np.float32)
+    weights[: len(places)] = 1.0
+    places = torch.from_numpy(np.pad(places, (0, room - len(places))))
+    move = lambda part: part.to(device, non_blocking=True)
+    return move(inputs), mask, move(places), move(targets[places]), move(torch.from_numpy(weights))
+
+
+def rate_at(done):
+    """Warm up, hold, then fall in a straight line to a hundredth."""
+    return min(1.0, done / 0.01 + 0.02) * min(1.0, max(0.01, (1 - done) / 0.6))
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--tokens", type=float, default=60e6, help="the length of the schedule")
+    parser.add_argument("--stop-after", type=float, default=0, help="seconds after which to save and stop; 0: never")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--heads", type=int, default=4)
+    parser.add_argument("--feed-forward", type=int, default=320)
+    parser.add_argument("--context", type=int, default=4096)
+    parser.add_argument("--rows", default="512,2048,4096", help="lengths of rows; a document goes into the shortest that holds it")
+    parser.add_argument("--batch", type=int, default=12288, help="tokens of a step, in all processes together")
+    parser.add_argument("--joined", type=float, default=0.03, help="share of steps with documents in sequence")
+    parser.add_argument("--joined-row", type=int, default=2048)
+    parser.add_argument("--matrix-rate", type=float, default=0.02)
+    parser.add_argument("--rate", type=float, default=0, help="of all else; 0: 5e-3 at width 128, less where wider")
+    parser.add_argument("--save-every", type=float, default=180, help="seconds")
+    parser.add_argument("--print-every", type=int, default=50, help="steps")
+    parser.add_argument("--no-compile", action="store_true")
+    return parser.parse_args()
+
+
+def choose(text, lengths, joined, joined_row, draw):
+    """The kind of rows of a step: each length by its share of the tokens."""
+    if draw.random() < joined:
+        return joined_row, True
+    weights = np.array([len(text.rows[length]) * length for length in lengths], float)
+    return lengths[draw.choice(len(lengths), p=weights / weights.sum())], False
+
+
+def main():
+    o = options()
+    world, rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
+    device = torch.device("cuda", rank) if torch.cuda.is_available() else torch.device("cpu")
+    torch.set_num_threads(1)
+    torch.set_float32_matmul_precision("high")
+    if world > 1:
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    torch.manual_seed(o.seed)
+    o.out.mkdir(parents=True, exist_ok=True)
+    vocabulary = json.loads((o.corpus / "vocabulary.json").read_text())
+    lengths = [int(length) for length in o.rows.split(",")]
+    separator = vocabulary["controls"] - 1
+    texts = {name: Text(o.corpus / f"{name}.bin", separator, lengths) for name in PARTS}
+    c = Config(o.width, o.layers, o.heads, o.feed_forward, o.context, len(vocabulary["tokens"]))
+    checkpoint = o.out / "checkpoint.pt"
+    saved = torch.load(checkpoint, map_location="cpu", weights_only=False) if checkpoint.exists() else None
+    if saved is not None and saved["config"] != asdict(c):
+        raise SystemExit(f"{checkpoint} has another shape or vocabulary: {saved['config']}; remove it or give its options")
+    model = Model(c)
+    start_words_alike(model.embedding, vocabulary["tokens"])
+    model.to(device)
+    muon = Muon(model.matrices)
+    others = [model.embedding, *model.norms, *model.head_norms]
+    rate = o.rate or 5e-3 * math.sqrt(128 / o.width)
+    adam = torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.95), weight_decay=0.0)
+    state = {"step": 0, "tokens": 0, "seconds": 0.0, "schedule": o.tokens}
+    cursors = {}
+    if saved is not None:
+        model.load_state_dict(saved["model"])
+        adam.load_state_dict(saved["adam"])
+        muon.buffers = [buffer.to(device) for buffer in saved["muon"]]
+        state, cursors = saved["state"], saved["cursors"]
+        if state["schedule"] != o.tokens:
+            raise SystemExit(f"the run has a schedule of {state['schedule']:.0f} tokens; give that, since no schedule is restarted")
+    flex = flexible(device)
+    make_mask, attend = flex or (None, None)
+    run = model if o.no_compile else torch.compile(model, dynamic=False)
+    if rank == 0:
+        count = sum(p.numel() for p in model.parameters())
+        sizes = np.concatenate([text.sizes for text in texts.values()])
+        print(
+            f"{count} parameters, {c.vocabulary} tokens in the vocabulary; tokens a document: median {np.median(sizes):.0f}, 95th"
+            f" hundredth {np.percentile(sizes, 95):.0f}, longest {sizes.max()}; {sum(t.too_long for t in texts.values())} too long;"
+            f" from step {state['step']}", flush=True,
+        )
+    begun = last = saved_at = time.time()
+    losses = []
+    while (done := state["tokens"] / o.tokens) < 1:
+        name = max((name for name in PARTS if PARTS[name] <= done), key=PARTS.get)
+        draw = np.random.default_rng([o.seed, state["step"]])
+        length, is_joined = choose(texts[name], lengths, o.joined, o.joined_row, draw)
+        count = max(1, round(o.batch / length / world)) * world
+        if is_joined:
+            batch = texts[name].joined(length, draw.integers(0, 1 << 30, count)[rank::world])
+        else:
+            start = cursors.get((name, length), 0)
+            cursors[(name, length)] = start + count
+            batch = texts[name].batch(length, range(start + rank, start + count, world))
+        inputs, mask, places, targets, weights = tensors(*batch, device, make_mask)
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+            loss = run(inputs, mask, places, targets, weights, attend)
+        model.zero_grad(set_to_none=True)
+        loss.backward()
+        parameters = list(model.parameters())
+        seconds = (time.time() - last) if rank == 0 else 0.0
+        last = time.time()
+        stop = float(bool(rank == 0 and o.stop_after and last - begun > o.stop_after))
+        sums = torch.tensor([0.0, 0.0, float(batch[0].size), seconds, stop], device=device)
+        sums[0], sums[1] = loss.detach(), weights.sum()
+        flat = torch.cat([p.grad.flatten().float() for p in parameters] + [sums])
+        if world > 1:
+            dist.all_reduce(flat)
+        total, learnt, tokens, seconds, stop = flat[-5:].tolist()
+        at = 0
+        for p in parameters:
+            p.grad = flat[at : at + p.numel()].view_as(p) / max(learnt, 1.0)
+            at += p.numel()
+        torch.nn.utils.clip_grad_norm_(others, 1.0)
+        adam.param_groups[0]["lr"] = rate * rate_at(done)
+        adam.step()
+        muon.step(o.matrix_rate * rate_at(done))
+        state["step"] += 1
+        state["tokens"] += int(tokens)
+        state["seconds"] += seconds
+        losses.append(total / max(learnt, 1.0))
+        if rank == 0 and state["step"] % o.print_every == 0:
+            print(
+                f"step {state['step']} done {state['tokens'] / o.tokens:.3f} loss {np.mean(losses[-50:]):.4f} tokens {state['tokens']}"
+                f" {state['tokens'] / state['seconds']:.0f}/s elapsed {time.time() - begun:.0f}s", flush=True,
+            )
+        if rank == 0 and time.time() - saved_at > o.save_every:
+            save(checkpoint, c, model, adam, muon, state, cursors)
+            saved_at = time.time()
+        if stop:
+            break
+    if rank == 0 and losses:
+        save(checkpoint, c, model, adam, muon, state, cursors)
+        print(f"at step {state['step']}: {state['tokens']} tokens, loss {np.mean(losses[-50:]):.4f}", flush=True)
+
+
+def save(path, config, model, adam, muon, state, cursors):
+    part = path.with_suffix(".part")
+    torch.save(
+        {"config": asdict(config), "model": model.state_dict(), "adam": adam.state_dict(), "muon": muon.buffers,
+         "state": state, "cursors": cursors},
+        part,
+    )
+    part.rename(path)
+
+
+if __name__ == "__main__":
+    main()

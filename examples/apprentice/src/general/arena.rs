@@ -1,0 +1,150 @@
+//! One agent in one world, through the SDK's own executor and the model's own chat template.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::executor::block_on;
+use journeyman::builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions};
+use journeyman::contract::{
+    Attempt, Dialect, Environment, Executor, FixedGuidance, LanguageModel, RoleAnswer, RoleRequest,
+    RoleTask, Roles, Scorer,
+};
+use journeyman::domain::{InjectedSkill, Injection, Skill, Task, Trace, Verdict};
+use journeyman::role::GeneralRoles;
+use journeyman::{AttemptId, Result, Seed};
+use journeyman_toolworld::environment::{Setup, Toolworld};
+use journeyman_toolworld::general::manner::Manner;
+use journeyman_toolworld::world::World;
+
+use super::variant::{Reworded, Variant};
+
+/// How many refusals an attempt may meet and still count as recovered.
+const RETRIES: f64 = 2.0;
+/// The step budget: enough to try each helper of a world whose refusals are opaque.
+const STEPS: usize = 14;
+
+/// The parts that every measurement needs.
+#[derive(Debug)]
+pub struct Arena {
+    pub(crate) model: Arc<dyn LanguageModel>,
+    pub(crate) scorer: Arc<dyn Scorer>,
+    pub(crate) dialect: ChatDialect,
+    executor: ModelExecutor,
+    reworded: ModelExecutor,
+    pub(crate) roles: GeneralRoles,
+    environment: Toolworld,
+}
+
+/// What an attempt came to.
+#[derive(Debug)]
+pub(crate) struct Tried {
+    pub(crate) trace: Trace,
+    /// Done with no call refused and none in vain.
+    pub(crate) first: bool,
+    /// Done within the step budget.
+    pub(crate) success: bool,
+    /// Done with at most two calls refused.
+    pub(crate) recovered: bool,
+}
+
+/// What a role answered.
+#[derive(Debug)]
+pub(crate) enum Answered {
+    /// It can be read.
+    Read(Box<RoleAnswer>),
+    /// It cannot.
+    Unreadable,
+}
+
+impl Arena {
+    /// The parts of a model.
+    ///
+    /// # Errors
+    /// What the executor gives.
+    pub fn new(model: Arc<dyn LanguageModel>, scorer: Arc<dyn Scorer>) -> Result<Self> {
+        let dialect = ChatDialect::of(model.capabilities());
+        let executor = |dialect: Arc<dyn Dialect>| {
+            ModelExecutor::new(model.clone(), dialect, ModelExecutorOptions::default())
+        };
+        Ok(Self {
+            executor: executor(Arc::new(dialect.clone()))?,
+            reworded: executor(Arc::new(Reworded(dialect.clone())))?,
+            roles: GeneralRoles::shipped()?,
+            environment: Toolworld::new(STEPS)?,
+            scorer,
+            dialect,
+            model,
+        })
+    }
+
+    /// One greedy attempt with these skills in the prompt.
+    pub(crate) fn attempt(
+        &self,
+        world: &World,
+        manner: &Manner,
+        skills: &[Skill],
+        variant: Variant,
+        seed: u64,
+    ) -> Result<Tried> {
+        let mut world = world.clone();
+        world.query = variant.task(&world.query);
+        let mut task = Task::new("evaluation", world.query.as_str());
+        task.payload = Setup::new(world).with_manner(manner.clone()).to_json()?;
+        let injected = skills.iter().map(|skill| InjectedSkill {
+            skill: skill.reference(),
+            text: self.dialect.skill_text(skill),
+            sha256: skill.content_sha256(),
+        });
+        let injection = Injection {
+            skills: injected.collect(),
+        };
+        let guidance = FixedGuidance::new(injection.clone());
+        let attempt = Attempt {
+            id: AttemptId::new("evaluation"),
+            task: &task,
+            seed: Seed(seed),
+            temperature: 0.0,
+            injection: &injection,
+            guidance: &guidance,
+            time_limit: Duration::from_secs(120),
+            prefix: &[],
+        };
+        let executor = match variant {
+            Variant::System => &self.reworded,
+            _ => &self.executor,
+        };
+        let mut trajectory = block_on(async {
+            let mut episode = self.environment.reset(&task, Seed(seed)).await?;
+            let trajectory = executor.execute(attempt, episode.as_mut()).await?;
+            episode.close().await?;
+            Ok::<_, journeyman::Error>(trajectory)
+        })?;
+        let outcome = trajectory.outcome.clone();
+        let part = |name: &str| outcome.as_ref()?.parts.get(name).copied();
+        let success = outcome.as_ref().is_some_and(|outcome| outcome.success);
+        let first = part("first_attempt") == Some(1.0);
+        let recovered = success && part("refusals").is_some_and(|refusals| refusals <= RETRIES);
+        trajectory.injection = injection;
+        Ok(Tried {
+            trace: Trace {
+                task,
+                trajectory,
+                verdict: Some(Verdict::binary(success)),
+                world_seed: Seed(seed),
+            },
+            first,
+            success,
+            recovered,
+        })
+    }
+
+    /// The first answer of a role, without a repair.
+    pub(crate) fn ask(&self, task: &RoleTask, seed: u64) -> Result<Answered> {
+        let request = RoleRequest::new(task, Seed(seed));
+        let generation = block_on(self.model.generate(&self.roles.prompt(&request)?))?;
+        Ok(match self.roles.read(&request, &generation.text) {
+            Ok(answer) => Answered::Read(Box::new(answer)),
+            Err(_) => Answered::Unreadable,
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! How the model plays the SDK's roles by the shipped prompts.
+
+use std::collections::BTreeMap;
+
+use journeyman::Result;
+use journeyman::contract::{RoleRequest, Roles as _};
+use journeyman::domain::Role;
+use journeyman_toolworld::general::roles::{Stage, agrees, case};
+use journeyman_toolworld::seed::Draws;
+use serde::{Deserialize, Serialize};
+
+use super::acting::spec;
+use super::arena::{Answered, Arena};
+use crate::share::Share;
+
+/// What a role's answers came to.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct RoleFigures {
+    /// Answers that come to the same as the true one.
+    pub right: Share,
+    /// First answers that cannot be read.
+    pub unreadable: Share,
+}
+
+/// Cases of each role on held-out worlds: attempts of rule-based policies, and what the worlds' truth answers.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Roles {
+    /// By the role's name.
+    pub by_role: BTreeMap<String, RoleFigures>,
+}
+
+impl Roles {
+    /// Measures `count` cases of each role.
+    ///
+    /// # Errors
+    /// What the model gives.
+    pub fn measure(arena: &Arena, seed: u64, count: usize) -> Result<Self> {
+        let mut roles = Self::default();
+        for role in Role::ALL {
+            let label = format!("general evaluation of {role}");
+            let figures = roles.by_role.entry(role.to_string()).or_default();
+            for number in 0..count as u64 {
+                let mut draws = Draws::new(&label, &[seed, number]);
+                let spec = spec(&mut draws);
+                let stage = Stage {
+                    spec: &spec,
+                    dialect: &arena.dialect,
+                };
+                let case = case(role, stage, &mut draws);
+                let request = RoleRequest::new(&case.task, journeyman::Seed(number));
+                let truth = arena.roles.read(&request, &case.answer)?;
+                match arena.ask(&case.task, number)? {
+                    Answered::Read(answer) => {
+                        figures.right.add(agrees(&truth, &answer));
+                        figures.unreadable.add(false);
+                    }
+                    Answered::Unreadable => {
+                        figures.right.add(false);
+                        figures.unreadable.add(true);
+                    }
+                }
+            }
+        }
+        Ok(roles)
+    }
+}
