@@ -113,8 +113,11 @@ fn record(figures: &mut Figures<'_>, name: &str, value: Option<f64>, bound: Boun
     figures.record(name, value.unwrap_or(f64::NAN), bound);
 }
 
-/// What is recorded of acting: the name, the figure and its bound.
-const ACTING: [(&str, fn(&Acting) -> f64, Bound); 16] = [
+/// A figure of acting: its name, its value and its bound.
+type ActingFigure = (&'static str, fn(&Acting) -> f64, Bound);
+
+/// What is recorded of acting.
+const ACTING: [ActingFigure; 16] = [
     (
         "right skill, hidden, first attempt",
         |a| a.right.hidden.value(),
