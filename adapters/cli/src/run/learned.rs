@@ -36,17 +36,17 @@ pub(super) fn text(report: &RunReport) -> String {
 /// The same as JSON.
 pub(super) fn json(report: &RunReport) -> Value {
     let roles = report.roles.iter().map(|(role, calls)| {
-        let counts = json!({
+        json!({
+            "role": role.name(),
             "asked": calls.asked,
             "repaired": calls.repaired,
             "unreadable": calls.unreadable,
             "failed": calls.failed,
             "shortened": calls.shortened,
             "unreadable_share": calls.unreadable_share(),
-        });
-        (role.name().to_owned(), counts)
+        })
     });
-    let roles: serde_json::Map<String, Value> = roles.collect();
+    let roles: Vec<Value> = roles.collect();
     json!({
         "attempts": report.attempts().count(),
         "faults": report.errors().count(),
@@ -93,7 +93,7 @@ mod tests {
             "Answers of roles that could not be read: extract 10.0% of 10 (2 more repaired, 3 with a shortened prompt).\n"
         );
         let json = json(&report);
-        assert_eq!(json["roles"]["extract"]["unreadable_share"], 0.1);
+        assert_eq!(json["roles"][0]["unreadable_share"], 0.1);
         assert_eq!(json["out_of_context"], 0);
     }
 }

@@ -97,7 +97,6 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
     let compared = Comparison::of(before.as_ref(), after.as_ref());
     let skills = load(&parts.store).await?;
     let mut answer = told(&compared, &skills, &library, seed);
-    answer.json["learned"] = json!(!command.only_measure);
     if let Some(report) = &learning_report {
         answer.text.push_str(&learned::text(report));
         answer.json["learning"] = learned::json(report);
