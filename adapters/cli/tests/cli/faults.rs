@@ -193,7 +193,11 @@ fn a_model_server_that_stops_leaves_what_was_learned() {
     // The last measurement has no model at all.
     let ran = place.run(&["run", &file]);
     assert_eq!(ran.code, 5, "{}", ran.err);
-    assert!(ran.err.contains("\nerror: none of 2 attempts"), "{}", ran.err);
+    assert!(
+        ran.err.contains("\nerror: none of 2 attempts"),
+        "{}",
+        ran.err
+    );
     let (_, learning) = ran.err.split_once("\nlearning\n").unwrap();
     let (learning, _) = learning
         .split_once("measuring held-out tasks again")
