@@ -17,8 +17,6 @@ mod log;
 mod model;
 mod outcome;
 mod output;
-#[cfg(test)]
-mod published;
 mod reading;
 mod recipes;
 mod recognize;
@@ -29,6 +27,8 @@ mod serve;
 mod show;
 mod stats;
 mod take_in;
+#[cfg(test)]
+mod tests;
 mod toml_file;
 mod validate;
 

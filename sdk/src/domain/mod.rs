@@ -28,6 +28,7 @@ mod task;
 mod tier_policy;
 mod trajectory;
 mod turn_query;
+mod usage;
 mod verdict;
 
 pub use assessment::{Anchor, AnchorScores, AssessedSubgoal, Assessment, Drift, Lesson, Route};
@@ -61,7 +62,8 @@ pub use tier_policy::TierPolicy;
 pub use trajectory::{
     Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, LeftOut, Observation,
     Outcome, Sampling, Source, Step, StepNote, StepResult, TokenId, ToolCall, ToolDefinition,
-    Trajectory, Transition, Trust, UnreadTurn, Usage,
+    Trajectory, Transition, Trust, UnreadTurn,
 };
 pub use turn_query::TurnQuery;
+pub use usage::Usage;
 pub use verdict::Verdict;

@@ -14,7 +14,7 @@ use super::{
     world_config::WorldConfig,
 };
 use crate::{
-    published::{faults, is_published, root},
+    tests::{faults, is_published, root},
     toml_file::Source,
 };
 

@@ -169,7 +169,7 @@ fn said(messages: &Value) -> String {
 }
 
 #[test]
-fn a_model_server_that_stops_leaves_what_was_learned() {
+fn a_model_server_that_stops_ends_no_learning_run() {
     let place = Place::empty();
     let server = ModelServer::start("T-3");
     let python = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -205,8 +205,4 @@ fn a_model_server_that_stops_leaves_what_was_learned() {
     // The server stops at the fourth task; the last three have a fault each, and the learning goes on to its end.
     assert!(learning.contains("[6/6]"), "{learning}");
     assert_eq!(learning.matches("; fault: ").count(), 3, "{learning}");
-    let before = learned_before_the_fault(learning);
-    assert!(before.contains("close-after-verify"), "{learning}");
-    let kept = in_the_library(&place);
-    assert!(before.is_subset(&kept), "{before:?} and {kept:?}");
 }

@@ -157,15 +157,16 @@ fn a_large_context_that_nobody_asked_for_leaves_room() {
     let (sizes, config) = (sizes(), config());
     let host = |context| sizes.needs(&config, 0, context).host;
     let planned = |config: &LlamaConfig, free| {
-        plan(&sizes, config, 16_000, memory(free, None))
+        let wanted = config.n_ctx.unwrap_or(200_000);
+        plan(&sizes, config, wanted, memory(free, None))
             .unwrap()
             .context
     };
-    assert_eq!(planned(&config, 1 << 40), 16_000);
-    // A quarter of what is free is what 6,000 more tokens take.
-    let more = host(USUAL_CONTEXT + 6_000) - host(USUAL_CONTEXT);
-    assert_eq!(planned(&config, 4 * more), USUAL_CONTEXT + 6_000);
-    assert_eq!(planned(&config, 4 * more - 4), USUAL_CONTEXT + 5_999);
+    assert_eq!(planned(&config, 1 << 40), 200_000);
+    // More than the weights need, so that the quarter binds. A quarter of what is free is what 60,000 more tokens take.
+    let more = host(USUAL_CONTEXT + 60_000) - host(USUAL_CONTEXT);
+    assert_eq!(planned(&config, 4 * more), USUAL_CONTEXT + 60_000);
+    assert_eq!(planned(&config, 4 * more - 4), USUAL_CONTEXT + 59_999);
     let mut asked = config.clone();
     asked.n_ctx = Some(16_000);
     assert_eq!(planned(&asked, host(16_000)), 16_000);

@@ -8,7 +8,7 @@ use journeyman::Result;
 use tempfile::TempDir;
 
 use super::plan::PlanFile;
-use crate::published::{faults, is_published, root};
+use crate::tests::{faults, is_published, root};
 
 /// A file of this text, read.
 fn planned(text: &str) -> Result<PlanFile> {
