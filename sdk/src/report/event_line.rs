@@ -54,20 +54,8 @@ impl fmt::Display for EventKind {
                 about,
                 refusal,
             } => write!(f, "{call} of {about} is refused: {refusal}"),
-            Self::RoleShortened {
-                role,
-                whole,
-                sent,
-                left_out,
-            } => write!(
-                f,
-                "the prompt of the role {role} was shortened from {whole} to {sent} tokens; left out: {left_out}"
-            ),
-            Self::FellBack { role, reason } => {
-                write!(
-                    f,
-                    "no answer of the role {role} could be read, so its skill is the abstracted trace: {reason}"
-                )
+            Self::RoleShortened { .. } | Self::FellBack { .. } | Self::RoleFailed { .. } => {
+                fmt_role(self, f)
             }
             Self::Waits { name, reason, .. } => write!(f, "skill {name} waits: {reason}"),
             Self::StateChanged {
@@ -82,7 +70,6 @@ impl fmt::Display for EventKind {
                 let (attempts, skills) = (attempts.len(), skills.len());
                 write!(f, "{attempts} attempts and {skills} skills overlap")
             }
-            Self::RoleFailed { role, reason } => write!(f, "role {role} failed: {reason}"),
             Self::CaseFailed { case, reason } => {
                 write!(
                     f,
@@ -102,6 +89,26 @@ impl fmt::Display for EventKind {
             Self::TaskFinished { report } => fmt_task(report, f),
             Self::RunFinished { revision } => write!(f, "run finished at revision {revision}"),
         }
+    }
+}
+
+fn fmt_role(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match kind {
+        EventKind::RoleShortened {
+            role,
+            whole,
+            sent,
+            left_out,
+        } => write!(
+            f,
+            "the prompt of the role {role} was shortened from {whole} to {sent} tokens; left out: {left_out}"
+        ),
+        EventKind::FellBack { role, reason } => write!(
+            f,
+            "no answer of the role {role} could be read, so its skill is the abstracted trace: {reason}"
+        ),
+        EventKind::RoleFailed { role, reason } => write!(f, "role {role} failed: {reason}"),
+        _ => Ok(()),
     }
 }
 

@@ -291,22 +291,7 @@ impl fmt::Display for RunReport {
             }
             None => writeln!(f, "  done: no attempt was judged")?,
         }
-        let injected = || self.attempts().filter(|one| !one.injected.is_empty());
-        write!(
-            f,
-            "  with a skill in the prompt: {} attempts",
-            injected().count()
-        )?;
-        if injected().count() > 0 {
-            let of = |used| injected().filter(|one| one.used == used).count();
-            let (followed, not) = (of(SkillUse::Followed), of(SkillUse::NotFollowed));
-            let unknown = of(SkillUse::Unknown);
-            write!(
-                f,
-                "; a skill was followed in {followed}, none in {not}, unknown in {unknown}"
-            )?;
-        }
-        writeln!(f)?;
+        fmt_use(self, f)?;
         let admitted = self.written().filter(|one| one.admitted.is_some()).count();
         let refused = self.written().count() - admitted;
         let pool = self.pool;
@@ -348,6 +333,26 @@ impl fmt::Display for RunReport {
         }
         Ok(())
     }
+}
+
+/// A line about the use of skills.
+fn fmt_use(report: &RunReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let injected = || report.attempts().filter(|one| !one.injected.is_empty());
+    write!(
+        f,
+        "  with a skill in the prompt: {} attempts",
+        injected().count()
+    )?;
+    if injected().count() > 0 {
+        let of = |used| injected().filter(|one| one.used == used).count();
+        let (followed, not) = (of(SkillUse::Followed), of(SkillUse::NotFollowed));
+        let unknown = of(SkillUse::Unknown);
+        write!(
+            f,
+            "; a skill was followed in {followed}, none in {not}, unknown in {unknown}"
+        )?;
+    }
+    writeln!(f)
 }
 
 /// A line about the cost of maintenance, if it had any.
