@@ -29,13 +29,3 @@ struct Models;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/roles.md")]
 struct Roles;
-
-/// The samples of the guide to MCP.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/mcp.md")]
-struct Mcp;
-
-/// The sample of the guide to embeddings.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/embeddings.md")]
-struct Embeddings;
