@@ -43,7 +43,9 @@ pub(crate) async fn learn(texts_in_spans: bool) -> Result<String> {
     let report = journeyman.learn((0..12).map(task).collect()).await?;
     let skills = journeyman.library().await?.entries().count();
     let greeting = Skill::from_skill_md(GREETING)?;
-    let (id, next) = (greeting.id.clone(), greeting.clone().with_version(2));
+    let id = greeting.id.clone();
+    let mut next = greeting.clone().with_version(2);
+    next.body = "Greet the customer by name.\n".into();
     journeyman.add(vec![greeting], "version 1").await?;
     journeyman.add(vec![next], "version 2").await?;
     let reason = "the desk greets by itself";

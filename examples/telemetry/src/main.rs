@@ -1,8 +1,9 @@
 //! A host that sends its spans to an OpenTelemetry collector: `cargo run -p telemetry`.
 //!
-//! The host of `examples/host` learns from twelve tasks, and changes its library once by itself. Its spans go out by OTLP, as protobuf over plain http, to the
-//! collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names (else `http://localhost:4318`). Texts of prompts, answers and tools go with
-//! them only where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for it. [`sending`] is what a host copies.
+//! The host of `examples/host` learns from twelve tasks; then it adds a skill, upgrades it and takes it out of use. Its spans
+//! go out by OTLP, as protobuf over plain http, to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names (else
+//! `http://localhost:4318`). Texts of prompts, answers and tools go with them only where
+//! `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for it. [`sending`] is what a host copies.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
