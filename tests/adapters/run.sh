@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The tests that need more than Rust: real model servers, ONNX Runtime, BFCL's package, an official MCP server. Sets them up
-# (tests/adapters/setup.sh; the first time takes some 15 minutes on 2 cores) and runs every ignored test of the adapters:
+# The tests that need more than Rust: real model servers, ONNX Runtime, BFCL's package, an official MCP server, chat templates
+# that are fetched. Sets them up (tests/adapters/setup.sh; the first time takes some 15 minutes on 2 cores) and runs every ignored
+# test of the adapters:
 #   bash tests/adapters/run.sh [ARGUMENT OF cargo nextest run]...
 # Without cargo-nextest they run by `cargo test`. A part that cannot be set up fails its tests, with the script to run.
 set -euo pipefail
@@ -10,7 +11,8 @@ cd "$root"
 . tests/setup.sh
 variables=$(bash tests/adapters/setup.sh)
 eval "$variables"
-packages=(--package journeyman-fastembed --package journeyman-mcp --package journeyman-openai --package bfcl)
+packages=(--package journeyman-fastembed --package journeyman-llama-cpp --package journeyman-mcp --package journeyman-openai
+    --package bfcl)
 if cargo nextest --version >/dev/null 2>&1; then
     exec cargo nextest run "${packages[@]}" --run-ignored only --no-fail-fast "$@"
 fi

@@ -31,5 +31,6 @@ value ORT_DYLIB_PATH tests/adapters/fastembed.sh
 value JOURNEYMAN_BFCL_PYTHON examples/bfcl/setup.sh
 value JOURNEYMAN_MCP_PYTHON tests/adapters/mcp.sh
 value JOURNEYMAN_MCP_CONFORMANCE tests/adapters/mcp_conformance.sh
+value JOURNEYMAN_TEMPLATES adapters/llama-cpp/tests/templates/record.sh
 lines tests/adapters/collector.sh
 lines tests/adapters/servers.sh

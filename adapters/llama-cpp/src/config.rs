@@ -24,6 +24,23 @@ pub enum Template {
     Jinja(String),
 }
 
+/// Whether a model thinks before it answers.
+///
+/// Thoughts stand between `<think>` and `</think>`. A text that is scored and an answer by a JSON Schema never begin with them.
+/// At most half of an answer's `max_tokens` are thoughts: then the adapter ends them, so that there is room for the answer.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    /// As the chat template has it.
+    #[default]
+    Template,
+    /// Not at all: `enable_thinking` is false where the template knows it, and thoughts that it opens are closed.
+    Off,
+    /// At most this number of tokens; `enable_thinking` is true where the template knows it.
+    Budget(u32),
+}
+
 /// How many layers a GPU computes, beginning with the last. The output layer counts as one and is the first to move to
 /// the GPU.
 #[non_exhaustive]
@@ -86,6 +103,9 @@ pub struct LlamaConfig {
     pub flash_attention: bool,
     /// The chat template that renders messages.
     pub template: Template,
+    /// Whether the model thinks before it answers (as its template has it).
+    #[serde(default)]
+    pub thinking: Thinking,
     /// Adapters (LoRA, in GGUF) that are loaded with the model, by the names that requests use (none).
     /// [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter) loads more later.
     pub adapters: BTreeMap<String, PathBuf>,
@@ -111,6 +131,7 @@ impl LlamaConfig {
             half_memory: false,
             flash_attention: false,
             template: Template::Auto,
+            thinking: Thinking::Template,
             adapters: BTreeMap::new(),
             backends: None,
         }

@@ -2,20 +2,70 @@
 
 use journeyman::{
     Error, ModelId, Result,
-    contract::{FinishReason, GenerateRequest, Generation},
-    domain::Sampling,
-    text::TextStream,
+    contract::{FinishReason, GenerateRequest, Generation, TokenCount, ToolChoice},
+    domain::{NativeCall, Sampling},
+    text::{TextStream, ToolCalls},
 };
 use llama_cpp_2::token::LlamaToken;
+use serde_json::json;
 
+use self::thoughts::Thoughts;
 use crate::{
+    calls::CallForm,
     constrain::Constraint,
     convert::{ids, too_long},
-    render::Renderer,
-    sampling::{self, Sampler},
+    render::{Opening, Rendered, Renderer},
+    sampling::{self, LogSum, Sampler},
 };
 
+mod thoughts;
+
 pub(crate) const GENERATE: &str = "LlamaCpp::generate";
+
+/// About the length of a token in bytes, in a text that is too long to be tokenized.
+const BYTES: usize = 3;
+
+/// A request's prompt with the beginning of a call that must be made, and whether the answer's form is given: then it begins
+/// without thoughts.
+fn rendered(
+    renderer: &Renderer,
+    request: &GenerateRequest,
+    tools: Option<&Tools>,
+) -> Result<(Rendered, bool)> {
+    let begun = tools.map_or("", |tools| tools.begun.as_str());
+    let is_held = request.json_schema.is_some() || !begun.is_empty();
+    let opening = match is_held {
+        true => Opening::Answer,
+        false => Opening::Thoughts,
+    };
+    let mut rendered = renderer.prompt(GENERATE, &request.prompt, &request.tools, opening)?;
+    renderer.begin_call(&mut rendered.tokens, begun, &request.tools);
+    Ok((rendered, is_held))
+}
+
+/// The number of tokens of a request's prompt, also of one that does not fit the context.
+pub(crate) fn count(renderer: &Renderer, request: &GenerateRequest) -> Result<TokenCount> {
+    let tools = Tools::of(renderer, request)?;
+    let error = match rendered(renderer, request, tools.as_ref()) {
+        Ok((rendered, _)) => {
+            return Ok(TokenCount {
+                tokens: rendered.tokens.len(),
+                estimated: false,
+            });
+        }
+        Err(error) => error,
+    };
+    let least = error.fact("prompt_tokens");
+    let least: Option<usize> = least.and_then(|least| least.parse().ok());
+    let least = least.ok_or(error)?;
+    let tools: usize = (request.tools.iter())
+        .map(|tool| json!(tool).to_string().len())
+        .sum();
+    Ok(TokenCount {
+        tokens: least.max((request.prompt.text().len() + tools) / BYTES),
+        estimated: true,
+    })
+}
 
 /// The state of a text that is being generated.
 pub(crate) struct Writing {
@@ -26,31 +76,105 @@ pub(crate) struct Writing {
     room: usize,
     sampling: Sampling,
     constraint: Option<Constraint>,
+    thoughts: Thoughts,
+    /// The positions, among the generated tokens, of those that ended the thoughts.
+    forced: Vec<usize>,
     logprobs: Vec<f32>,
     stream: TextStream,
+    tools: Option<Tools>,
+}
+
+/// The tools of a request.
+struct Tools {
+    form: CallForm,
+    calls: ToolCalls,
+    choice: ToolChoice,
+    /// How the answer begins: a call that must be made is begun for the model.
+    begun: String,
+}
+
+impl Tools {
+    fn of(renderer: &Renderer, request: &GenerateRequest) -> Result<Option<Self>> {
+        let demands = !matches!(request.tool_choice, ToolChoice::Auto | ToolChoice::None);
+        if request.tools.is_empty() && !demands {
+            return Ok(None);
+        }
+        let Some(form) = renderer.call_form() else {
+            request.refuse_tools(GENERATE)?;
+            return Err(
+                Error::unsupported(GENERATE, "this model has no interface for tool calls")
+                    .hint("choose ToolChoice::Auto"),
+            );
+        };
+        let calls = ToolCalls::new(&request.tools, &request.tool_choice)?;
+        let only = match request.tools.as_slice() {
+            [tool] => Some(tool.name.as_str()),
+            _ => None,
+        };
+        let begun = match &request.tool_choice {
+            ToolChoice::Named(name) => form.begin(Some(name)),
+            ToolChoice::Required => form.begin(only),
+            _ => String::new(),
+        };
+        Ok(Some(Self {
+            form,
+            calls,
+            choice: request.tool_choice.clone(),
+            begun,
+        }))
+    }
+
+    /// The calls of an answer, and its other text. Where the model decides whether it calls tools, an answer whose calls
+    /// cannot be used is all text.
+    fn read(self, text: String, finish: FinishReason) -> Result<(String, Vec<NativeCall>)> {
+        let whole = format!("{}{text}", self.begun);
+        let answer = self.form.read(&whole);
+        match self.calls.read(answer.calls, finish) {
+            Ok(calls) if calls.is_empty() => Ok((whole, calls)),
+            Ok(calls) => Ok((answer.words, calls)),
+            Err(_) if matches!(self.choice, ToolChoice::Auto | ToolChoice::None) => {
+                Ok((whole, Vec::new()))
+            }
+            Err(error) => Err(error),
+        }
+    }
 }
 
 impl Writing {
     pub(crate) fn new(renderer: &Renderer, request: &GenerateRequest) -> Result<Self> {
-        request.refuse_tools(GENERATE)?;
+        let tools = Tools::of(renderer, request)?;
         sampling::check(GENERATE, &request.sampling)?;
         if request.stop.iter().any(String::is_empty) {
             return Err(Error::invalid(GENERATE, "a stop text is empty")
                 .hint("remove it: every text contains the empty text"));
         }
-        let tokens = renderer.prompt(GENERATE, &request.prompt)?;
+        let (rendered, is_held) = rendered(renderer, request, tools.as_ref())?;
+        let tokens = rendered.tokens;
         let room = renderer
             .context
             .checked_sub(tokens.len())
-            .ok_or_else(|| too_long(GENERATE, tokens.len(), renderer.context))?;
+            .ok_or_else(|| too_long(GENERATE, tokens.len(), renderer.context))?
+            .min(request.max_tokens);
+        let mut stream = TextStream::new(request.stop.clone(), request.sink.clone());
+        if let Some(opened) = rendered.opened {
+            // So that the text has the thoughts between two marks.
+            stream.push(opened.as_bytes());
+        }
+        let most = match is_held {
+            true => usize::MAX,
+            false => renderer.thoughts(room),
+        };
         Ok(Self {
             prompt: tokens.len(),
             tokens,
-            room: room.min(request.max_tokens),
+            room,
             sampling: request.sampling,
             constraint: renderer.constraint(GENERATE, request)?,
+            thoughts: Thoughts::new(rendered.opened.is_some(), most, renderer.end_of_thoughts()),
+            forced: Vec::new(),
             logprobs: Vec::new(),
-            stream: TextStream::new(request.stop.clone(), request.sink.clone()),
+            stream,
+            tools,
         })
     }
 
@@ -76,9 +200,18 @@ impl Writing {
         sampler: &mut Sampler,
         logits: &[f32],
     ) -> Result<Option<FinishReason>> {
-        let place = self.written() as u64;
-        let constraint = self.constraint.as_mut();
-        let (id, logprob) = sampler.draw(GENERATE, &self.sampling, constraint, place, logits)?;
+        let (id, logprob) = match self.thoughts.forced() {
+            Some(token) => {
+                self.forced.push(self.written());
+                let logprob = LogSum::of(GENERATE, logits)?.logprob(GENERATE, logits, token.0)?;
+                (token.0, logprob)
+            }
+            None => {
+                let place = self.written() as u64;
+                let constraint = self.constraint.as_mut();
+                sampler.draw(GENERATE, &self.sampling, constraint, place, logits)?
+            }
+        };
         self.logprobs.push(logprob as f32);
         let token = LlamaToken(id);
         self.tokens.push(token);
@@ -88,7 +221,9 @@ impl Writing {
         if let Some(constraint) = &mut self.constraint {
             constraint.accept(id)?;
         }
-        let finish = if self.stream.push(&renderer.piece(token)) {
+        let piece = renderer.piece(token);
+        self.thoughts.push(&piece);
+        let finish = if self.stream.push(&piece) {
             Some(FinishReason::Stop)
         } else if self.left() == 0 {
             Some(FinishReason::Length)
@@ -98,19 +233,27 @@ impl Writing {
         Ok(finish)
     }
 
-    pub(crate) fn finish(self, model: &ModelId, finish: FinishReason) -> Generation {
+    /// # Errors
+    /// `Model` where a tool must be called and is not called by its schema.
+    pub(crate) fn finish(self, model: &ModelId, finish: FinishReason) -> Result<Generation> {
         let (text, stopped) = self.stream.finish();
+        let finish = if stopped { FinishReason::Stop } else { finish };
+        let (text, calls) = match self.tools {
+            Some(tools) => tools.read(text, finish)?,
+            None => (text, Vec::new()),
+        };
         let (prompt, written) = self.tokens.split_at(self.prompt);
-        Generation {
-            calls: Vec::new(),
+        Ok(Generation {
+            calls,
             text,
             prompt_tokens: prompt.len() as u64,
             output_tokens: written.len() as u64,
             prompt_ids: ids(prompt),
             ids: ids(written),
             logprobs: self.logprobs,
-            finish: if stopped { FinishReason::Stop } else { finish },
+            forced: self.forced,
+            finish,
             model: model.clone(),
-        }
+        })
     }
 }

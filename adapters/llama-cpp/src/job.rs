@@ -317,9 +317,8 @@ impl Job {
             Work::Write(writing, answer) => {
                 // The end of the text may go to a sink, which can panic.
                 let done = catch_unwind(AssertUnwindSafe(|| writing.finish(model, finish)));
-                let done = done
-                    .map_err(|_| worker_failed(operation, "the worker panicked on this request"));
-                answer.send(done);
+                let panicked = "the worker panicked on this request";
+                answer.send(done.unwrap_or_else(|_| Err(worker_failed(operation, panicked))));
             }
             Work::Score(scoring, answer) => answer.send(Ok(scoring.finish())),
         }

@@ -9,7 +9,7 @@ use journeyman::{
 };
 
 use crate::{
-    generate::{GENERATE, Writing},
+    generate::{self, GENERATE, Writing},
     loaded::LlamaCpp,
     queue::Work,
 };
@@ -35,6 +35,6 @@ impl LanguageModel for LlamaCpp {
 
     /// A prompt whose text is far above the context is not tokenized: its count is an estimate.
     async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
-        self.renderer.count(GENERATE, &request.prompt)
+        generate::count(&self.renderer, request)
     }
 }

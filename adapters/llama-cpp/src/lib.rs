@@ -39,10 +39,11 @@
 //! A prompt is rendered by the GGUF's own chat template or another one ([`Template`]), with the opening of the model's
 //! turn at the end; without a template, the contents are joined.
 //!
-//! A template is rendered with placeholders for the contents. It places them, and can neither change nor read them (a
-//! template that strips earlier reasoning finds none). `tools` is empty, and `strftime_now` returns a fixed date.
-//! Rendering is bounded in steps and output and to 10 s; after that its thread is abandoned and the template refused. A
-//! file of unknown origin can still make a template use much memory, as its tensors can.
+//! A template is rendered with placeholders for the contents, and for those texts of tools and calls that could spell a special
+//! token. It places them, and can neither change nor read them (a template that strips earlier reasoning finds none).
+//! `strftime_now` returns a fixed date. Rendering is bounded in steps and output and to 10 s; after that its thread is abandoned
+//! and the template refused. A file of unknown origin can still make a template use much memory, as its tensors can. A template
+//! that raises an exception is `Unsupported`, with its words; so is one that drops, repeats or changes a message.
 //!
 //! Each span is tokenized **on its own**: data without special parsing, so that `<|im_end|>` in somebody's text stays
 //! text; the prompt author's spans and the template's own text with special parsing. Byte-pair merges therefore never
@@ -56,6 +57,39 @@
 //!
 //! A scored continuation is also tokenized on its own, as data: scoring begins with the first token after the prompt's
 //! last span, and no merge joins the two.
+//!
+//! # Tools, calls and thoughts
+//! Loading renders a few short conversations to find out what the template accepts. `ModelCapabilities::tools` is true exactly
+//! where it shows a tool to the model and writes a call in one of the forms below. Messages are then put into the form that the
+//! template accepts: a system message that it refuses goes in front of the user's first message, calls that it takes one at a
+//! time get a message each, a tool's result becomes the user's where it has no such role, and neighbors of one speaker are joined
+//! where user and assistant must take turns.
+//!
+//! | family | tools are shown | calls are read | system message | turns alternate | thoughts |
+//! | --- | --- | --- | --- | --- | --- |
+//! | Qwen 2.5 | in the system message | `<tool_call>{"name": …, "arguments": …}</tool_call>`, several | yes | no | none |
+//! | Qwen 3 | in the system message | as Qwen 2.5 | yes | no | the model opens them; `enable_thinking` |
+//! | Hermes 3 (`tool_use`) | in a system message of their own | as Qwen 2.5 | yes | no | none |
+//! | Llama 3.1 | in the user's first message | `{"name": …, "parameters": …}`, one at a time | yes | no | none |
+//! | Mistral Nemo | before the user's last message | `[TOOL_CALLS][{"name": …, "arguments": …}, …]` | in the user's last message | yes | none |
+//! | Mistral Small 3.2 | behind the system message | `[TOOL_CALLS]name[ARGS]{…}`, several | yes | yes | none |
+//! | Functionary 3.1 | in a system message of their own | `<function=name>{…}</function>`, several | yes | no | none |
+//! | Gemma 2 | not at all | | in the user's first message | yes | none |
+//! | DeepSeek R1 distilled | not at all | | yes | no | the template opens them |
+//!
+//! Each family's renderings and answers are compared with what transformers' `apply_chat_template` makes of its published
+//! template (`tests/templates`). Another template that writes calls in one of these forms has tools, too.
+//!
+//! Calls are read behind the thoughts and checked against their tools' schemas
+//! ([`ToolCalls`](journeyman::text::ToolCalls)). Text before them is the answer's text; text behind them is left out, since a
+//! model that goes on has invented their results. A block that is not closed, or closed and not opened, is read. What cannot be
+//! read or does not obey its schema stays text where the model chooses (`ToolChoice::Auto`). A call that must be made
+//! (`Required`, `Named`) is begun for the model; an answer without one is then `Model`, since nothing constrains what it writes.
+//!
+//! Thoughts stand between `<think>` and `</think>`, also where the template opened them in the prompt. They take at most half of
+//! `max_tokens`, or what [`Thinking::Budget`] allows: then the adapter writes their end. `Generation::forced` lists these tokens,
+//! and a trainer's record leaves them out. A scored text, an answer by a JSON Schema and a call that must be made have no
+//! thoughts before them.
 //!
 //! # Many requests at once
 //! One worker thread owns the context. Each of its steps decodes one batch, which the present requests share: each text
@@ -118,6 +152,7 @@
 
 mod adapters;
 mod backend;
+mod calls;
 mod config;
 mod constrain;
 mod context;
@@ -156,7 +191,7 @@ mod weights;
 mod worker;
 
 pub use backend::backend;
-pub use config::{GpuLayers, LlamaConfig, Template};
+pub use config::{GpuLayers, LlamaConfig, Template, Thinking};
 pub use devices::{Device, DeviceKind, devices, load_backends};
 pub use embedder::{EmbedderConfig, LlamaEmbedder, Pooling};
 pub use fit::Plan;

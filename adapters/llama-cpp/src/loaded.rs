@@ -89,7 +89,7 @@ impl LlamaCpp {
         // The vocabulary is loaded separately: texts are tokenized on the caller's thread, and the worker changes its
         // own model's adapters.
         let vocabulary = load_model(&config, None).map_err(with_path)?;
-        let renderer = Renderer::new(vocabulary, &config.template, context as usize)
+        let renderer = Renderer::new(vocabulary, &config, context as usize)
             .map(Arc::new)
             .map_err(with_path)?;
         let deterministic = config.deterministic;
@@ -107,6 +107,7 @@ impl LlamaCpp {
         capabilities.score = true;
         capabilities.token_records = true;
         capabilities.json_schema = constrain::AVAILABLE;
+        capabilities.tools = renderer.call_form().is_some();
         capabilities.deterministic = deterministic;
         capabilities.speed = speed;
         Ok(Arc::new(Self {

@@ -4,29 +4,47 @@ use std::borrow::Cow;
 
 use journeyman::{
     Error, Result,
-    contract::{GenerateRequest, TokenCount},
-    domain::{Prompt, Span},
+    contract::GenerateRequest,
+    domain::{Prompt, Span, ToolDefinition},
 };
 use llama_cpp_2::{model::LlamaModel, token::LlamaToken};
 
 use crate::{
-    config::Template,
+    calls::CallForm,
+    config::{LlamaConfig, Thinking},
     constrain::{Constraint, Grammars},
-    convert::{role, too_long},
-    template::ChatTemplate,
+    convert::too_long,
+    template::{ChatTemplate, Conversation, Piece, Spellings, spells_plain},
     tokens::Splitting,
 };
 
 /// Number of tokens beyond the wanted ones that are examined.
 const AHEAD: usize = 8;
-/// About the length of a token in bytes, in a text that is too long to be tokenized.
-const BYTES: usize = 3;
+const THOUGHTS_OPEN: &str = "<think>";
+const THOUGHTS_CLOSE: &str = "</think>";
+
+/// A prompt as tokens.
+pub(crate) struct Rendered {
+    pub(crate) tokens: Vec<LlamaToken>,
+    /// The mark with which the template has opened the model's thoughts, if it has.
+    pub(crate) opened: Option<&'static str>,
+}
+
+/// What the model's own turn begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// Thoughts, where the template and the configuration have them.
+    Thoughts,
+    /// The answer: no thoughts.
+    Answer,
+}
 
 /// A model's vocabulary and chat template.
 pub(crate) struct Renderer {
     model: LlamaModel,
     splitting: Splitting,
     template: Option<ChatTemplate>,
+    thinking: Thinking,
     grammars: Grammars,
     /// Maximum tokens of prompt and output.
     pub(crate) context: usize,
@@ -35,7 +53,7 @@ pub(crate) struct Renderer {
 }
 
 impl Renderer {
-    pub(crate) fn new(model: LlamaModel, template: &Template, context: usize) -> Result<Self> {
+    pub(crate) fn new(model: LlamaModel, config: &LlamaConfig, context: usize) -> Result<Self> {
         let vocab = model.vocab();
         let spelled = |token: LlamaToken| match (0..vocab.n_tokens()).contains(&token.0) {
             true => String::from_utf8_lossy(&vocab.token_to_piece(token, true, None)).into_owned(),
@@ -43,8 +61,18 @@ impl Renderer {
         };
         let own = model.chat_template(None).ok();
         let own = own.map(|own| String::from_utf8_lossy(own.as_c_str().to_bytes()).into_owned());
-        let (bos, eos) = (spelled(vocab.bos()), spelled(vocab.eos()));
-        let template = ChatTemplate::choose(template, own, bos, eos)?;
+        let specials = (0..vocab.n_tokens())
+            .map(LlamaToken)
+            .filter(|token| vocab.is_control(*token));
+        let spellings = Spellings {
+            bos: spelled(vocab.bos()),
+            eos: spelled(vocab.eos()),
+            plain: specials
+                .map(spelled)
+                .filter(|token| spells_plain(token))
+                .collect(),
+        };
+        let template = ChatTemplate::choose(&config.template, own, spellings)?;
         let longest_token = model
             .tokens(true)
             .map(|(_, bytes)| bytes.len())
@@ -55,6 +83,7 @@ impl Renderer {
             splitting: Splitting::of(&model),
             model,
             template,
+            thinking: config.thinking,
             grammars: Grammars::default(),
             context,
             longest_token,
@@ -115,24 +144,25 @@ impl Renderer {
         (tokens, more)
     }
 
-    /// The number of tokens of a prompt, also of one that does not fit the context.
-    pub(crate) fn count(&self, operation: &'static str, prompt: &Prompt) -> Result<TokenCount> {
-        match self.prompt(operation, prompt) {
-            Ok(tokens) => Ok(TokenCount {
-                tokens: tokens.len(),
-                estimated: false,
-            }),
-            Err(error) => {
-                let least = error
-                    .fact("prompt_tokens")
-                    .and_then(|least| least.parse().ok());
-                let least: usize = least.ok_or(error)?;
-                Ok(TokenCount {
-                    tokens: least.max(prompt.text().len() / BYTES),
-                    estimated: true,
-                })
-            }
+    /// The form in which the model writes calls; `None` where its template has no tools.
+    pub(crate) fn call_form(&self) -> Option<CallForm> {
+        self.template.as_ref()?.features().form()
+    }
+
+    /// Maximum tokens of thoughts in an answer of at most `room` tokens: at least half of them are left for the answer.
+    pub(crate) fn thoughts(&self, room: usize) -> usize {
+        let half = room / 2;
+        match self.thinking {
+            Thinking::Budget(tokens) => half.min(tokens as usize),
+            Thinking::Off | Thinking::Template => half,
         }
+    }
+
+    /// The tokens that end the model's thoughts.
+    pub(crate) fn end_of_thoughts(&self) -> Vec<LlamaToken> {
+        let mut tokens = Vec::new();
+        self.append(&mut tokens, &format!("\n{THOUGHTS_CLOSE}\n\n"), true);
+        tokens
     }
 
     /// The tokens of a prompt: at least one, and possibly more than fit the context.
@@ -140,16 +170,39 @@ impl Renderer {
         &self,
         operation: &'static str,
         prompt: &Prompt,
-    ) -> Result<Vec<LlamaToken>> {
+        tools: &[ToolDefinition],
+        opening: Opening,
+    ) -> Result<Rendered> {
         // Text far above the context is refused before it is tokenized.
-        let bytes: usize = prompt.spans().map(|span| span.text().len()).sum();
-        let least = bytes / self.longest_token;
-        if least > self.context {
-            return Err(too_long(operation, least, self.context));
-        }
+        self.check_length(
+            operation,
+            prompt.spans().map(|span| span.text().len()).sum(),
+        )?;
         let mut tokens = Vec::new();
+        let mut opened = None;
         match &self.template {
-            Some(template) => self.render(operation, template, prompt, &mut tokens)?,
+            Some(template) => {
+                let wants_answer = opening == Opening::Answer || self.thinking == Thinking::Off;
+                let wants_thoughts = matches!(self.thinking, Thinking::Budget(_));
+                let has_switch = template.features().thinking_switch;
+                let pieces = template.render(
+                    operation,
+                    &Conversation {
+                        messages: &prompt.messages,
+                        tools,
+                        thinking: (has_switch && (wants_answer || wants_thoughts))
+                            .then_some(!wants_answer),
+                    },
+                )?;
+                self.check_length(operation, pieces.iter().map(Piece::len).sum())?;
+                let is_open = opens_thoughts(&pieces);
+                self.append_pieces(&mut tokens, pieces);
+                if is_open && wants_answer {
+                    tokens.extend(self.end_of_thoughts());
+                } else if is_open {
+                    opened = Some(THOUGHTS_OPEN);
+                }
+            }
             None => {
                 for message in &prompt.messages {
                     self.append_spans(&mut tokens, message.spans());
@@ -158,7 +211,35 @@ impl Renderer {
         }
         self.append_spans(&mut tokens, prompt.open.iter().map(Cow::Borrowed));
         self.begin(operation, &mut tokens)?;
-        Ok(tokens)
+        Ok(Rendered { tokens, opened })
+    }
+
+    /// Adds the beginning of a call, with the tools' names in it as data.
+    pub(crate) fn begin_call(
+        &self,
+        tokens: &mut Vec<LlamaToken>,
+        begun: &str,
+        tools: &[ToolDefinition],
+    ) {
+        let named = tools
+            .iter()
+            .find_map(|tool| Some((begun.find(&tool.name)?, tool.name.len())));
+        match named.filter(|_| !spells_plain(begun)) {
+            Some((at, length)) if length > 0 => {
+                self.append(tokens, &begun[..at], true);
+                self.append(tokens, &begun[at..at + length], false);
+                self.append(tokens, &begun[at + length..], true);
+            }
+            _ => self.append(tokens, begun, true),
+        }
+    }
+
+    fn check_length(&self, operation: &'static str, bytes: usize) -> Result<()> {
+        let least = bytes / self.longest_token;
+        match least > self.context {
+            true => Err(too_long(operation, least, self.context)),
+            false => Ok(()),
+        }
     }
 
     /// Adds the BOS token in front where it belongs.
@@ -184,23 +265,15 @@ impl Renderer {
 
     /// The template's own text is parsed as the prompt author's, and the contents as data or controls, as they are
     /// marked.
-    fn render(
-        &self,
-        operation: &'static str,
-        template: &ChatTemplate,
-        prompt: &Prompt,
-        tokens: &mut Vec<LlamaToken>,
-    ) -> Result<()> {
-        let speakers = prompt.messages.iter().map(|message| message.speaker);
-        let roles: Vec<&str> = speakers.map(role).collect();
-        let mut texts = template.around(operation, &roles)?.into_iter();
-        // In this order, because the iterator that ends first must be the messages.
-        for (message, text) in prompt.messages.iter().zip(texts.by_ref()) {
-            self.append(tokens, &text, true);
-            self.append_spans(tokens, message.spans());
+    fn append_pieces(&self, tokens: &mut Vec<LlamaToken>, pieces: Vec<Piece>) {
+        for piece in pieces {
+            match piece {
+                Piece::Template(text) => self.append(tokens, &text, true),
+                Piece::Content(spans) => {
+                    self.append_spans(tokens, spans.into_iter().map(Cow::Owned));
+                }
+            }
         }
-        texts.for_each(|text| self.append(tokens, &text, true));
-        Ok(())
     }
 
     fn append_spans<'s>(
@@ -217,4 +290,13 @@ impl Renderer {
     fn append(&self, tokens: &mut Vec<LlamaToken>, text: &str, special: bool) {
         tokens.extend(self.splitting.tokens(&self.model, text, special));
     }
+}
+
+/// Whether the template begins the model's turn with thoughts.
+fn opens_thoughts(pieces: &[Piece]) -> bool {
+    let last = match pieces.last() {
+        Some(Piece::Template(text)) => text,
+        _ => return false,
+    };
+    last.trim_end().ends_with(THOUGHTS_OPEN)
 }

@@ -9,7 +9,7 @@ use llama_cpp_2::token::LlamaToken;
 use crate::{
     context::{Context, Row, Sequence},
     convert::{ids, too_long},
-    render::Renderer,
+    render::{Opening, Renderer},
     sampling::LogSum,
 };
 
@@ -35,7 +35,9 @@ pub(crate) struct Scoring {
 
 impl Scoring {
     pub(crate) fn new(renderer: &Renderer, request: &ScoreRequest) -> Result<Self> {
-        let prompt = renderer.prompt(SCORE, &request.prompt)?;
+        let prompt = renderer
+            .prompt(SCORE, &request.prompt, &[], Opening::Answer)?
+            .tokens;
         let mut texts = Vec::with_capacity(request.continuations.len());
         let mut scores = Vec::with_capacity(request.continuations.len());
         for continuation in &request.continuations {

@@ -55,6 +55,7 @@ fn generation(text: &str, finish: FinishReason) -> Generation {
         prompt_ids: Vec::new(),
         ids: Vec::new(),
         logprobs: Vec::new(),
+        forced: Vec::new(),
         prompt_tokens: 1,
         output_tokens: 1,
         finish,

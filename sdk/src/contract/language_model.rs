@@ -244,6 +244,10 @@ pub struct Generation {
     pub ids: Vec<TokenId>,
     /// The log-probability (nats, at temperature 1) of each of `ids`.
     pub logprobs: Vec<f32>,
+    /// The positions in `ids` of tokens that the adapter wrote and the model did not choose, such as the end of thoughts that
+    /// were too long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forced: Vec<usize>,
     /// Number of tokens of the prompt.
     pub prompt_tokens: u64,
     /// Number of tokens written.
@@ -264,6 +268,7 @@ impl Generation {
             prompt_ids: Vec::new(),
             ids: Vec::new(),
             logprobs: Vec::new(),
+            forced: Vec::new(),
             prompt_tokens: tokens(prompt.text().len()),
             output_tokens: tokens(text.len()),
             finish: FinishReason::EndOfText,
@@ -272,15 +277,16 @@ impl Generation {
         }
     }
 
-    /// What a trainer needs of this answer to a request, all of its tokens chosen by the model; `None` where the model gives no
-    /// token ids or no log-probabilities.
+    /// What a trainer needs of this answer to a request; `None` where the model gives no token ids or no log-probabilities.
     pub fn record(&self, request: &GenerateRequest) -> Option<GenerationRecord> {
         let whole = !self.ids.is_empty() && self.ids.len() == self.logprobs.len();
         whole.then(|| GenerationRecord {
             prompt_ids: self.prompt_ids.clone(),
             ids: self.ids.clone(),
             logprobs: self.logprobs.clone(),
-            mask: vec![true; self.ids.len()],
+            mask: (0..self.ids.len())
+                .map(|place| !self.forced.contains(&place))
+                .collect(),
             sampling: request.sampling,
             model: self.model.clone(),
             adapter: request.adapter.clone(),

@@ -137,6 +137,7 @@ impl ScriptedModel {
                 Vec::new()
             },
             ids: if records { ids } else { Vec::new() },
+            forced: Vec::new(),
             prompt_ids: if records { prompt_ids } else { Vec::new() },
             text,
             finish,

@@ -132,8 +132,7 @@ impl LanguageModel for IsolatedLlama {
     }
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
-        // Checked here: the protocol has no tools, and JSON cannot express non-finite numbers.
-        request.refuse_tools(GENERATE)?;
+        // Checked here: JSON cannot express non-finite numbers.
         sampling::check(GENERATE, &request.sampling)?;
         let ask = Ask::Generate(Generate::of(request));
         let sink = request.sink.clone();

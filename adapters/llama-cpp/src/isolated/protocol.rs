@@ -17,11 +17,12 @@ use journeyman::{
     domain::{Prompt, Sampling},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::json;
 
 use crate::{config::LlamaConfig, digest::FileHash, embedder::EmbedderConfig, stats::EngineStats};
 
 /// The protocol version; both sides must have the same one.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 /// The name that a worker sends.
 pub(super) const NAME: &str = "journeyman-llama-worker";
 /// Maximum bytes of a frame; a larger one is refused unread.
@@ -161,6 +162,9 @@ pub(super) struct Generate {
     adapter: Option<String>,
     /// The JSON Schema as text: one that is nested too deeply to parse is then the request's fault, not the frame's.
     json_schema: Option<String>,
+    /// The tools as JSON, for the same reason.
+    tools: String,
+    tool_choice: ToolChoice,
     /// Whether tokens are streamed.
     pub(super) streamed: bool,
 }
@@ -176,9 +180,8 @@ impl Generate {
             time_limit,
             adapter,
             json_schema,
-            // Refused before anything is sent.
-            tools: _,
-            tool_choice: _,
+            tools,
+            tool_choice,
             sink,
         } = request;
         Self {
@@ -189,6 +192,8 @@ impl Generate {
             time_limit: *time_limit,
             adapter: adapter.clone(),
             json_schema: json_schema.as_ref().map(ToString::to_string),
+            tools: json!(tools).to_string(),
+            tool_choice: tool_choice.clone(),
             streamed: sink.is_some(),
         }
     }
@@ -199,6 +204,10 @@ impl Generate {
             Error::invalid(crate::generate::GENERATE, "the JSON Schema cannot be read")
                 .hint("nest it less deeply: at most some hundred levels")
         })?;
+        let tools = serde_json::from_str(&self.tools).map_err(|_| {
+            Error::invalid(crate::generate::GENERATE, "the tools cannot be read")
+                .hint("nest their schemas less deeply: at most some hundred levels")
+        })?;
         Ok(GenerateRequest {
             prompt: self.prompt,
             sampling: self.sampling,
@@ -207,8 +216,8 @@ impl Generate {
             time_limit: self.time_limit,
             adapter: self.adapter,
             json_schema,
-            tools: Vec::new(),
-            tool_choice: ToolChoice::Auto,
+            tools,
+            tool_choice: self.tool_choice,
             sink: None,
         })
     }
@@ -416,6 +425,7 @@ mod tests {
             prompt_ids: vec![1, -1],
             ids: vec![0; 5],
             logprobs: logprobs.to_vec(),
+            forced: Vec::new(),
             prompt_tokens: 2,
             output_tokens: 5,
             finish: journeyman::contract::FinishReason::Stop,

@@ -1,8 +1,15 @@
 //! Templates of real models, and hostile ones.
 
-use journeyman::ErrorKind;
+use std::time::Duration;
 
-use super::*;
+use journeyman::{
+    ErrorKind,
+    domain::{Message, Span, Speaker},
+};
+
+use super::{engine::LIMIT, fault::TOO_SLOW, *};
+
+mod families;
 
 const LLAMA3: &str = r#"{{- bos_token }}
 {%- if custom_tools is defined %}
@@ -158,31 +165,61 @@ const SMOL: &str = "{%- macro turn(role, content) -%}
 <|im_start|>assistant
 {% endif -%}";
 
-fn jinja(source: &str) -> Result<ChatTemplate> {
-    ChatTemplate::compile(source.to_owned(), "<s>".to_owned(), "</s>".to_owned())
+fn spellings() -> Spellings {
+    Spellings {
+        bos: "<s>".to_owned(),
+        eos: "</s>".to_owned(),
+        plain: Vec::new(),
+    }
 }
 
-/// The rendering of one letter for each message, with the message's number as its content.
+fn jinja(source: &str) -> Result<ChatTemplate> {
+    ChatTemplate::compile(source.to_owned(), spellings())
+}
+
+/// One letter for each message, with the message's number as its content.
+fn conversation(speakers: &str) -> Vec<Message> {
+    let speaker = |letter| match letter {
+        's' => Speaker::System,
+        'u' => Speaker::User,
+        'a' => Speaker::Assistant,
+        _ => Speaker::Tool,
+    };
+    let numbered = speakers.chars().enumerate();
+    numbered
+        .map(|(index, letter)| Message::data(speaker(letter), index.to_string()))
+        .collect()
+}
+
+fn written(pieces: &[Piece]) -> String {
+    let text = |piece: &Piece| match piece {
+        Piece::Template(text) => text.clone(),
+        Piece::Content(spans) => spans.iter().map(Span::text).collect(),
+    };
+    pieces.iter().map(text).collect()
+}
+
+/// The rendering of these messages as they are.
 fn rendered(source: &str, speakers: &str) -> Result<String> {
-    let roles: Vec<&str> = speakers
-        .chars()
-        .map(|letter| match letter {
-            's' => "system",
-            'u' => "user",
-            'a' => "assistant",
-            _ => "tool",
-        })
-        .collect();
-    let texts = jinja(source)?.around("test", &roles)?;
-    assert_eq!(texts.len(), roles.len() + 1);
-    let mut out = String::new();
-    for (index, text) in texts.iter().enumerate() {
-        out += text;
-        if index < roles.len() {
-            out += &index.to_string();
-        }
+    let template = jinja(source)?;
+    let messages = conversation(speakers);
+    let pieces = template.raw("test", &plain(&messages), false)?;
+    Ok(written(&pieces))
+}
+
+/// The rendering of these messages in the form that the template accepts.
+fn adapted(source: &str, speakers: &str) -> Result<String> {
+    let template = jinja(source)?;
+    let messages = conversation(speakers);
+    Ok(written(&template.render("test", &plain(&messages))?))
+}
+
+fn plain(messages: &[Message]) -> Conversation<'_> {
+    Conversation {
+        messages,
+        tools: &[],
+        thinking: None,
     }
-    Ok(out)
 }
 
 fn check(source: &str, speakers: &str, expect: &str) {
@@ -276,11 +313,44 @@ fn what_a_template_refuses_is_told_in_its_words() {
     check_refused(GEMMA, "su", "System role not supported");
     check_refused(GEMMA, "uu", "must alternate");
     check_refused(MISTRAL, "suu", "must alternate");
-    // Mistral's template puts the system message before the last user message.
-    check_refused(MISTRAL, "suau", "drops, reorders or repeats");
+    // A system message may stand before the last message of the user, as in Mistral's template.
+    check(
+        MISTRAL,
+        "suau",
+        "<s>[INST] 1[/INST] 2</s>[INST] 0\n\n3[/INST]",
+    );
     check_refused(LLAMA3, "", "refuses these messages");
     let shouting = "{{ raise_exception('\x1b[31m' ~ 'x' * 1000) }}";
     check_refused(shouting, "u", " [31mxxx");
+}
+
+#[test]
+fn messages_are_put_into_the_form_that_a_template_accepts() {
+    let check = |source: &str, speakers: &str, expect: &str| {
+        assert_eq!(adapted(source, speakers).unwrap(), expect);
+    };
+    // Gemma knows neither system messages nor tools.
+    check(
+        GEMMA,
+        "suatu",
+        "<s><start_of_turn>user\n0\n\n1<end_of_turn>\n<start_of_turn>model\n2<end_of_turn>\n\
+         <start_of_turn>user\n3\n\n4<end_of_turn>\n<start_of_turn>model\n",
+    );
+    check(
+        GEMMA,
+        "sa",
+        "<s><start_of_turn>user\n0<end_of_turn>\n<start_of_turn>model\n1<end_of_turn>\n<start_of_turn>model\n",
+    );
+    check(
+        MISTRAL,
+        "suuaau",
+        "<s>[INST] 1\n\n2[/INST] 3\n\n4</s>[INST] 0\n\n5[/INST]",
+    );
+    check(
+        named("mistral"),
+        "uat",
+        "<s>[INST]0[/INST]1</s>[INST]2[/INST]",
+    );
 }
 
 #[test]
@@ -392,27 +462,23 @@ fn a_slow_template_is_left_behind_once() {
     let slow = "{% set s = 'x' * 100000000 %}{% for i in range(100) %}{% if s.count('y') %}{% endif %}{% endfor %}\
                 {% for m in messages %}{{ m.content }}{% endfor %}";
     let slow = format!(
-        "{{% if messages|length > 1 %}}{slow}{{% else %}}{{{{ messages[0].content }}}}{{% endif %}}"
+        "{{% if messages|length > 3 %}}{slow}{{% else %}}{{{{ messages[0].content }}}}{{% endif %}}"
     );
     let mut template = jinja(&slow).unwrap();
-    template.limit = Duration::from_millis(1);
-    let error = template.around("test", &["user", "user"]).unwrap_err();
+    template.engine.limit = Duration::from_millis(1);
+    let many = conversation("uaua");
+    let error = template.raw("test", &plain(&many), false).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.hint_text().unwrap().contains("Template::"));
-    template.limit = LIMIT;
-    let error = template.around("test", &["user"]).unwrap_err();
+    template.engine.limit = LIMIT;
+    let error = template.raw("test", &plain(&many[..1]), false).unwrap_err();
     assert_eq!(error.message(), TOO_SLOW);
 }
 
 #[test]
 fn a_missing_template_is_refused_with_what_to_do() {
     let choose = |template: &Template, own: Option<&str>| {
-        ChatTemplate::choose(
-            template,
-            own.map(str::to_owned),
-            String::new(),
-            String::new(),
-        )
+        ChatTemplate::choose(template, own.map(str::to_owned), spellings())
     };
     let error = choose(&Template::Auto, None).map(|_| ()).unwrap_err();
     assert_eq!(

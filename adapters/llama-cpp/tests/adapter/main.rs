@@ -15,3 +15,5 @@ mod serving;
 mod sharing;
 #[path = "../support/mod.rs"]
 mod support;
+mod thoughts;
+mod tools;

@@ -143,7 +143,7 @@ fn texts_are_counted_and_cut_as_data() {
 
 #[test]
 fn messages_that_a_template_refuses_are_unsupported_and_the_model_serves_on() {
-    let strict = "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}\
+    let strict = "{% for m in messages %}{% if m.role == 'assistant' %}{{ raise_exception('no assistant') }}{% endif %}\
                   {{ bos_token + m.content + eos_token }}{% endfor %}";
     let tiny = Tiny {
         template: Some(strict),
@@ -155,10 +155,10 @@ fn messages_that_a_template_refuses_are_unsupported_and_the_model_serves_on() {
         messages: vec![Message::data(speaker, "x")],
         open: Vec::new(),
     };
-    let request = GenerateRequest::greedy(said(Speaker::System), 1);
+    let request = GenerateRequest::greedy(said(Speaker::Assistant), 1);
     let error = block_on(model.generate(&request)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert_eq!(error.fact("detail"), Some("no system"));
+    assert_eq!(error.fact("detail"), Some("no assistant"));
     let x = i32::from(b'x');
     let want = [control("<s>"), x, control("</s>")];
     assert_eq!(ids(&model, said(Speaker::User)), want);

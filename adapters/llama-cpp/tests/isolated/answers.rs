@@ -12,13 +12,16 @@ use std::{
 use futures::{executor::block_on, future::join_all, poll};
 use journeyman::{
     ErrorKind, Seed,
-    contract::{LanguageModel, ModelCapabilities, ScoreRequest, Scorer, TokenSink, Tokenizer},
-    domain::Sampling,
+    contract::{
+        LanguageModel, ModelCapabilities, ScoreRequest, Scorer, TokenSink, Tokenizer, ToolChoice,
+    },
+    domain::{Sampling, ToolDefinition},
 };
+use journeyman_llama_cpp::{IsolatedLlama, Template};
 
 use crate::{
     Told, endless, greedy,
-    support::{CONTROL, Tiny, prompt},
+    support::{CONTROL, TestFile, Tiny, isolated_config, prompt, scripted},
     tireless,
 };
 
@@ -61,6 +64,31 @@ fn they_equal_those_in_process() {
     let text = "the <call> of the \u{1f600}";
     assert_eq!(there.count(text), here.count(text));
     assert_eq!(there.truncate(text, 7), here.truncate(text, 7));
+}
+
+#[test]
+fn tools_and_their_calls_come_across() {
+    const TOOLS: &str = include_str!("../templates/own/objects.jinja");
+    let mut request = greedy(200);
+    let schema = serde_json::json!({"type": "object", "properties": {"at": {"type": "string"}}});
+    request.tools = vec![ToolDefinition::new("look", "Looks.", schema)];
+    let text = "I look.\n{\"name\": \"look\", \"parameters\": {\"at\": \"mast\"}}";
+    let expect = scripted::answer(TOOLS, |_| (), &request, text).unwrap();
+    assert_eq!(expect.calls.len(), 1);
+    let at = expect.prompt_ids.len() - 1;
+    let file = TestFile::new("scripted.gguf", &scripted::bytes(TOOLS, text, at));
+    let mut config = isolated_config(&file.0);
+    config.model.template = Template::Auto;
+    let there = IsolatedLlama::load(config).unwrap();
+    assert!(there.capabilities().tools);
+    let answer = block_on(there.generate(&request)).unwrap();
+    assert_eq!((&answer.calls, &answer.text), (&expect.calls, &expect.text));
+    assert_eq!(answer.prompt_ids, expect.prompt_ids);
+    let count = block_on(there.count_prompt(&request)).unwrap();
+    assert_eq!(count.tokens, expect.prompt_ids.len());
+    request.tool_choice = ToolChoice::Named("swim".to_owned());
+    let error = block_on(there.generate(&request)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
 }
 
 #[test]

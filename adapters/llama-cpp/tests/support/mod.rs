@@ -3,6 +3,7 @@
 
 pub(crate) mod bare;
 pub(crate) mod gguf;
+pub(crate) mod scripted;
 
 use std::{
     fs,
@@ -159,11 +160,6 @@ impl Tiny {
     }
 
     fn metadata(&self) -> Vec<Vec<u8>> {
-        let vocabulary = vocabulary();
-        let merges = ["t h", "th e"];
-        let bos = CONTROL.len() as u32;
-        let bos = vocabulary.len() as u32 - bos;
-        let types = (0..vocabulary.len() as u32).map(|id| if id < bos { 1 } else { 3 });
         let mut pairs = vec![
             pair_text("general.architecture", "llama"),
             pair_text("general.name", "tiny"),
@@ -178,25 +174,10 @@ impl Tiny {
                 6,
                 &1e-5_f32.to_le_bytes(),
             ),
-            pair_text("tokenizer.ggml.model", "gpt2"),
-            pair_text("tokenizer.ggml.pre", self.split),
-            pair_texts("tokenizer.ggml.tokens", &vocabulary),
-            pair_texts("tokenizer.ggml.merges", &merges.map(str::to_owned)),
-            pair_list(
-                "tokenizer.ggml.token_type",
-                5,
-                &types.flat_map(u32::to_le_bytes).collect::<Vec<_>>(),
-                vocabulary.len(),
-            ),
-            pair_u32("tokenizer.ggml.bos_token_id", bos),
-            pair_u32("tokenizer.ggml.eos_token_id", bos + 1),
-            pair("tokenizer.ggml.add_bos_token", 7, &[self.add_bos.into()]),
         ];
+        pairs.extend(tokenizer(self.split, self.add_bos, self.template));
         if let Some(pooling) = self.pooling {
             pairs.push(pair_u32("llama.pooling_type", pooling));
-        }
-        if let Some(template) = self.template {
-            pairs.push(pair_text("tokenizer.chat_template", template));
         }
         pairs
     }
@@ -255,6 +236,45 @@ impl Tiny {
         }
         (tensors, data)
     }
+}
+
+/// The header's part about the tokenizer.
+fn tokenizer(split: &str, add_bos: bool, template: Option<&str>) -> Vec<Vec<u8>> {
+    let vocabulary = vocabulary();
+    let merges = ["t h", "th e"];
+    let bos = vocabulary.len() as u32 - CONTROL.len() as u32;
+    let types = (0..vocabulary.len() as u32).map(|id| if id < bos { 1 } else { 3 });
+    let mut pairs = vec![
+        pair_text("tokenizer.ggml.model", "gpt2"),
+        pair_text("tokenizer.ggml.pre", split),
+        pair_texts("tokenizer.ggml.tokens", &vocabulary),
+        pair_texts("tokenizer.ggml.merges", &merges.map(str::to_owned)),
+        pair_list(
+            "tokenizer.ggml.token_type",
+            5,
+            &types.flat_map(u32::to_le_bytes).collect::<Vec<_>>(),
+            vocabulary.len(),
+        ),
+        pair_u32("tokenizer.ggml.bos_token_id", bos),
+        pair_u32("tokenizer.ggml.eos_token_id", bos + 1),
+        pair("tokenizer.ggml.add_bos_token", 7, &[add_bos.into()]),
+    ];
+    pairs.extend(template.map(|template| pair_text("tokenizer.chat_template", template)));
+    pairs
+}
+
+/// The text of tokens, control tokens by their names.
+pub(crate) fn spelled(ids: &[i32]) -> String {
+    let bytes = ids
+        .iter()
+        .flat_map(|&id| match usize::try_from(id).unwrap() {
+            byte @ 0..=255 => vec![byte as u8],
+            id => match id - 256 {
+                merged if merged < MERGED.len() => MERGED[merged].as_bytes().to_vec(),
+                control => CONTROL[control - MERGED.len()].as_bytes().to_vec(),
+            },
+        });
+    String::from_utf8(bytes.collect()).unwrap()
 }
 
 /// Byte-level BPE as GPT-2 has it: bytes that cannot be printed are written as characters from U+0100 on.

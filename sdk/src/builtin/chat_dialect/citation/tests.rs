@@ -30,6 +30,7 @@ fn reply(text: &str) -> Generation {
         prompt_ids: Vec::new(),
         ids: Vec::new(),
         logprobs: Vec::new(),
+        forced: Vec::new(),
         prompt_tokens: 0,
         output_tokens: 0,
         finish: FinishReason::EndOfText,
