@@ -1,4 +1,4 @@
-//! Templates of real models, and hostile ones.
+//! Templates like those of known families, and hostile ones. Published templates are in `families`.
 
 use std::time::Duration;
 
@@ -11,46 +11,35 @@ use super::{engine::LIMIT, fault::TOO_SLOW, *};
 
 mod families;
 
-const LLAMA3: &str = r#"{{- bos_token }}
-{%- if custom_tools is defined %}
-    {%- set tools = custom_tools %}
-{%- endif %}
-{%- if not date_string is defined %}
-    {%- if strftime_now is defined %}
-        {%- set date_string = strftime_now("%d %b %Y") %}
-    {%- else %}
-        {%- set date_string = "26 Jul 2024" %}
-    {%- endif %}
-{%- endif %}
-{%- if messages[0]['role'] == 'system' %}
-    {%- set system_message = messages[0]['content']|trim %}
-    {%- set messages = messages[1:] %}
-{%- else %}
-    {%- set system_message = "" %}
-{%- endif %}
-{{- "<|start_header_id|>system<|end_header_id|>\n\n" }}
-{{- "Today Date: " + date_string + "\n\n" }}
-{{- system_message }}
-{{- "<|eot_id|>" }}
-{%- for message in messages %}
-    {%- if not (message.role == 'ipython' or message.role == 'tool' or 'tool_calls' in message) %}
-        {{- '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n'+ message['content'] | trim + '<|eot_id|>' }}
-    {%- elif message.role == "tool" or message.role == "ipython" %}
-        {{- "<|start_header_id|>ipython<|end_header_id|>\n\n" }}
-        {%- if message.content is mapping or message.content is iterable and message.content is not string %}
-            {{- message.content | tojson }}
-        {%- else %}
-            {{- message.content }}
-        {%- endif %}
-        {{- "<|eot_id|>" }}
-    {%- endif %}
+/// With a date, and a system message that is always there.
+const LLAMA3: &str = "{% set rules = messages[0].content | trim if messages[0].role == 'system' else '' %}
+{{- bos_token + '<|start_header_id|>system<|end_header_id|>\n\nToday Date: ' + strftime_now('%d %b %Y') + '\n\n' }}
+{{- rules + '<|eot_id|>' }}
+{%- for m in messages if m.role != 'system' %}
+    {{- '<|start_header_id|>' + ('ipython' if m.role == 'tool' else m.role) + '<|end_header_id|>\n\n' }}
+    {{- m.content + '<|eot_id|>' }}
 {%- endfor %}
 {%- if add_generation_prompt %}
     {{- '<|start_header_id|>assistant<|end_header_id|>\n\n' }}
 {%- endif %}
-"#;
+";
 
-const GEMMA: &str = "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for message in messages %}{% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}{% endif %}{% if (message['role'] == 'assistant') %}{% set role = 'model' %}{% else %}{% set role = message['role'] %}{% endif %}{{ '<start_of_turn>' + role + '\n' + message['content'] | trim + '<end_of_turn>\n' }}{% endfor %}{% if add_generation_prompt %}{{'<start_of_turn>model\n'}}{% endif %}";
+/// Without a system message, and with turns that alternate.
+const GEMMA: &str = "{{ bos_token }}
+{%- for m in messages %}
+    {%- if m.role == 'system' %}
+        {{- raise_exception('System role not supported') }}
+    {%- endif %}
+    {%- if (m.role == 'user') != (loop.index0 % 2 == 0) %}
+        {{- raise_exception('the roles must alternate') }}
+    {%- endif %}
+    {{- '<start_of_turn>' + ('model' if m.role == 'assistant' else m.role) + '\n' + m.content | trim }}
+    {{- '<end_of_turn>\n' }}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<start_of_turn>model\n' }}
+{%- endif %}
+";
 
 const MISTRAL: &str = r#"{%- if messages[0]["role"] == "system" %}
     {%- set system_message = messages[0]["content"] %}
@@ -239,7 +228,7 @@ fn named(name: &str) -> &'static str {
 }
 
 #[test]
-fn well_known_families_are_rendered_as_their_authors_meant() {
+fn templates_like_those_of_known_families_are_rendered() {
     check(
         LLAMA3,
         "suat",

@@ -7,7 +7,9 @@ use journeyman::{
     contract::{
         Dialect, GenerateRequest, Generation, LanguageModel, ToolChoice, TurnMove, TurnView,
     },
-    domain::{Action, Injection, Message, Observation, Prompt, Speaker, Task, ToolDefinition},
+    domain::{
+        Action, Injection, Message, Observation, Prompt, Speaker, Task, ToolCall, ToolDefinition,
+    },
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use serde_json::{Value, json};
@@ -267,10 +269,10 @@ fn a_call_that_must_be_made_is_begun_for_the_model() {
     assert!(error.message().contains("no tool is called"), "{error}");
 }
 
-#[test]
-fn chat_dialect_acts_by_the_model_s_own_calls() {
+/// `ChatDialect`'s next move after `text`, which llama.cpp writes for its prompt.
+fn next_move(template: &'static str, text: &str) -> TurnMove {
     let tiny = Tiny {
-        template: Some(QWEN3),
+        template: Some(template),
         ..Tiny::default()
     };
     let dialect = ChatDialect::of(tiny.load().capabilities());
@@ -290,17 +292,61 @@ fn chat_dialect_acts_by_the_model_s_own_calls() {
     };
     let mut request = GenerateRequest::greedy(prompt, 400);
     request.tools = tools;
-    let text = "<think>\nThe mast is high.\n</think>\n\n<tool_call>\n{\"name\": \"look\", \"arguments\": {\"at\": \
-                \"mast\"}}\n</tool_call>";
-    let answer = written(QWEN3, &request, text).unwrap();
-    let TurnMove::Act {
-        action, transcript, ..
-    } = turn(&[answer])
-    else {
-        panic!("it acts");
+    turn(&[written(template, &request, text).unwrap()])
+}
+
+#[test]
+fn chat_dialect_acts_by_the_model_s_own_calls() {
+    let act = |template, text: &str, expect: Action| {
+        let TurnMove::Act {
+            action, transcript, ..
+        } = next_move(template, text)
+        else {
+            panic!("it acts on {text}");
+        };
+        assert_eq!(action, expect, "{text}");
+        transcript
     };
-    assert_eq!(action, Action::call("look", json!({"at": "mast"})));
+    let look = || ToolCall::new("look", json!({"at": "mast"}));
+    let block =
+        "<tool_call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"mast\"}}\n</tool_call>";
+    let thought = format!("<think>\nThe mast is high.\n</think>\n\n{block}");
+    let transcript = act(QWEN3, &thought, Action::Call(vec![look()]));
     assert!(!transcript.contains("mast is high"), "{transcript}");
+    let three = [block; 3].join("\n");
+    act(QWEN2, &three, Action::Call(vec![look(), look(), look()]));
+    // A block that it did not open.
+    let (_, closed) = block.split_once('\n').unwrap();
+    act(QWEN2, closed, Action::Call(vec![look()]));
+    // Never a call.
+    let words = "I see no sail.";
+    act(SMALL, words, Action::Message(words.to_owned()));
+    act(OBJECTS, "{\"done\": true}", Action::EndTurn);
+    // The environment answers that it has no such tool.
+    let swim = "<tool_call>\n{\"name\": \"swim\", \"arguments\": {}}\n</tool_call>";
+    act(QWEN2, swim, Action::call("swim", json!({})));
+    // A model without tools of its own answers in the fallback's form.
+    let fallback = "{\"tool\": \"look\", \"arguments\": {\"at\": \"mast\"}}";
+    let thoughts = format!("Where?\n</think>\n\n{fallback}");
+    act(DEEPSEEK, &thoughts, Action::Call(vec![look()]));
+}
+
+#[test]
+fn chat_dialect_asks_again_for_an_answer_that_cannot_be_read() {
+    for (text, reason) in [
+        ("<tool_call>\nlook at the mast\n</tool_call>", ""),
+        ("", "empty"),
+    ] {
+        let TurnMove::Generate { prompt, tools, .. } = next_move(QWEN2, text) else {
+            panic!("it asks again after {text}");
+        };
+        assert_eq!(tools.len(), 2);
+        let last = prompt.messages.last().unwrap().text();
+        assert!(
+            last.contains("Answer again") && last.contains(reason),
+            "{last}"
+        );
+    }
 }
 
 #[test]

@@ -126,7 +126,11 @@ fn a_schema_nested_without_end_harms_nobody() {
     for _ in 0..500 {
         schema = serde_json::json!({ "not": schema });
     }
-    request.json_schema = Some(schema);
+    request.json_schema = Some(schema.clone());
+    let error = block_on(model.generate(&request)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    request.json_schema = None;
+    request.tools = vec![ToolDefinition::new("look", "Looks.", schema)];
     let error = block_on(model.generate(&request)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
     assert_eq!(model.process_id(), process);
