@@ -127,10 +127,8 @@ fn tool(name: &str, arguments: usize, required: usize) -> ToolDefinition {
 
 /// A world that is done after so many calls, each with a result of about so many characters.
 fn corridor(calls: usize, chars: usize, tools: Vec<ToolDefinition>) -> ScriptedEnvironment {
-    let seen = move |text: String, tools: &[ToolDefinition]| Observation {
-        text,
-        tools: tools.to_vec(),
-        source: Source::trusted("corridor"),
+    let seen = move |text: String, tools: &[ToolDefinition]| {
+        Observation::new(text, Source::trusted("corridor")).with_tools(tools.to_vec())
     };
     let at_first = tools.clone();
     ScriptedEnvironment::by(move |_, _, actions| {

@@ -42,11 +42,13 @@ class Step:
     action: Action
     text: str
     is_error: bool
+    kind: str = "result"
+    """As in `Observation`."""
 
 
 def _observation(value: dict[str, Any]) -> Observation:
     tools = [Tool(**tool) for tool in value.get("tools") or []]
-    return Observation(value["text"], tools, value.get("untrusted", False))
+    return Observation(value["text"], tools, value.get("untrusted", False), value.get("kind", "result"))
 
 
 class _Desk:
@@ -90,7 +92,7 @@ class Attempt:
         self.temperature: float = start["temperature"]
         self.time_limit: float = start["time_limit_ms"] / 1000
         """Seconds."""
-        self.steps = [Step(Action.from_json(s["action"]), s["text"], s["is_error"]) for s in start["steps"]]
+        self.steps = [Step(Action.from_json(s["action"]), s["text"], s["is_error"], s.get("kind", "result")) for s in start["steps"]]
         self.observation = _observation(start["observation"])
         """The current one."""
         self.skills = [Skill(**skill) for skill in start["skills"]]

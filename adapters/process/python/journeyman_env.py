@@ -59,11 +59,16 @@ class Tool:
 
 @dataclass
 class Observation:
-    """What the agent sees. `tools`: in force from here on; None: as before. `untrusted`: anybody may write it."""
+    """What the agent sees. `tools`: in force from here on; None: as before. `untrusted`: anybody may write it.
+
+    `kind` says what the text is to the agent: "result" (what came of an action; data), "user" (what the user says) or
+    "event" (something that happened; data).
+    """
 
     text: str
     tools: Optional[list[Tool]] = None
     untrusted: bool = False
+    kind: str = "result"
 
 
 @dataclass
@@ -210,6 +215,8 @@ def _observation(seen: Union[Observation, str]) -> dict[str, Any]:
     observation = asdict(Observation(seen) if isinstance(seen, str) else seen)
     if observation["tools"] is None:
         del observation["tools"]
+    if observation["kind"] == "result":
+        del observation["kind"]
     return observation
 
 

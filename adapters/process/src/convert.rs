@@ -10,8 +10,8 @@ use journeyman::{
 };
 
 use crate::protocol::{
-    Action, Call, ChildMessage, Failure, FailureKind, Observation, Outcome, Skill, Step, Task,
-    Tool, Transition, Usage as WireUsage,
+    Action, Call, ChildMessage, Failure, FailureKind, Observation, ObservationKind, Outcome, Skill,
+    Step, Task, Tool, Transition, Usage as WireUsage,
 };
 
 /// Characters of a child's text in an error.
@@ -103,6 +103,15 @@ pub(crate) fn observation(observation: &domain::Observation) -> Observation {
         text: observation.text.clone(),
         tools: Some(tools.collect()),
         untrusted: observation.source.trust != Trust::Trusted,
+        kind: kind(observation.kind),
+    }
+}
+
+fn kind(kind: domain::ObservationKind) -> ObservationKind {
+    match kind {
+        domain::ObservationKind::User => ObservationKind::User,
+        domain::ObservationKind::Event => ObservationKind::Event,
+        _ => ObservationKind::Result,
     }
 }
 
@@ -123,7 +132,12 @@ pub(crate) fn to_observation(
         true => Source::untrusted(source.name.clone()),
         false => source.clone(),
     };
-    domain::Observation::new(observation.text, source).with_tools(tools)
+    let seen = domain::Observation::new(observation.text, source).with_tools(tools);
+    match observation.kind {
+        ObservationKind::Result => seen,
+        ObservationKind::User => seen.by_user(),
+        ObservationKind::Event => seen.of_event(),
+    }
 }
 
 pub(crate) fn transition(transition: &domain::Transition) -> Transition {
@@ -171,6 +185,7 @@ pub(crate) fn step(step: &TakenStep) -> Result<Step, Error> {
         action: action(&step.action)?,
         text: step.result.text.clone(),
         is_error: step.result.is_error,
+        kind: kind(step.result.kind),
     })
 }
 

@@ -292,15 +292,10 @@ impl Execution<'_> {
             Either::Left((taken, _)) => taken.map_err(EndReason::Failed)?,
             Either::Right(_) => return Err(EndReason::Deadline),
         };
-        let now = &transition.observation;
-        let result = StepResult {
-            is_error: transition.is_error,
-            ..StepResult::new(now.text.clone(), now.source.clone())
-        };
-        let ends_turn = !matches!(action, Action::Call(_));
+        let result = StepResult::from(&transition);
         let mut step = Step::new(action, result).seeing(seen).saying(transcript);
         step.turn = self.turn;
-        self.turn += u32::from(ends_turn);
+        self.turn += u32::from(step.ends_turn());
         self.trajectory.push(step);
         self.trajectory.outcome = transition.outcome.clone();
         Ok(transition)

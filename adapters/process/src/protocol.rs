@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use values::{
-    Action, Attempt, Call, Capabilities, End, Failure, FailureKind, Observation, Outcome, Skill,
-    Step, Task, Tool, Transition, Usage,
+    Action, Attempt, Call, Capabilities, End, Failure, FailureKind, Observation, ObservationKind,
+    Outcome, Skill, Step, Task, Tool, Transition, Usage,
 };
 
 /// The version of the protocol that this crate speaks.

@@ -139,14 +139,8 @@ impl Environment for Toolworld {
                 .map(|service| define(&service.tool))
                 .collect(),
         };
-        let observation = Observation {
-            text: world.query.clone(),
-            tools,
-            source: Source {
-                name: SOURCE.to_owned(),
-                trust: Trust::Trusted,
-            },
-        };
+        let query = world.query.clone();
+        let observation = Observation::new(query, Source::trusted(SOURCE)).with_tools(tools);
         let simulation = Simulation::start(world, seed.0);
         Ok(Box::new(ToolworldEpisode {
             simulation,

@@ -105,9 +105,8 @@ fn step(index: u32, transcript: &str, action: Action, text: &str, is_error: bool
         observation: observation(),
         action,
         result: StepResult {
-            text: text.into(),
             is_error,
-            source,
+            ..StepResult::new(text, source)
         },
         transcript: transcript.into(),
         generations: Vec::new(),

@@ -104,7 +104,7 @@ class World(Environment):
         self.tools = self._tools()
         # The calls of each turn, in steps: what the checker is given.
         self.turns: list[list[list[str]]] = [[]]
-        return Observation(self._request(), list(self.tools.values()))
+        return Observation(self._request(), list(self.tools.values()), kind="user")
 
     def step(self, action: Action) -> Transition:
         if action.calls:
@@ -113,7 +113,7 @@ class World(Environment):
         if len(self.turns) == len(self.expected):
             return Transition(f"{state}The task is over.", outcome=Outcome(self._is_valid()))
         self.turns.append([])
-        return Transition(state + self._request())
+        return Transition(Observation(state + self._request(), kind="user"))
 
     def close(self) -> None:
         _forget(getattr(self, "model", None))

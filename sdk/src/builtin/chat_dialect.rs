@@ -40,6 +40,9 @@ const ANSWERS: usize = 2;
 /// - Fallback, for models without such an interface: the system message has the tools, results are data in the user's
 ///   messages, and an answer is one JSON object.
 ///
+/// What a user says ([`ObservationKind::User`](crate::domain::ObservationKind)) is a user's message in both forms, outside of any
+/// block and of any length, as the task is. Results, first observations and events are data.
+///
 /// After an unreadable answer the model is asked once more, with the reason.
 ///
 /// Other forms that models were trained on are accepted where their meaning is unambiguous: other field names, arguments

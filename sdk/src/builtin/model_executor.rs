@@ -17,8 +17,8 @@ use self::{
 use crate::{
     contract::{Attempt, Dialect, Episode, Executor, LanguageModel, TurnContext},
     domain::{
-        Action, EndReason, Exposure, Injection, Observation, Outcome, SkillRef, SkillUse, Step,
-        StepResult, Trajectory, UnreadTurn, Usage,
+        EndReason, Exposure, Injection, Observation, Outcome, SkillRef, SkillUse, Step, StepResult,
+        Trajectory, UnreadTurn, Usage,
     },
     error::{Error, ErrorKind, Result},
 };
@@ -210,23 +210,19 @@ impl<'a> Run<'a> {
         let observation = episode.observation().clone();
         self.acted = true;
         let transition = episode.step(&action).await?;
-        let ends_turn = !matches!(action, Action::Call(_));
-        self.steps.push(Step {
+        let step = Step {
             index: self.steps.len() as u32,
             turn: self.turn,
             actor: "agent".to_owned(),
             observation,
             action,
-            result: StepResult {
-                text: transition.observation.text,
-                is_error: transition.is_error,
-                source: transition.observation.source,
-            },
+            result: StepResult::from(&transition),
             transcript,
             generations,
             notes,
-        });
-        self.turn += u32::from(ends_turn);
+        };
+        self.turn += u32::from(step.ends_turn());
+        self.steps.push(step);
         self.outcome = transition.outcome;
         Ok(())
     }

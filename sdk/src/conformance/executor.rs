@@ -206,10 +206,11 @@ async fn steps(executor: &dyn Executor, fixture: &ExecutorFixture) -> Tried {
         )?;
         let answered = step.result.text == after.observation.text
             && step.result.is_error == after.is_error
-            && step.result.source == after.observation.source;
+            && step.result.source == after.observation.source
+            && step.result.kind == after.observation.kind;
         require(answered, || {
             format!(
-                "expected step {index} to record the text, source and `is_error` of {after:?}, found {:?}",
+                "expected step {index} to record the text, source, kind and `is_error` of {after:?}, found {:?}",
                 step.result
             )
         })?;

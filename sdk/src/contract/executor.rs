@@ -74,8 +74,7 @@ impl Attempt<'_> {
 ///                     break;
 ///                 }
 ///             };
-///             let now = transition.observation;
-///             let result = StepResult { is_error: transition.is_error, ..StepResult::new(now.text, now.source) };
+///             let result = StepResult::from(&transition);
 ///             trajectory.push(Step::new(action, result).seeing(seen));
 ///             if transition.outcome.is_some() {
 ///                 (trajectory.outcome, trajectory.end) = (transition.outcome, EndReason::Finished);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::{
-    Action, Compaction, EndReason, Injection, Observation, Outcome, Source, Step, StepResult,
-    ToolCall, ToolDefinition, Trajectory, Transition, Trust, Usage,
+    Action, Compaction, EndReason, Injection, Observation, ObservationKind, Outcome, Source, Step,
+    StepResult, ToolCall, ToolDefinition, Trajectory, Transition, Trust, Usage,
 };
 use crate::id::{AttemptId, Seed, TaskId};
 
@@ -57,7 +57,22 @@ impl Observation {
             text: text.into(),
             tools: Vec::new(),
             source,
+            kind: ObservationKind::Result,
         }
+    }
+
+    /// The same as the user's words.
+    #[must_use]
+    pub fn by_user(mut self) -> Self {
+        self.kind = ObservationKind::User;
+        self
+    }
+
+    /// The same as an event.
+    #[must_use]
+    pub fn of_event(mut self) -> Self {
+        self.kind = ObservationKind::Event;
+        self
     }
 
     /// The same with the tools in force.
@@ -195,7 +210,15 @@ impl StepResult {
             text: text.into(),
             is_error: false,
             source,
+            kind: ObservationKind::Result,
         }
+    }
+
+    /// The same as the user's words: the user answered the agent's message.
+    #[must_use]
+    pub fn by_user(mut self) -> Self {
+        self.kind = ObservationKind::User;
+        self
     }
 
     /// The world refused the action; the text says why.
@@ -207,7 +230,30 @@ impl StepResult {
     }
 }
 
+impl From<&Transition> for StepResult {
+    /// What a step's action led to.
+    fn from(transition: &Transition) -> Self {
+        let Observation {
+            text,
+            tools: _,
+            source,
+            kind,
+        } = &transition.observation;
+        Self {
+            text: text.clone(),
+            is_error: transition.is_error,
+            source: source.clone(),
+            kind: *kind,
+        }
+    }
+}
+
 impl Step {
+    /// Whether a turn of the dialogue ends with it: the agent made no call, or the user speaks next.
+    pub fn ends_turn(&self) -> bool {
+        !matches!(self.action, Action::Call(_)) || self.result.kind == ObservationKind::User
+    }
+
     /// What the agent wrote for this step: its transcript, or where it has none its action as JSON.
     pub fn words(&self) -> String {
         match self.transcript.trim().is_empty() {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compaction, SkillRef, SkillUse, Usage, skill_use};
+use super::{Compaction, ObservationKind, SkillRef, SkillUse, Usage, skill_use};
 use crate::{
     error::Error,
     id::{AttemptId, ModelId, Seed, TaskId},
@@ -53,6 +53,9 @@ pub struct Observation {
     pub tools: Vec<ToolDefinition>,
     /// The source of the text.
     pub source: Source,
+    /// What the text is to the agent.
+    #[serde(default, skip_serializing_if = "ObservationKind::is_result")]
+    pub kind: ObservationKind,
 }
 
 /// A call of a tool.
@@ -117,6 +120,9 @@ pub struct StepResult {
     pub is_error: bool,
     /// The source of the text.
     pub source: Source,
+    /// What the text is to the agent: that of the observation after the action.
+    #[serde(default, skip_serializing_if = "ObservationKind::is_result")]
+    pub kind: ObservationKind,
 }
 
 /// A token's number in its model's vocabulary.

@@ -16,7 +16,7 @@
 
 use super::tool_detail::{ToolDetail, brief_tools};
 use crate::{
-    domain::{Action, Compaction, Observation, Step, ToolDefinition},
+    domain::{Compaction, Observation, ObservationKind, Step, ToolDefinition},
     text::{actions_in_brief, brief, clipped},
 };
 
@@ -209,7 +209,7 @@ impl Compactor {
     pub(crate) fn apply(&self, seen: Seen<'_>) -> Compacted {
         let steps = seen.steps;
         let all = steps.len();
-        let shown = |place: usize, step: &Step| self.shown(place, all, ends_turn(step));
+        let shown = |place: usize, step: &Step| self.shown(place, all, step.ends_turn());
         let numbered = || steps.iter().enumerate();
         let dropped: Vec<&Step> = numbered()
             .filter(|(place, step)| shown(*place, step) == Shown::Nothing)
@@ -222,6 +222,7 @@ impl Compactor {
         let mut kept: Vec<Step> = Vec::new();
         let mut before: Option<&Step> = None;
         let mut note = (!dropped.is_empty()).then(|| note(&dropped));
+        let mut is_behind_gap = false;
         for (place, step) in numbered() {
             let how = shown(place, step);
             if how == Shown::Nothing {
@@ -229,23 +230,33 @@ impl Compactor {
                 continue;
             }
             let mut one = lean(step, how);
-            one.observation.text = match kept.last() {
+            match kept.last() {
                 // A dialect shows what was seen at first beside the task.
-                None => self.beginning(seen),
+                None => {
+                    one.observation.text = self.beginning(seen);
+                    let first = seen.steps.first();
+                    one.observation.kind =
+                        first.map_or(one.observation.kind, |first| first.observation.kind);
+                }
                 // It would take another text than the last result for something else that was seen.
                 Some(last)
                     if before.is_some_and(|one| one.result.text == step.observation.text) =>
                 {
-                    last.result.text.clone()
+                    one.observation.text = last.result.text.clone();
+                    one.observation.kind = last.result.kind;
                 }
-                Some(_) => one.observation.text,
-            };
+                Some(_) => {}
+            }
             let is_shorter = one.result.text != step.result.text;
             left_out.actions_only += u32::from(how == Shown::Action);
             left_out.shortened += u32::from(is_shorter && how != Shown::Action && place + 1 < all);
             left_out.newest |= is_shorter && place + 1 == all;
-            // The note stands where the first gap is.
-            if before.is_some_and(|before| dropped.iter().any(|one| std::ptr::eq(*one, before)))
+            is_behind_gap |=
+                before.is_some_and(|before| dropped.iter().any(|one| std::ptr::eq(*one, before)));
+            // The note stands behind the first gap, but not among a user's words where there is another place.
+            let is_place = one.result.kind != ObservationKind::User || place + 1 == all;
+            if is_behind_gap
+                && is_place
                 && let Some(note) = note.take()
             {
                 one.result.text = format!("{note}\n{}", one.result.text);
@@ -329,7 +340,7 @@ impl Sizes {
         let steps = steps.iter().map(|step| StepSize {
             action: ACTION.max(step.transcript.chars().count()),
             result: step.result.text.chars().count(),
-            ends_turn: ends_turn(step),
+            ends_turn: step.ends_turn(),
         });
         Self {
             steps: steps.collect(),
@@ -357,11 +368,6 @@ fn tools_size(tools: &[ToolDefinition]) -> usize {
         tool.name.len() + tool.description.len() + tool.input_schema.to_string().len()
     };
     tools.iter().map(size).sum()
-}
-
-/// Whether a step ends a turn of the task: then its result may be the user's next words, which are part of the task.
-fn ends_turn(step: &Step) -> bool {
-    !matches!(step.action, Action::Call(_))
 }
 
 /// A step as a prompt shows it, without what no prompt shows.

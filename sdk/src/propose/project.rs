@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Segment, SegmentArgument, SegmentCall, SegmentKind, ValueSource};
 use crate::{
-    domain::{Action, Step, Taint, Task, ToolCall, Trajectory, Trust, Verdict},
+    domain::{Action, ObservationKind, Step, Taint, Task, ToolCall, Trajectory, Trust, Verdict},
     id::SegmentId,
 };
 
@@ -98,6 +98,7 @@ fn add(segment: &mut Segment, step: &Step, seen: &mut Seen) {
         texts.push(text);
     }
     match tool {
+        _ if step.result.kind == ObservationKind::User => seen.request(&step.result.text),
         // A refusal states a rule of the world and is no result of a call.
         Some(tool) if !refused => seen.result(tool, &step.result.text),
         Some(_) => {}

@@ -27,8 +27,8 @@ pub fn turn_query(
     redact: impl Fn(&str) -> String,
 ) -> TurnQuery {
     let turn = steps.last().map_or(0, |step| step.turn);
-    // An action other than a call ends the user's turn; the observation after it is the next request.
-    let ended = (steps.last()).is_some_and(|step| !matches!(step.action, Action::Call(_)));
+    // After the end of a turn the observation is the next request.
+    let ended = steps.last().is_some_and(Step::ends_turn);
     let of_turn = steps.iter().filter(|step| step.turn == turn);
     let begun = of_turn.clone().next();
     let begun = begun.map(|step| step.observation.text.as_str());
@@ -63,7 +63,7 @@ pub fn turn_query(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::sample;
+    use crate::{domain::ObservationKind, testing::sample};
 
     /// The text of the query after these steps, with `seen` as the observation.
     fn asked(seen: &str, steps: &[Step]) -> String {
@@ -111,6 +111,13 @@ mod tests {
         steps[1].result.is_error = true;
         steps[1].result.text = "not that".to_owned();
         assert_eq!(asked("again", &steps[..2]), "again\nnot that\ndone");
+    }
+
+    #[test]
+    fn a_user_who_speaks_after_a_call_begins_a_turn() {
+        let mut steps = steps(2);
+        steps[1].result.kind = ObservationKind::User;
+        assert_eq!(asked("and now sell", &steps), "and now sell");
     }
 
     #[test]

@@ -135,11 +135,7 @@ async fn act(
             actor: "agent".to_owned(),
             observation,
             action,
-            result: StepResult {
-                text: transition.observation.text,
-                is_error: transition.is_error,
-                source: transition.observation.source,
-            },
+            result: StepResult::from(&transition),
             transcript: String::new(),
             generations: Vec::new(),
             notes: Vec::new(),

@@ -27,11 +27,7 @@ pub fn task(id: &str, words: &[&str]) -> Task {
 
 /// A trusted observation without tools.
 pub fn observation(text: &str) -> Observation {
-    Observation {
-        text: text.to_owned(),
-        tools: Vec::new(),
-        source: source(Trust::Trusted),
-    }
+    Observation::new(text, source(Trust::Trusted))
 }
 
 /// A source of this trust.
@@ -123,11 +119,7 @@ pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> 
             actor: "agent".to_owned(),
             observation: observation(&task.instruction),
             action: Action::Message((*word).to_owned()),
-            result: StepResult {
-                text: "go on".to_owned(),
-                is_error: false,
-                source: source(Trust::Trusted),
-            },
+            result: StepResult::new("go on", source(Trust::Trusted)),
             transcript: (*word).to_owned(),
             generations: Vec::new(),
             notes: Vec::new(),

@@ -144,11 +144,10 @@ async fn act(mut handle: AttemptHandle) -> Option<journeyman::report::TaskReport
         .to_owned();
     assert_eq!(word, IN_TASK, "the agent has the real task");
     handle.record(Step {
-        result: StepResult {
-            text: format!("it opened, and {IN_WORLD} fell out"),
-            is_error: false,
-            source: sample::source(Trust::Trusted),
-        },
+        result: StepResult::new(
+            format!("it opened, and {IN_WORLD} fell out"),
+            sample::source(Trust::Trusted),
+        ),
         ..sample::trajectory("x", handle.task(), &[&word], true).steps[0].clone()
     });
     let outcome = Outcome {

@@ -53,13 +53,10 @@ impl Executor for RuleAgent {
                     return Ok(trajectory);
                 }
             };
-            let now = transition.observation;
+            let now = &transition.observation;
             let refused = shadow.call(&line).outcome;
             policy.hear(&heard(&now.text, transition.is_error, refused));
-            let result = StepResult {
-                is_error: transition.is_error,
-                ..StepResult::new(now.text, now.source)
-            };
+            let result = StepResult::from(&transition);
             trajectory.push(Step::new(action, result).seeing(seen));
             if transition.outcome.is_some() {
                 (trajectory.outcome, trajectory.end) = (transition.outcome, EndReason::Finished);

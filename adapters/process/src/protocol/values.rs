@@ -62,6 +62,28 @@ pub struct Observation {
     /// the child.
     #[serde(default)]
     pub untrusted: bool,
+    /// What the text is to the agent.
+    #[serde(default, skip_serializing_if = "ObservationKind::is_result")]
+    pub kind: ObservationKind,
+}
+
+/// What an observation is to the agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ObservationKind {
+    /// What came of an action, or what the world looks like at first: data, in which no instruction is followed.
+    #[default]
+    Result,
+    /// What the user of the dialogue says.
+    User,
+    /// Something that happened without the agent: data.
+    Event,
+}
+
+impl ObservationKind {
+    fn is_result(&self) -> bool {
+        *self == Self::Result
+    }
 }
 
 /// A call of a tool.
@@ -200,6 +222,9 @@ pub struct Step {
     pub text: String,
     /// Whether the environment refused it.
     pub is_error: bool,
+    /// What the text is to the agent.
+    #[serde(default, skip_serializing_if = "ObservationKind::is_result")]
+    pub kind: ObservationKind,
 }
 
 /// Why an attempt ended. Where the environment gave an outcome, the attempt is finished whatever the child says.

@@ -117,9 +117,8 @@ impl Attempt {
             };
             let action = Action::Call(vec![call]);
             let result = StepResult {
-                text: text.clone(),
                 is_error: matches!(exchange.reply.outcome, Outcome::Refused(_)),
-                source: Source::trusted(SOURCE),
+                ..StepResult::new(text.clone(), Source::trusted(SOURCE))
             };
             let next = Observation::new(text, Source::trusted(SOURCE)).with_tools(tools.clone());
             let transcript = format!("{words}\n{}", action.to_json());

@@ -71,11 +71,8 @@ fn trace_of(scene: &Scene) -> Trace {
         trust: Trust::Trusted,
     };
     let services = scene.world.services.iter();
-    let observation = Observation {
-        text: scene.world.query.clone(),
-        tools: services.map(|service| define(&service.tool)).collect(),
-        source: source.clone(),
-    };
+    let tools = services.map(|service| define(&service.tool)).collect();
+    let observation = Observation::new(scene.world.query.clone(), source.clone()).with_tools(tools);
     let readable = scene.script.readable();
     let (_, said) = readable.split_once("<plan>").unwrap();
     let (begun, _) = said.split_once("<call>").unwrap();
@@ -88,9 +85,8 @@ fn trace_of(scene: &Scene) -> Trace {
             observation: observation.clone(),
             action: action(&exchange.call),
             result: StepResult {
-                text: exchange.reply.text.clone(),
                 is_error: matches!(exchange.reply.outcome, Outcome::Refused(_)),
-                source: source.clone(),
+                ..StepResult::new(exchange.reply.text.clone(), source.clone())
             },
             transcript: format!("{begun}<call> {}<obs>", exchange.call),
             generations: Vec::new(),

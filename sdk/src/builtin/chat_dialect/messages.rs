@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{ChatDialect, citation, native};
 use crate::{
     contract::TurnView,
-    domain::{Action, Message, Observation, Span, Speaker, Step, ToolDefinition},
+    domain::{Action, Message, Observation, ObservationKind, Span, Speaker, Step, ToolDefinition},
     text::{fenced, quote_skill_marks, skill_block},
 };
 
@@ -30,6 +30,7 @@ impl ChatDialect {
             match (&step.action, self.native_tools) {
                 (Action::Call(made), true) => {
                     messages.extend(native::called(self, step, made, &mut calls));
+                    messages.extend(said_next(step));
                     messages.extend(self.beyond(step, next));
                 }
                 (action, is_native) => {
@@ -80,13 +81,16 @@ impl ChatDialect {
         Message::new(Speaker::User, content)
     }
 
-    /// What came back for a step, and what is seen beside it, as a message of the user.
+    /// What came back for a step, and what is seen beside it, as a message of the user: data in blocks, and a user's words without one.
     fn came_back(&self, step: &Step, next: &Observation) -> Message {
-        let label = match step.result.is_error {
-            true => "error",
-            false => "result",
+        let result = &step.result;
+        let first = match (result.kind, result.is_error) {
+            (ObservationKind::User, _) => said(&result.text),
+            (ObservationKind::Event, _) => self.block("event", &result.text),
+            (ObservationKind::Result, true) => self.block("error", &result.text),
+            (ObservationKind::Result, false) => self.block("result", &result.text),
         };
-        let mut content = vec![Span::Data(self.block(label, &step.result.text))];
+        let mut content = vec![Span::Data(first)];
         if is_more(step, next) {
             content.push(Span::Data(format!("\n\n{}", self.observed(next))));
         }
@@ -99,7 +103,11 @@ impl ChatDialect {
     }
 
     fn observed(&self, observation: &Observation) -> String {
-        self.block("observation", &observation.text)
+        match observation.kind {
+            ObservationKind::User => said(&observation.text),
+            ObservationKind::Event => self.block("event", &observation.text),
+            ObservationKind::Result => self.block("observation", &observation.text),
+        }
     }
 
     fn block(&self, label: &str, text: &str) -> String {
@@ -110,6 +118,17 @@ impl ChatDialect {
     pub(super) fn quoted(&self, text: &str) -> String {
         quote_skill_marks(&self.clipped(text)).into_owned()
     }
+}
+
+/// A user's words: a turn of the user like the task, of any length, that cannot pass for a skill.
+fn said(text: &str) -> String {
+    quote_skill_marks(text).into_owned()
+}
+
+/// The words of a user who speaks after a step.
+fn said_next(step: &Step) -> Option<Message> {
+    let is_user = step.result.kind == ObservationKind::User;
+    is_user.then(|| Message::data(Speaker::User, said(&step.result.text)))
 }
 
 /// Whether the next observation says more than the step's result.

@@ -3,7 +3,7 @@
 use super::{ChatDialect, answer, tool::known};
 use crate::{
     contract::{FinishReason, Generation},
-    domain::{Action, Message, NativeCall, Step, ToolCall, ToolDefinition},
+    domain::{Action, Message, NativeCall, ObservationKind, Step, ToolCall, ToolDefinition},
     text::without_thinking,
 };
 
@@ -25,6 +25,9 @@ const MARKS: [&str; 5] = [
 ];
 /// The result of the calls beside the last one, since an environment answers all calls of a step with one text.
 const WITH_THE_LAST: &str = "(The result of the last call holds all results.)";
+
+/// The result of a call after which the user speaks.
+const THE_USER_SPEAKS: &str = "(The user speaks next.)";
 
 /// Reads an answer: its calls, or its text.
 pub(super) fn read(reply: &Generation, tools: &[ToolDefinition]) -> Result<Action, String> {
@@ -80,6 +83,9 @@ pub(super) fn called(
     let results: Vec<Message> = (calls.iter().enumerate())
         .map(
             |(index, call)| match (index == last, step.result.is_error) {
+                _ if step.result.kind == ObservationKind::User => {
+                    Message::answering(call, THE_USER_SPEAKS)
+                }
                 (false, _) => Message::answering(call, WITH_THE_LAST),
                 (true, false) => Message::answering(call, dialect.quoted(&step.result.text)),
                 (true, true) => {

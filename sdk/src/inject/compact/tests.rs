@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::domain::{Source, StepResult, ToolDefinition};
+use crate::domain::{Action, Source, StepResult, ToolDefinition};
 
 fn source() -> Source {
     Source::trusted("world")
@@ -13,11 +13,7 @@ fn observation(text: &str, tools: usize) -> Observation {
         description: "Does something that takes a while to explain. ".repeat(10),
         input_schema: json!({"type": "object", "properties": {}}),
     });
-    Observation {
-        text: text.to_owned(),
-        tools: tools.collect(),
-        source: source(),
-    }
+    Observation::new(text, source()).with_tools(tools.collect())
 }
 
 /// Steps of calls with results of so many characters; each sees the result of the one before.
@@ -226,4 +222,34 @@ fn what_was_seen_at_first_stays_beside_the_task_and_is_shortened_last() {
         compactor.apply(shown).steps[0].observation.text,
         first[0].observation.text
     );
+}
+
+/// Whatever is left out, a tool's text never becomes a user's, and the user's words of the latest turn stay whole.
+#[test]
+fn what_is_left_out_changes_no_ones_words() {
+    let mut steps = steps(12, 1_000);
+    for place in [3, 7] {
+        steps[place].action = Action::Message("What next?".to_owned());
+        steps[place].result = StepResult::new(format!("user {place}"), source()).by_user();
+        let said = steps[place].result.text.clone();
+        steps[place + 1].observation = Observation::new(said, source()).by_user();
+    }
+    let now = last(&steps);
+    let mut compactor = Compactor::default();
+    while compactor.cut(seen(&steps, &now), (500, 0)) {
+        let cut = compactor.apply(seen(&steps, &now));
+        let observed = cut
+            .steps
+            .iter()
+            .map(|step| &step.observation)
+            .chain([&cut.observation]);
+        for one in observed {
+            let is_users = one.text.starts_with("user ");
+            assert_eq!(one.kind == ObservationKind::User, is_users, "{one:?}");
+        }
+        for step in &cut.steps {
+            let is_users = step.result.kind == ObservationKind::User;
+            assert_eq!(is_users, step.result.text.starts_with("user "), "{step:?}");
+        }
+    }
 }

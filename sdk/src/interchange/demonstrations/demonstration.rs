@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Action, Exposure, SkillUse, Step, Taint, ToolDefinition, Trace},
+    domain::{Exposure, SkillUse, Step, Taint, ToolDefinition, Trace},
     error::{Error, Result},
     id::{AttemptId, Category, SkillId, TaskId, Version},
 };
@@ -250,10 +250,10 @@ fn messages(attempt: &Trace) -> Vec<ShownMessage> {
     messages
 }
 
-/// Who answers a step: a message is answered by the user.
+/// Who answers a step: the user where a turn ends, or a tool.
 fn answers(step: &Step) -> ShownRole {
-    match step.action {
-        Action::Call(_) => ShownRole::Tool,
-        _ => ShownRole::User,
+    match step.ends_turn() {
+        true => ShownRole::User,
+        false => ShownRole::Tool,
     }
 }

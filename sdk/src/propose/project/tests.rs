@@ -21,9 +21,8 @@ fn call(turn: u32, tool: &str, arguments: Value, result: &str, is_error: bool) -
         observation: sample::observation("what now?"),
         action: Action::Call(vec![call]),
         result: StepResult {
-            text: result.to_owned(),
             is_error,
-            source: sample::source(Trust::Trusted),
+            ..StepResult::new(result, sample::source(Trust::Trusted))
         },
         transcript: String::new(),
         generations: Vec::new(),

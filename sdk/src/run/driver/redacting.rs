@@ -228,6 +228,7 @@ impl Redacting {
                             name: said_by,
                             trust: _,
                         },
+                    kind: _,
                 },
             transcript,
             generations: _,
@@ -261,6 +262,7 @@ impl Redacting {
             text: seen,
             tools,
             source: Source { name, trust: _ },
+            kind: _,
         } = observation;
         let mut held = false;
         for text in [seen, name] {

@@ -230,3 +230,25 @@ fn words_are_scored_in_the_fallback_form() {
     };
     assert_eq!(native().scoring_pair(&view, &silent).unwrap(), None);
 }
+
+#[test]
+fn a_user_who_speaks_after_a_call_has_a_turn_of_the_user() {
+    let source = crate::domain::Source::trusted("desk");
+    let call = Action::call("unseal", json!({"tin": "red"}));
+    let mut step = Step::new(call, StepResult::new("No, the blue one.", source).by_user());
+    step.observation = kitchen("brew coffee");
+    let now = kitchen("No, the blue one.").by_user();
+    let found = messages(turn(&[step], &now, &[]));
+    let said: Vec<(Speaker, String)> = found
+        .iter()
+        .map(|one| (one.speaker, one.text()))
+        .skip(2)
+        .collect();
+    assert_eq!(
+        said[1..],
+        [
+            (Speaker::Tool, THE_USER_SPEAKS.to_owned()),
+            (Speaker::User, "No, the blue one.".to_owned())
+        ]
+    );
+}
