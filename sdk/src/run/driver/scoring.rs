@@ -1,5 +1,7 @@
 //! The log-probabilities by which skills are compared for a query.
 
+use std::future::Future;
+
 use futures::future::try_join_all;
 
 use super::performer::Performer;
@@ -7,7 +9,13 @@ use crate::{
     contract::{Dialect, FitTotals, ScoreRequest, Scorer, SkillScores, Total},
     domain::{Prompt, ScoreKind, Skill},
     error::{Error, ErrorKind, Result},
+    text::clipped,
 };
+
+/// How often a query that is too long is shortened.
+const SHORTER_QUERIES: usize = 4;
+/// The length of the note in place of what is left out of a query, in characters.
+const NOTE: usize = 40;
 
 impl Performer {
     /// What a kind of score needs of each skill.
@@ -53,8 +61,11 @@ impl Performer {
         score: ScoreKind,
     ) -> Result<Vec<SkillScores>> {
         let texts: Vec<String> = skills.iter().map(|s| dialect.skill_text(s)).collect();
-        let request = self.score_request(dialect.score_prompt(query), texts.clone());
-        let conditional = scorer.score(&request).await?;
+        let behind = |query: String| {
+            let request = self.score_request(dialect.score_prompt(&query), texts.clone());
+            async move { scorer.score(&request).await }
+        };
+        let conditional = with_shorter_query(query, behind).await?;
         if conditional.len() != skills.len() {
             return Err(other_number());
         }
@@ -83,10 +94,17 @@ impl Performer {
         query: &str,
         skill: &Skill,
     ) -> Result<SkillScores> {
-        let question = dialect.fit_question(query, &dialect.skill_text(skill))?;
-        let answers = vec![question.fits, question.does_not];
-        let request = self.score_request(question.prompt, answers);
-        let scores = scorer.score(&request).await?;
+        let text = dialect.skill_text(skill);
+        let behind = |query: String| {
+            let question = dialect.fit_question(&query, &text);
+            async move {
+                let question = question?;
+                let answers = vec![question.fits, question.does_not];
+                let request = self.score_request(question.prompt, answers);
+                scorer.score(&request).await
+            }
+        };
+        let scores = with_shorter_query(query, behind).await?;
         let [fits, does_not] = scores.as_slice() else {
             return Err(other_number());
         };
@@ -136,10 +154,107 @@ impl Performer {
     }
 }
 
+/// Scores behind a query. A query that is too long for the scorer's context loses its middle, only as far as it must; all skills
+/// of a request are scored behind the same words.
+async fn with_shorter_query<T, F>(query: &str, score: impl Fn(String) -> F) -> Result<T>
+where
+    F: Future<Output = Result<T>>,
+{
+    let mut shown = query.to_owned();
+    for _ in 0..SHORTER_QUERIES {
+        let error = match score(shown.clone()).await {
+            Err(error) => error,
+            done => return done,
+        };
+        let chars = shown.chars().count();
+        let Some(most) = fitting(&error, chars) else {
+            return Err(error);
+        };
+        tracing::info!(
+            chars,
+            most,
+            "the query is shortened to fit the scorer's context"
+        );
+        shown = clipped(query, most);
+    }
+    score(shown).await
+}
+
+/// The characters of a query of so many that the scorer's context has room for, where the error says that the prompt with its
+/// longest continuation is too long.
+fn fitting(error: &Error, chars: usize) -> Option<usize> {
+    let fact = |key| error.fact(key).and_then(|fact| fact.parse::<usize>().ok());
+    let (prompt, context) = (fact("prompt_tokens")?, fact("context")?);
+    let room = context.saturating_sub(fact("continuation_tokens").unwrap_or(context / 4));
+    if error.kind() != ErrorKind::Invalid || prompt <= room {
+        return None;
+    }
+    let most = chars.saturating_mul(room) / prompt.max(1);
+    let most = (most - most / 16).saturating_sub(NOTE);
+    (most > 0 && most < chars).then_some(most)
+}
+
 fn other_number() -> Error {
     Error::new(
         ErrorKind::Model,
         "Scorer::score",
         "the scorer gave another number of answers than it was asked for",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use futures::executor::block_on;
+
+    use super::*;
+    use crate::{
+        builtin::ChatDialect,
+        contract::Backends,
+        recipe::Limits,
+        testing::{Play, ScriptedScorer, sample},
+    };
+
+    /// A performer whose scorer has room for so many words, and what it says of two skills behind a query of so many words.
+    fn scored(words: usize, score: ScoreKind) -> Result<Vec<SkillScores>> {
+        let scorer = ScriptedScorer::by(|prompt, _| {
+            // The probability says how long the prompt is.
+            Play::Give(-(prompt.text().split_whitespace().count() as f64))
+        });
+        let backends = Backends::own_loop()
+            .with_scorer(Arc::new(scorer))
+            .with_dialect(Arc::new(ChatDialect::default()));
+        let performer = Performer::new(Arc::new(backends), Limits::default());
+        let query = "open the door ".repeat(words / 3);
+        let skills = [sample::skill("brew"), sample::skill("unseal")];
+        block_on(performer.score(&query, &skills, score))
+    }
+
+    #[test]
+    fn a_query_that_is_too_long_is_shortened_for_all_skills_alike() {
+        for (score, at_most) in [(ScoreKind::Sum, 4_096.0), (ScoreKind::Fits, 4_096.0)] {
+            let scores = scored(9_000, score).unwrap();
+            let words = |one: &SkillScores| match one.fit {
+                Some(fit) => -fit.fits.sum / fit.fits.tokens as f64,
+                None => -one.conditional.unwrap().sum / one.conditional.unwrap().tokens as f64,
+            };
+            let words: Vec<f64> = scores.iter().map(words).collect();
+            assert!(words.iter().all(|words| *words < at_most), "{words:?}");
+            assert!(words.iter().all(|words| *words > 2_000.0), "{words:?}");
+            if score == ScoreKind::Sum {
+                assert_eq!(words[0], words[1]);
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_of_another_kind_shortens_nothing() {
+        let other = Error::invalid("Scorer::score", "the adapter is unknown");
+        assert_eq!(fitting(&other, 1_000), None);
+        let down = Error::new(ErrorKind::Unavailable, "Scorer::score", "down")
+            .with("prompt_tokens", 900)
+            .with("context", 100);
+        assert_eq!(fitting(&down, 1_000), None);
+    }
 }
