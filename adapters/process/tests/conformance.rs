@@ -10,7 +10,7 @@ use journeyman::{
     Result, Seed,
     conformance::{self, Report, environment::EnvironmentFixture, executor::ExecutorFixture},
     contract::Environment,
-    domain::{Action, Task},
+    domain::{Action, ObservationKind, Task},
     testing::{ScriptedEnvironment, sample},
 };
 use journeyman_process::{ProcessEnvironment, ProcessExecutor};
@@ -38,6 +38,28 @@ fn guesses(number: i64) -> Vec<Action> {
         guess(number + 1),
         guess(number),
     ]
+}
+
+/// Over the pipe a word stays what it is to the agent.
+#[test]
+fn a_user_an_event_and_a_result_are_told_apart() {
+    block_on(async {
+        let desk = ProcessEnvironment::start(support::child("desk.py", &[]))
+            .await
+            .unwrap();
+        let task = Task::new("a", "Guess.");
+        let mut episode = desk.reset(&task, Seed(7)).await.unwrap();
+        assert_eq!(episode.observation().kind, ObservationKind::Result);
+        for (said, kind) in [
+            ("well", ObservationKind::User),
+            ("alarm", ObservationKind::Event),
+            ("page", ObservationKind::Result),
+        ] {
+            let transition = episode.step(&Action::Message(said.to_owned())).await;
+            assert_eq!(transition.unwrap().observation.kind, kind, "{said}");
+        }
+        episode.close().await.unwrap();
+    });
 }
 
 #[test]

@@ -46,8 +46,10 @@ class Desk(Environment):
             return Transition("?", outcome=Outcome(True, 7.0))
         if action.message == "page":
             return Observation("from the web", untrusted=True)
+        if action.message == "alarm":
+            return Observation("The bell rings.", kind="event")
         if action.message is not None:
-            return action.message
+            return Observation(action.message, kind="user")
         if action.ends_turn:
             return Transition("The turn is yours.", is_error=True)
         (call,) = action.calls
