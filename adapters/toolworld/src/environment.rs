@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use journeyman::contract::{Environment, EnvironmentCapabilities, Episode};
 use journeyman::domain::{
-    Action, Observation, Outcome, Source, Task, ToolCall, ToolDefinition, Transition, Trust,
+    Action, Observation, Outcome, Source, Task, ToolCall, ToolDefinition, Transition,
 };
 use journeyman::{Error, ErrorKind, Result, Seed};
 use serde::{Deserialize, Serialize};
