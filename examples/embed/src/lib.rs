@@ -1,6 +1,7 @@
 //! The shortest hosts. `src/bin/hand_over.rs` hands its tasks over and `src/bin/own_loop.rs` keeps its own agent loop; each
-//! is one file of under 60 lines, on the scripted model of `examples/host`, so that it runs anywhere. `python/parcels.py` is an
-//! environment in Python. The guides in `docs` print these files; the tests compare them, and run them.
+//! is one file of under 60 lines that needs no other, with a GGUF file as its model. `src/bin/scripted.rs` runs both without
+//! one, on the scripted model of `examples/host`. `python/parcels.py` is an environment in Python. The guides in `docs` print
+//! these files; the tests compare them, and run them.
 
 /// The guide to both ways in.
 #[cfg(doctest)]

@@ -1,7 +1,8 @@
-//! Both programs run, what they say they learned is learned, and each is one file of under 60 lines.
+//! Both programs run on a scripted model, what they say they learned is learned, and each is one file of under 60 lines that
+//! needs nothing but published crates.
 #![allow(clippy::panic, clippy::unwrap_used, missing_docs)]
 
-use std::process::Command;
+use std::{collections::BTreeSet, process::Command};
 
 const PROGRAMS: [&str; 2] = [
     include_str!("../src/bin/hand_over.rs"),
@@ -11,7 +12,8 @@ const PROGRAMS: [&str; 2] = [
 /// Runs a program in a folder of its own, where it leaves its library; what it prints.
 fn run(program: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let run = Command::new(program)
+    let run = Command::new(env!("CARGO_BIN_EXE_scripted"))
+        .arg(program)
         .current_dir(folder.path())
         .output()
         .unwrap();
@@ -29,7 +31,7 @@ fn share_done(report: &str) -> f64 {
 
 #[test]
 fn handed_over_tasks_are_learned_from() {
-    let said = run(env!("CARGO_BIN_EXE_hand_over"));
+    let said = run("hand_over");
     let (before, after) = said.split_once("after: ").unwrap();
     let (before_done, after_done) = (share_done(before), share_done(after));
     assert!(before_done < 90.0 && after_done == 100.0, "{said}");
@@ -42,7 +44,7 @@ fn handed_over_tasks_are_learned_from() {
 
 #[test]
 fn the_own_loop_learns_from_its_first_tasks() {
-    let said = run(env!("CARGO_BIN_EXE_own_loop"));
+    let said = run("own_loop");
     let lines: Vec<&str> = said
         .lines()
         .filter(|line| line.starts_with("task "))
@@ -76,5 +78,56 @@ fn each_program_is_one_file_of_under_sixty_lines() {
     for program in PROGRAMS {
         let lines = program.lines().count();
         assert!(lines < 60, "{lines} lines");
+    }
+}
+
+/// Crates that a program names, by the first part of each path in it.
+fn crates(program: &str) -> BTreeSet<&str> {
+    let starts = program.match_indices("::").map(|(at, _)| {
+        let before = &program[..at];
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let name = before.rsplit(|c: char| !is_name(c)).next().unwrap();
+        let is_first = !before[..before.len() - name.len()].ends_with("::");
+        (name, is_first)
+    });
+    let is_crate = |name: &str| name.starts_with(|c: char| c.is_ascii_lowercase());
+    let first = starts.filter(|(name, is_first)| *is_first && is_crate(name));
+    first.map(|(name, _)| name).collect()
+}
+
+/// A copy of one file compiles with the crates that the page names.
+#[test]
+fn each_program_needs_nothing_but_the_crates_of_the_page() {
+    let page = include_str!("../../../docs/embed.md");
+    // The standard library and its types, the linter, and modules of the SDK.
+    let known = ["std", "usize", "clippy", "contract", "prelude", "recipe"];
+    for program in PROGRAMS {
+        let named = crates(program);
+        assert!(named.contains("journeyman_llama_cpp"), "{named:?}");
+        for name in named.into_iter().filter(|name| !known.contains(name)) {
+            let is_listed = [name.to_owned(), name.replace('_', "-")]
+                .iter()
+                .any(|package| page.contains(&format!("\n{package} = ")));
+            assert!(is_listed, "the page does not list {name}");
+        }
+    }
+    assert_eq!(
+        crates("use host::{a::b}; Arc::new(c::d())"),
+        BTreeSet::from(["a", "c", "host"])
+    );
+}
+
+#[test]
+fn a_model_that_is_not_there_is_an_error_of_both() {
+    for program in [
+        env!("CARGO_BIN_EXE_hand_over"),
+        env!("CARGO_BIN_EXE_own_loop"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let run = Command::new(program).current_dir(folder.path()).output();
+        let run = run.unwrap();
+        assert_eq!(run.status.code(), Some(1));
+        let errors = String::from_utf8_lossy(&run.stderr);
+        assert!(errors.contains("model.gguf"), "{errors}");
     }
 }

@@ -16,6 +16,7 @@ mod memory_store;
 mod model_executor;
 #[cfg(feature = "threads")]
 mod on_thread;
+mod one_model;
 #[cfg(feature = "system-clock")]
 mod system_clock;
 mod vector_retriever;

@@ -11,7 +11,7 @@ use super::{
 /// [`Journeyman::findings`](crate::run::Journeyman::findings) lists what does not happen then.
 ///
 /// A host that hands over tasks begins with [`Backends::new`]. A host that keeps its own agent loop begins with
-/// [`Backends::own_loop`]. Further parts are set as fields or by the `with_` methods.
+/// [`Backends::own_loop`], and one whose only model is to take every place with [`Backends::of_model`]. Further parts are set as fields or by the `with_` methods.
 ///
 /// ```
 /// use std::sync::Arc;

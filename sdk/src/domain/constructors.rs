@@ -110,6 +110,19 @@ impl Action {
         Self::Call(vec![ToolCall::new(tool, arguments)])
     }
 
+    /// Whether it calls a tool of this name.
+    ///
+    /// ```
+    /// use journeyman::domain::Action;
+    /// use serde_json::json;
+    ///
+    /// assert!(Action::call("close", json!({})).has_call("close"));
+    /// assert!(!Action::EndTurn.has_call("close"));
+    /// ```
+    pub fn has_call(&self, tool: &str) -> bool {
+        matches!(self, Self::Call(calls) if calls.iter().any(|call| call.tool == tool))
+    }
+
     /// The action as JSON, in the form in which [`ChatDialect`](crate::builtin::ChatDialect) asks a model for it: an object with
     /// `tool` and `arguments` for each call, on lines of their own; `message`; or `done`.
     ///

@@ -1,17 +1,15 @@
-//! Hand the tasks over: `cargo run -p embed --bin hand_over` makes the folder `library` where it is started.
+//! Hand the tasks over: the model `model.gguf` works at a desk; what it learns is kept in `library`.
 #![allow(clippy::print_stdout, reason = "it shows what happens")]
-use std::{ops::Range, path::Path, sync::Arc};
+use std::sync::Arc;
 
-use host::{hand_over::learn_and_compare, model::Scripted, tasks::task};
-use journeyman::prelude::*;
+use journeyman::{contract::Scorer, prelude::*};
+use journeyman_disk::DiskStore;
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use serde_json::json;
 
 /// A desk that closes a ticket only after its customer was verified. No task says so.
-#[derive(Debug)]
-struct Desk;
-#[derive(Debug)]
-struct Shift(Observation, bool); // what the agent sees; whether the customer was verified
-
+#[derive(Debug, Default)]
+struct Desk(Observation, bool); // what the agent sees; whether the customer was verified
 #[async_trait]
 impl Environment for Desk {
     fn capabilities(&self) -> EnvironmentCapabilities {
@@ -21,21 +19,19 @@ impl Environment for Desk {
         let tool = |name| ToolDefinition::new(name, name, json!({"type": "object"}));
         let seen = Observation::new(task.instruction.as_str(), Source::trusted("desk"))
             .with_tools(["verify_customer", "close_ticket"].map(tool).to_vec());
-        Ok(Box::new(Shift(seen, false)))
+        Ok(Box::new(Desk(seen, false)))
     }
 }
-
 #[async_trait]
-impl Episode for Shift {
+impl Episode for Desk {
     fn observation(&self) -> &Observation {
         &self.0
     }
     async fn step(&mut self, action: &Action) -> Result<Transition> {
-        let called = |tool| matches!(action, Action::Call(calls) if calls.iter().any(|one| one.tool == tool));
-        self.1 |= called("verify_customer");
+        self.1 |= action.has_call("verify_customer");
         self.0.text = format!("The customer is verified: {}.", self.1);
         let seen = self.0.clone();
-        Ok(match called("close_ticket") {
+        Ok(match action.has_call("close_ticket") {
             true if self.1 => Transition::end(seen, Outcome::success()),
             true => Transition::refused(seen),
             false if *action == Action::EndTurn => Transition::end(seen, Outcome::failure()),
@@ -46,14 +42,18 @@ impl Episode for Shift {
         Ok(())
     }
 }
-
-#[tokio::main]
-async fn main() -> Result<()> {
-    let (model, world) = (Arc::new(Scripted::default()), Arc::new(Desk));
-    let closings = |range: Range<usize>| range.step_by(2).map(task).collect();
-    let (tasks, held_out) = (closings(0..48), closings(100..180));
-    let (judge, library) = (Arc::new(EnvironmentJudge), Path::new("library"));
-    let (before, after) = learn_and_compare(model, world, judge, library, tasks, held_out).await?;
+pub(crate) async fn learn(model: Arc<impl LanguageModel + Scorer + 'static>) -> Result<()> {
+    let library = Arc::new(DiskStore::open("library", &Default::default())?);
+    let parts = Backends::of_model(model, Arc::new(Desk::default()))?.with_store(library);
+    let desk = Journeyman::open(parts, recipe::standard(), Options::new("desk", Seed(7))).await?;
+    let task = |n: u32| Task::new(n.to_string(), format!("Close ticket T-{n} of customer A."));
+    let before = desk.evaluate((100..140).map(task).collect()).await?; // changes nothing
+    desk.learn((0..24).map(task).collect()).await?; // other tasks
+    let after = desk.evaluate((100..140).map(task).collect()).await?;
     println!("before: {before}after: {after}");
     Ok(())
+}
+#[tokio::main]
+async fn main() -> Result<()> {
+    learn(LlamaCpp::load(LlamaConfig::new("model.gguf"))?).await
 }
