@@ -25,7 +25,27 @@ struct Readme;
 #[doc = include_str!("../../docs/models.md")]
 struct Models;
 
+/// The samples of the exports.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/exports.md")]
+struct Exports;
+
+/// The sample of the demonstrations.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/demonstrations.md")]
+struct Demonstrations;
+
 /// The sample of how a role is replaced.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/roles.md")]
 struct Roles;
+
+/// The samples of the guide to MCP.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/mcp.md")]
+struct Mcp;
+
+/// The sample of the guide to embeddings.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embeddings.md")]
+struct Embeddings;
