@@ -27,6 +27,7 @@ use journeyman::{
     report::{Event, EventKind, RunReport, TaskReport},
     run::{Journeyman, Options},
 };
+use journeyman_disk::DiskStore;
 use journeyman_mcp::ExpectationJudge;
 use serde_json::json;
 
@@ -89,9 +90,13 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
     if !command.only_measure {
         tell("learning");
         let learning = journeyman.learn(tasks.stream.clone());
-        learning_report = Some(follow(&journeyman, learning, tasks.stream.len()).await?);
+        let learned = follow(&journeyman, learning, tasks.stream.len()).await?;
         let again = measure("measuring held-out tasks again");
-        after = Some(follow(&journeyman, again, tasks.held_out.len()).await?);
+        let measured = follow(&journeyman, again, tasks.held_out.len()).await;
+        if measured.is_err() {
+            tell_kept(&learned, &parts.store, &library).await;
+        }
+        (after, learning_report) = (Some(measured?), Some(learned));
     }
     parts.world.close().await;
     let compared = Comparison::of(before.as_ref(), after.as_ref());
@@ -104,18 +109,41 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
     Ok(answer)
 }
 
-/// The figures, and what is in the library.
-fn told(compared: &Comparison, skills: &SkillLibrary, library: &Path, seed: u64) -> Answer {
-    let offered = skills.entries().filter(|one| one.skill.state.is_offered());
-    let (offered, all) = (offered.count(), skills.entries().count());
+/// Where the measurement after the learning fails, its error comes last: what the learning left is said before it.
+async fn tell_kept(learned: &RunReport, store: &DiskStore, library: &Path) {
+    if let Ok(skills) = load(store).await {
+        let kept = in_library(&skills, library);
+        let text = format!("{}What was learned is kept. {kept}", learned::text(learned));
+        tell(text.trim_end());
+    }
+}
+
+/// The skills of the library, and what to do about those that are not offered.
+fn in_library(skills: &SkillLibrary, library: &Path) -> String {
+    let (offered, all) = counts(skills);
     let held_back = "Skills that are not offered wait in quarantine, since the world is not trusted: read them with `skill show`, \
          then `skill release` them, or set `trusted = true` for a world of your own.\n";
-    let text = format!(
-        "{}The library has {all} skills, of which {offered} are offered: {}\n{}Seed {seed}.\n",
-        compared.text(),
+    format!(
+        "The library has {all} skills, of which {offered} are offered: {}\n{}",
         library.display(),
         if offered < all { held_back } else { "" },
+    )
+}
+
+/// The skills that are offered, and all.
+fn counts(skills: &SkillLibrary) -> (usize, usize) {
+    let offered = skills.entries().filter(|one| one.skill.state.is_offered());
+    (offered.count(), skills.entries().count())
+}
+
+/// The figures, and what is in the library.
+fn told(compared: &Comparison, skills: &SkillLibrary, library: &Path, seed: u64) -> Answer {
+    let text = format!(
+        "{}{}Seed {seed}.\n",
+        compared.text(),
+        in_library(skills, library)
     );
+    let (offered, all) = counts(skills);
     let mut json = compared.json();
     json["learning"] = json!(null);
     json["seed"] = seed.into();

@@ -6,10 +6,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
 };
 
@@ -17,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     running::services,
-    support::{Place, documented},
+    support::{Place, Ran, documented},
 };
 
 fn children(file: &str) -> PathBuf {
@@ -93,21 +90,21 @@ impl ModelServer {
     fn start(last: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let ended = Arc::new(AtomicBool::new(false));
+        let (ended, refused) = (AtomicBool::new(false), AtomicUsize::new(0));
         thread::spawn(move || {
             for stream in listener.incoming() {
                 if ended.load(Ordering::SeqCst) {
                     // Nobody listens any more.
                     return;
                 }
-                serve(stream.unwrap(), last, &ended);
+                serve(stream.unwrap(), last, &ended, &refused);
             }
         });
         Self { url }
     }
 }
 
-fn serve(mut stream: TcpStream, last: &str, ended: &AtomicBool) {
+fn serve(mut stream: TcpStream, last: &str, ended: &AtomicBool, refused: &AtomicUsize) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -132,7 +129,7 @@ fn serve(mut stream: TcpStream, last: &str, ended: &AtomicBool) {
                 ended.store(true, Ordering::SeqCst);
                 return;
             }
-            let said = said(&body["messages"]);
+            let said = said(&body["messages"], refused);
             let choice = json!({"index": 0, "delta": {"content": said}, "finish_reason": "stop"});
             let text = format!("data: {}\n\ndata: [DONE]\n\n", json!({"choices": [choice]}));
             ("200 OK", "text/event-stream", text)
@@ -146,13 +143,35 @@ fn serve(mut stream: TcpStream, last: &str, ended: &AtomicBool) {
     let _ = stream.write_all(format!("{head}{text}").as_bytes());
 }
 
-/// The agent closes the ticket, and verifies the customer once it was refused; the writer says so in a skill.
-fn said(messages: &Value) -> String {
-    if messages.to_string().contains("You distil reusable skills") {
+/// What the writer says behind the attempts at the first three tickets: a name, an insight and a step.
+const LESSONS: [(&str, &str, &str); 3] = [
+    (
+        "close_after_verify",
+        "The desk closes no ticket before verify_customer was called",
+        "Call verify_customer first",
+    ),
+    (
+        "read_refusals",
+        "A refusal of this desk names the tool that is missing",
+        "Read which tool the refusal names, and call it",
+    ),
+    (
+        "never_give_up_early",
+        "Attempts that end behind one refusal leave their work undone",
+        "Go on after a refusal until the world says that all is done",
+    ),
+];
+
+/// The agent closes the ticket. Once it is refused, it verifies the customer in every other attempt, and gives up in the rest;
+/// the writer says what helps in a skill for the ticket.
+fn said(messages: &Value, refused: &AtomicUsize) -> String {
+    let text = messages.to_string();
+    if text.contains("You distil reusable skills") {
+        let (_, ticket) = text.split_once("Close ticket T-").unwrap();
+        let (name, insight, step) = LESSONS[usize::from(ticket.as_bytes()[0] - b'0')];
         return json!({
-            "skill_name": "close_after_verify", "problem_type": "Support",
-            "key_insight": "The desk closes no ticket before verify_customer was called",
-            "method": ["Call verify_customer first", "Then call close_ticket"], "check": null, "confidence": 0.9,
+            "skill_name": name, "problem_type": "Support", "key_insight": insight,
+            "method": [step, "Then call close_ticket"], "check": null, "confidence": 0.9,
         })
         .to_string();
     }
@@ -162,6 +181,9 @@ fn said(messages: &Value) -> String {
         .flatten()
         .filter(|message| message["role"] == "assistant");
     let tool = match said.count() {
+        1 if refused.fetch_add(1, Ordering::SeqCst) % 2 == 1 => {
+            return r#"{"done": true}"#.to_owned();
+        }
         1 => "verify_customer",
         _ => "close_ticket",
     };
@@ -169,7 +191,7 @@ fn said(messages: &Value) -> String {
 }
 
 #[test]
-fn a_model_server_that_stops_ends_no_learning_run() {
+fn a_model_server_that_stops_ends_no_learning_run_and_what_was_learned_stays() {
     let place = Place::empty();
     let server = ModelServer::start("T-3");
     let python = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -192,12 +214,7 @@ fn a_model_server_that_stops_ends_no_learning_run() {
 
     // The last measurement has no model at all.
     let ran = place.run(&["run", &file]);
-    assert_eq!(ran.code, 5, "{}", ran.err);
-    assert!(
-        ran.err.contains("\nerror: none of 2 attempts"),
-        "{}",
-        ran.err
-    );
+    println!("{}", ran.err);
     let (_, learning) = ran.err.split_once("\nlearning\n").unwrap();
     let (learning, _) = learning
         .split_once("measuring held-out tasks again")
@@ -205,4 +222,42 @@ fn a_model_server_that_stops_ends_no_learning_run() {
     // The server stops at the fourth task; the last three have a fault each, and the learning goes on to its end.
     assert!(learning.contains("[6/6]"), "{learning}");
     assert_eq!(learning.matches("; fault: ").count(), 3, "{learning}");
+    what_was_learned_stays(&place, &ran, &server.url);
+}
+
+/// The skills of the tasks before the server stopped are offered from the library, and the command says so before its error.
+fn what_was_learned_stays(place: &Place, ran: &Ran, url: &str) {
+    let before = learned_before_the_fault(&ran.err);
+    assert_eq!(before.len(), 3, "{}", ran.err);
+    let library = place.library();
+    let offered = library
+        .entries()
+        .filter(|one| one.skill.state.is_offered())
+        .map(|one| one.skill.name.to_string());
+    assert_eq!(offered.collect::<BTreeSet<_>>(), before, "{}", ran.err);
+
+    assert_eq!((ran.code, ran.out.as_str()), (5, ""), "{}", ran.err);
+    let (_, told) = ran
+        .err
+        .split_once("measuring held-out tasks again\n")
+        .unwrap();
+    let (kept, error) = told.split_once("\nerror: ").unwrap();
+    assert!(
+        kept.contains("12 of 24 attempts ended with a fault"),
+        "{kept}"
+    );
+    assert!(
+        kept.contains(
+            "What was learned is kept. The library has 3 skills, of which 3 are offered: "
+        ),
+        "{kept}"
+    );
+    assert!(
+        error.starts_with("none of 2 attempts could be made and judged"),
+        "{error}"
+    );
+    assert!(
+        error.contains(url) && error.contains("\n  hint: "),
+        "{error}"
+    );
 }
