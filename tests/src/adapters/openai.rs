@@ -121,7 +121,7 @@ pub(super) fn figures(figures: &mut Figures<'_>) -> Outcome {
     stream(figures, &parts, &tasks, model)
 }
 
-/// The counts of `adapters/openai/tests/faults.rs`, which has the raw server.
+/// The counts of `adapters/openai/tests/faults`, which has the raw server.
 fn faults(figures: &mut Figures<'_>) -> Outcome {
     let mut command = Command::new("cargo");
     command.args([
