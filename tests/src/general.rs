@@ -9,7 +9,10 @@ use journeyman::Seed;
 use journeyman::contract::LanguageModel;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 
-use crate::figures::{Bound, Figures, Outcome};
+use crate::{
+    families,
+    figures::{Bound, Figures, Outcome},
+};
 
 /// Worlds a seed.
 const WORLDS: usize = 300;
@@ -49,7 +52,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         None => None,
     };
     record_zero_shot(figures, zero_shot.as_ref());
-    Ok(())
+    families::run(figures)
 }
 
 /// All that is measured of one model.

@@ -3,6 +3,7 @@
 pub mod adapters;
 pub mod apprentice;
 pub mod engine;
+mod families;
 pub mod figures;
 pub mod general;
 pub mod host;

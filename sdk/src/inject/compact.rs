@@ -233,10 +233,9 @@ impl Compactor {
             match kept.last() {
                 // A dialect shows what was seen at first beside the task.
                 None => {
+                    let first = steps.first().map(|first| first.observation.kind);
                     one.observation.text = self.beginning(seen);
-                    let first = seen.steps.first();
-                    one.observation.kind =
-                        first.map_or(one.observation.kind, |first| first.observation.kind);
+                    one.observation.kind = first.unwrap_or_default();
                 }
                 // It would take another text than the last result for something else that was seen.
                 Some(last)

@@ -12,7 +12,7 @@ pub(super) fn root() -> PathBuf {
 }
 
 /// The value of a variable that a set-up script prints; `None` where it is not set.
-pub(super) fn set_up(variable: &str) -> Option<PathBuf> {
+pub(crate) fn set_up(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from)
 }
 
@@ -25,14 +25,14 @@ pub(super) fn built(name: &str) -> io::Result<PathBuf> {
 
 /// How a command ended.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) status: ExitStatus,
-    pub(super) out: String,
-    pub(super) err: String,
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 /// Runs a command in the repository, to its end.
-pub(super) fn run(mut command: Command) -> io::Result<Ended> {
+pub(crate) fn run(mut command: Command) -> io::Result<Ended> {
     let output = command
         .current_dir(root())
         .stdin(Stdio::null())

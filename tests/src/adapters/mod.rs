@@ -1,7 +1,7 @@
 //! The figures of the adapters: Journeyman beside its users' embedding models, servers, environments and tools.
 
 mod bfcl;
-mod external;
+pub(crate) mod external;
 mod mcp;
 mod openai;
 mod retrieval;
