@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tests that need more than Rust: real model servers, ONNX Runtime, BFCL's package, an official MCP server, chat templates
-# that are fetched. Sets them up (tests/adapters/setup.sh; the first time takes some 15 minutes on 2 cores) and runs every ignored
-# test of the adapters:
+# The tests that need more than Rust: real model servers, ONNX Runtime, BFCL's package, MCP's official server and
+# conformance package, chat templates that are fetched. Sets them up (tests/adapters/setup.sh; the first time takes some 15
+# minutes on 2 cores) and runs every ignored test of the adapters:
 #   bash tests/adapters/run.sh [ARGUMENT OF cargo nextest run]...
 # Without cargo-nextest they run by `cargo test`. A part that cannot be set up fails its tests, with the script to run.
 set -euo pipefail
@@ -11,9 +11,10 @@ cd "$root"
 . tests/setup.sh
 variables=$(bash tests/adapters/setup.sh)
 eval "$variables"
-packages=(--package journeyman-fastembed --package journeyman-llama-cpp --package journeyman-mcp --package journeyman-openai
-    --package bfcl)
+packages=(journeyman-fastembed journeyman-llama-cpp journeyman-mcp journeyman-openai journeyman-tests bfcl)
+# The whole workspace is built, as by tests/run.sh: a choice of packages would build llama.cpp anew, with other features.
 if cargo nextest --version >/dev/null 2>&1; then
-    exec cargo nextest run "${packages[@]}" --run-ignored only --no-fail-fast "$@"
+    chosen=$(printf ' or package(=%s)' "${packages[@]}")
+    exec cargo nextest run --workspace --run-ignored only --no-fail-fast --filterset "${chosen# or }" "$@"
 fi
-exec cargo test "${packages[@]}" --no-fail-fast "$@" -- --ignored
+exec cargo test "${packages[@]/#/--package=}" --no-fail-fast "$@" -- --ignored

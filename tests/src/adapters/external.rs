@@ -8,7 +8,8 @@ use std::{
 
 /// The repository.
 pub(super) fn root() -> PathBuf {
-    PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()))
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    env::var_os("JOURNEYMAN_ROOT").map_or_else(|| here.into(), PathBuf::from)
 }
 
 /// The value of a variable that a set-up script prints; `None` where it is not set.
@@ -16,11 +17,12 @@ pub(crate) fn set_up(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from)
 }
 
-/// A built program of this repository: it lies beside this one.
+/// A built program of this repository: it lies beside this one, and a test in the folder `deps` below.
 pub(super) fn built(name: &str) -> io::Result<PathBuf> {
-    let folder = env::current_exe()?;
-    let folder = folder.parent().map(PathBuf::from).unwrap_or_default();
-    Ok(folder.join(name))
+    let program = env::current_exe()?;
+    let folders = program.ancestors().skip(1);
+    let folder = folders.into_iter().find(|one| !one.ends_with("deps"));
+    Ok(folder.unwrap_or(&program).join(name))
 }
 
 /// How a command ended.
