@@ -68,7 +68,8 @@ fn of_what_it_harmed_the_latest_four_become_cases_and_of_what_it_helped_the_firs
     assert_eq!(of(Judgement::Helpful), ["1", "2", "3", "4"]);
 }
 
-/// The case of an attempt with one refused action, which was given a skill, by what is known of its use.
+/// The test case that is made of an attempt with a skill in its prompt and one refused action. `used` says whether the agent
+/// followed the skill.
 fn case_by_use(used: SkillUse, judgement: Option<Judgement>) -> BundleCase {
     let skill = sample::skill("one");
     let task = sample::task("t", &["one"]);
