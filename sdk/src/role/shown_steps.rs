@@ -1,11 +1,12 @@
 //! Formats the steps of an attempt for the prompt of a role. A long attempt is compacted and not cut off: first the results of
 //! its oldest steps are shortened, then its oldest steps lose their results, then steps behind the first ones are left out,
-//! with a note. Numbers of steps stay as they are.
+//! with a note. Numbers of steps stay as they are. What came back is a line behind its step: `=> ` for a result, `user: ` for words
+//! of the dialogue's user, `event: ` for something that happened without the agent.
 
 use std::ops::Range;
 
 use crate::{
-    domain::{Action, Step, Trace},
+    domain::{Action, ObservationKind, Step, StepResult, Trace},
     text::{actions_in_brief, brief, clipped},
 };
 
@@ -99,7 +100,7 @@ fn fitted(steps: &[(usize, &Step)], room: usize, result_chars: usize) -> Vec<Det
 }
 
 fn line(number: usize, step: &Step, detail: Detail, result_chars: usize) -> String {
-    let mark = if step.result.is_error { "error: " } else { "" };
+    let mark = mark(&step.result);
     let result = step.result.text.as_str();
     match detail {
         Detail::Nothing => String::new(),
@@ -117,13 +118,23 @@ fn line(number: usize, step: &Step, detail: Detail, result_chars: usize) -> Stri
                 brief(&action(step), ACTION_CHARS),
                 brief(result, LEAST_RESULT),
             );
-            format!("{number}. {did}\n=> {mark}{result}\n")
+            format!("{number}. {did}\n{mark}{result}\n")
         }
         Detail::Whole => {
             let did = indented(&did(step));
             let result = indented(&clipped(result, result_chars));
-            format!("{number}. {did}\n=> {mark}{result}\n")
+            format!("{number}. {did}\n{mark}{result}\n")
         }
+    }
+}
+
+/// What stands before what came back. Whose words they are is not for the words to say.
+fn mark(result: &StepResult) -> &'static str {
+    match result.kind {
+        ObservationKind::User => "user: ",
+        ObservationKind::Event => "event: ",
+        _ if result.is_error => "=> error: ",
+        _ => "=> ",
     }
 }
 

@@ -3,6 +3,7 @@
 mod arms;
 mod forks;
 mod grouped;
+mod judged;
 mod meter;
 mod patterns;
 mod published;

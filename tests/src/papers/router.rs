@@ -1,11 +1,61 @@
-//! SCRIBE's router against clusters that came later (appendix B).
+//! SCRIBE's router against the world's own cut, and against clusters that came later (appendix B).
 
 use journeyman::{
     Result,
     assess::{AssessedPair, RouterAccuracy, Share, annotations},
-    domain::Assessment,
+    domain::{AssessedSubgoal, Assessment, Trace},
     library::{KnownSubgoal, SkillLibrary},
 };
+use journeyman_toolworld::writer::true_cut;
+use serde::{Deserialize, Serialize};
+
+/// How a cut agrees with the world's own: the shares of its spans and skills that the world's cut has, and of the world's spans that
+/// were found.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Cut {
+    pub(super) spans: f64,
+    pub(super) found: f64,
+    pub(super) skills: f64,
+    /// Attempts that were cut.
+    pub(super) attempts: usize,
+}
+
+/// Compares assessments with the cut of each attempt by the contract that its agent could not see.
+pub(super) fn against_the_world(predicted: &[Assessment], attempts: &[Trace]) -> Result<Cut> {
+    let mut pairs = Vec::new();
+    for one in predicted {
+        let of_it = |attempt: &&Trace| attempt.trajectory.attempt == one.attempt;
+        let Some(attempt) = attempts.iter().find(of_it) else {
+            continue;
+        };
+        let bare = |subgoal| AssessedSubgoal {
+            subgoal,
+            route: None,
+            score: None,
+        };
+        let subgoals: Vec<_> = true_cut(attempt)?.into();
+        let truth = Assessment {
+            subgoals: subgoals.into_iter().map(bare).collect(),
+            ..one.clone()
+        };
+        pairs.push((one, truth));
+    }
+    let pairs = pairs.iter().map(|(predicted, annotated)| AssessedPair {
+        predicted,
+        annotated,
+    });
+    let accuracy = RouterAccuracy::of(&pairs.collect::<Vec<_>>())?;
+    Ok(Cut {
+        spans: rate(accuracy.spans),
+        found: rate(accuracy.found),
+        skills: rate(accuracy.skills),
+        attempts: accuracy.attempts,
+    })
+}
+
+fn rate(share: Share) -> f64 {
+    share.rate().unwrap_or(f64::NAN)
+}
 
 /// How a second pass over the attempts agrees with the library's cut (spans and skills), and how subgoals were routed when they were
 /// assessed, before they belonged to a cluster (prototypes). The fourth number is the agreement of the second pass in prototypes: it
@@ -15,7 +65,6 @@ pub(super) fn router(again: &[Assessment], library: &SkillLibrary) -> Result<[f6
     let attempts = known.chunk_by(|one, next| one.at.attempt == next.at.attempt);
     let first: Vec<Assessment> = attempts.filter_map(as_assessed).collect();
     let (again, first) = (accuracy(again, library)?, accuracy(&first, library)?);
-    let rate = |share: Share| share.rate().unwrap_or(f64::NAN);
     Ok([
         rate(again.spans),
         rate(again.skills),

@@ -5,23 +5,21 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, PrototypeId, Result, Seed,
+    PrototypeId, Result,
     builtin::MemoryStore,
-    contract::{
-        LanguageModel, RoleAnswer, RoleRequest, RoleTask, Roles, SkillStore, SubgoalInAttempt,
-    },
-    domain::{AssessedSubgoal, Assessment, Prototype, Rubric, SubgoalScore, Trace},
+    contract::SkillStore,
+    domain::{Assessment, Trace},
     library::SkillLibrary,
 };
-use journeyman_toolworld::writer::ApprenticeRoles;
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
     WORLDS, arms, bounded, difference, key,
     patterns::{right, true_patterns},
-    router::router,
+    router::{Cut, against_the_world, router},
     spread,
+    subgoals::tool,
     world::{Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
@@ -31,17 +29,6 @@ const STREAM: usize = 50;
 const PART: usize = 10;
 /// Attempts whose subgoals are judged again and again: the latest that are kept.
 const JUDGED: usize = 60;
-/// How often each is judged.
-const REPEATS: u32 = 8;
-
-/// What an arm's judge made of the same subgoals.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Judge {
-    /// The variance of the repeated scores of a subgoal, on average.
-    variance: f64,
-    /// The share of judgements with the full score exactly where the world accepted the subgoal's last call.
-    agreement: f64,
-}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Cell {
@@ -52,10 +39,14 @@ struct Cell {
     /// Of the judge that is bound to rubrics, where the rubric's pattern is what the world demands of the tool, and where it is not;
     /// with the number of subgoals; `None` without one. Tools that no task is about are in neither.
     by_rubric: [Option<(Judge, usize)>; 2],
+    /// The same where the rubric is of the tool that the subgoal's last step calls, and where it is of another.
+    by_tool: [Option<(Judge, usize)>; 2],
     /// Subgoals that both judges scored each time, and those that were asked about.
     subgoals: [usize; 2],
     /// The router's accuracy: spans, skills, prototypes; and prototypes in a second pass over the clusters' own members.
     router: [f64; 4],
+    /// The same cut beside the world's own.
+    cut: Cut,
     /// For each refresh, the share of the prototypes before that go on.
     persisting: Vec<f64>,
     prototypes: usize,
@@ -127,23 +118,36 @@ fn judges(figures: &mut Figures<'_>, cells: &[Cell]) {
         let name = format!("scribe.agreement where no demand passes, {what}");
         spread(figures, &name, &agreement);
     }
-    for (place, what) in ["a true pattern", "another pattern"]
-        .into_iter()
-        .enumerate()
-    {
-        let some: Vec<(Judge, usize)> = cells
-            .iter()
-            .filter_map(|cell| cell.by_rubric[place])
-            .collect();
+    let by_rubric = cells.iter().map(|cell| cell.by_rubric);
+    shares(
+        figures,
+        ["a true pattern", "another pattern"].map(|what| format!("where the rubric has {what}")),
+        by_rubric,
+    );
+    let by_tool = cells.iter().map(|cell| cell.by_tool);
+    shares(
+        figures,
+        ["the called tool", "another tool"].map(|what| format!("where the rubric is of {what}")),
+        by_tool,
+    );
+}
+
+/// Two kinds of judged subgoals: how many, and the agreement in each. A subgoal weighs the same, whichever world it is of.
+fn shares(
+    figures: &mut Figures<'_>,
+    kinds: [String; 2],
+    of: impl Iterator<Item = [Option<(Judge, usize)>; 2]> + Clone,
+) {
+    for (place, kind) in kinds.iter().enumerate() {
+        let some: Vec<(Judge, usize)> = of.clone().filter_map(|both| both[place]).collect();
         let count: usize = some.iter().map(|(_, count)| count).sum();
-        let name = format!("scribe.subgoals whose rubric has {what}");
+        let name = format!("scribe.subgoals {kind}");
         figures.record(&name, count as f64, Bound::None);
-        // Each subgoal weighs the same, whichever world it is of.
         let agreeing = some
             .iter()
             .map(|(judge, count)| judge.agreement * *count as f64);
         if count > 0 {
-            let name = format!("scribe.agreement where the rubric has {what}");
+            let name = format!("scribe.agreement {kind}");
             figures.record(&name, agreeing.sum::<f64>() / count as f64, Bound::None);
         }
     }
@@ -160,6 +164,19 @@ fn prototypes(figures: &mut Figures<'_>, cells: &[Cell]) {
         let name = format!("scribe.router: {what}");
         bounded(figures, &name, &accuracy, Bound::AtLeast(0.95));
     }
+    for (what, share) in [
+        ("spans that match", (|cut| cut.spans) as fn(&Cut) -> f64),
+        ("skills that match", |cut| cut.skills),
+    ] {
+        let share = of(&|cell| share(&cell.cut));
+        let name = format!("scribe.cut beside the world's own: {what}");
+        bounded(figures, &name, &share, Bound::AtLeast(0.95));
+    }
+    let found = of(&|cell| cell.cut.found);
+    let name = "scribe.cut beside the world's own: spans of the world's that were found";
+    spread(figures, name, &found);
+    let attempts = of(&|cell| cell.cut.attempts as f64);
+    spread(figures, "scribe.attempts that were cut", &attempts);
     let again = of(&|cell| cell.router[3]);
     let name = "scribe.router: prototypes of the clusters' own members, in a second pass";
     spread(figures, name, &again);
@@ -237,157 +254,43 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         };
         judged(&only(scores, of_these), &lasting)
     };
-    let true_patterns = true_patterns(&library, &world.truths);
-    let by_rubric = [true, false].map(|wanted| {
-        let is_so = |place: &Place| {
+    let true_patterns = &true_patterns(&library, &world.truths);
+    let these = |is_one: &dyn Fn(&Place, &PrototypeId) -> bool| {
+        let scores = only(scored, |place| {
             let route = both.routes.get(place);
-            route.and_then(|route| true_patterns.get(route)) == Some(&wanted)
-        };
-        let scores = only(scored, is_so);
+            route.is_some_and(|route| is_one(place, route))
+        });
         (!scores.is_empty()).then(|| (judged(&scores, attempts), scores.len()))
+    };
+    let by_rubric = [true, false].map(|wanted| {
+        let is_so = |_: &Place, route: &PrototypeId| true_patterns.get(route) == Some(&wanted);
+        these(&is_so)
     });
+    let titles: BTreeMap<&PrototypeId, &str> = (library.prototypes().iter())
+        .map(|one| (&one.id, one.rubric.title.as_str()))
+        .collect();
+    let by_tool = [true, false].map(|wanted| {
+        let is_so = |place: &Place, route: &PrototypeId| {
+            let of_it = |attempt: &&Trace| attempt.trajectory.attempt == place.attempt;
+            let attempt = attempts.iter().find(of_it);
+            let called = attempt.and_then(|attempt| tool(&attempt.trajectory, place.last));
+            let called = called.map(|tool| tool.replacen('_', " ", 1));
+            (called.as_deref() == titles.get(route).copied()) == wanted
+        };
+        these(&is_so)
+    });
+    let assessed: Vec<Assessment> = assessed.into_iter().flatten().collect();
     Ok(Cell {
         bound: judged(scored, attempts),
         open: judged(openly, attempts),
         lasting: [lasting(scored), lasting(openly)],
         by_rubric,
+        by_tool,
         subgoals: [scored.len(), both.asked],
-        router: router(
-            &assessed.into_iter().flatten().collect::<Vec<_>>(),
-            &library,
-        )?,
+        router: router(&assessed, &library)?,
+        cut: against_the_world(&assessed, attempts)?,
         persisting,
         prototypes: library.prototypes().len(),
         right: right(&library, &world.truths),
     })
-}
-
-/// The repeated scores of the same subgoals.
-struct Both {
-    /// Bound to rubrics, and open: of the subgoals that both judges scored each time.
-    scores: [Scores; 2],
-    /// Subgoals with a rubric.
-    asked: usize,
-    /// The prototype whose rubric was used.
-    routes: BTreeMap<Place, PrototypeId>,
-}
-
-/// Judges each subgoal of assessed attempts that has a rubric, by the rubric and without it.
-fn scores<'a>(
-    parts: &Parts,
-    world: &World,
-    library: &SkillLibrary,
-    assessed: impl Iterator<Item = (&'a Trace, &'a Option<Assessment>)>,
-) -> Result<Both> {
-    let (mut scored, mut openly) = (Scores::new(), Scores::new());
-    let mut routes = BTreeMap::new();
-    for (attempt, assessment) in assessed {
-        for one in assessment.iter().flat_map(|of| &of.subgoals) {
-            // A subgoal that is like no prototype has no rubric, and SCRIBE does not score it.
-            let Some(Prototype { id, rubric, .. }) = prototype(library, one) else {
-                continue;
-            };
-            let place = Place {
-                attempt: attempt.trajectory.attempt.clone(),
-                last: one.subgoal.last,
-            };
-            routes.insert(place.clone(), id.clone());
-            let subgoal = SubgoalInAttempt {
-                attempt: attempt.clone(),
-                subgoal: one.subgoal.clone(),
-            };
-            for repeat in 1..=REPEATS {
-                let judge = |rubric| score(parts, world.seed, &subgoal, rubric, repeat);
-                scored
-                    .entry(place.clone())
-                    .or_default()
-                    .extend(judge(Some(rubric))?);
-                openly
-                    .entry(place.clone())
-                    .or_default()
-                    .extend(judge(None)?);
-            }
-        }
-    }
-    // Where both judged each time.
-    let whole = |scores: &Vec<SubgoalScore>| scores.len() == REPEATS as usize;
-    let asked = scored.len();
-    scored.retain(|_, scores| whole(scores));
-    openly.retain(|place, scores| whole(scores) && scored.contains_key(place));
-    scored.retain(|place, _| openly.contains_key(place));
-    Ok(Both {
-        scores: [scored, openly],
-        asked,
-        routes,
-    })
-}
-
-/// A judged subgoal: its attempt, and its last step.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    attempt: AttemptId,
-    last: usize,
-}
-
-type Scores = BTreeMap<Place, Vec<SubgoalScore>>;
-
-/// The scores of some subgoals.
-fn only(scores: &Scores, of_these: impl Fn(&Place) -> bool) -> Scores {
-    let these = scores.iter().filter(|(place, _)| of_these(place));
-    these
-        .map(|(place, scores)| (place.clone(), scores.clone()))
-        .collect()
-}
-
-/// The prototype that a subgoal was routed to.
-fn prototype<'a>(library: &'a SkillLibrary, subgoal: &AssessedSubgoal) -> Option<&'a Prototype> {
-    let route = subgoal.route.as_ref()?;
-    let mut prototypes = library.prototypes().iter();
-    prototypes.find(|one| one.id == route.prototype)
-}
-
-/// A sampled judgement; `None` where the answer could not be read.
-fn score(
-    parts: &Parts,
-    seed: Seed,
-    subgoal: &SubgoalInAttempt,
-    rubric: Option<&Rubric>,
-    repeat: u32,
-) -> Result<Option<SubgoalScore>> {
-    let task = RoleTask::Score {
-        subgoal: Box::new(subgoal.clone()),
-        rubric: rubric.cloned().map(Box::new),
-        repeat,
-    };
-    let request = RoleRequest::new(&task, seed);
-    let written = block_on(parts.model.generate(&ApprenticeRoles.prompt(&request)?))?;
-    match ApprenticeRoles.read(&request, &written.text) {
-        Ok(RoleAnswer::Scored { score, .. }) => Ok(Some(score)),
-        _ => Ok(None),
-    }
-}
-
-/// What the judgements of the subgoals of some attempts say.
-fn judged(scores: &Scores, attempts: &[Trace]) -> Judge {
-    let (mut variances, mut agreeing) = (Vec::new(), Vec::new());
-    for (place, scores) in scores {
-        let values: Vec<f64> = scores.iter().map(|score| f64::from(score.get())).collect();
-        let mean = stats::mean(&values);
-        let squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
-        variances.push(stats::mean(&squares));
-        let of_it = |attempt: &&Trace| attempt.trajectory.attempt == place.attempt;
-        let attempt = attempts.iter().find(of_it);
-        let step = attempt.and_then(|attempt| attempt.trajectory.steps.get(place.last));
-        let accepted = step.is_some_and(|step| !step.result.is_error);
-        let agrees = |score: &SubgoalScore| (score.get() == SubgoalScore::MAX) == accepted;
-        agreeing.extend(
-            scores
-                .iter()
-                .map(|score| f64::from(u8::from(agrees(score)))),
-        );
-    }
-    Judge {
-        variance: stats::mean(&variances),
-        agreement: stats::mean(&agreeing),
-    }
 }

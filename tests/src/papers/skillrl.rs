@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use futures::executor::block_on;
 use journeyman::{
     contract::{Journal, SkillStore},
-    domain::Skill,
+    domain::{Skill, SkillRef},
     library::SkillLibrary,
     measure::Compression,
     recipe::Recipe,
@@ -48,9 +48,11 @@ fn no_evolution() -> Recipe {
     recipe
 }
 
-/// Tokens of a bank and of the trajectories behind it.
+/// Tokens of a bank and of the trajectories behind it, and what is chosen of it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Compressed {
+struct Bank {
+    /// The share of held-out tasks for which the same skills of this bank are chosen by category and without categories.
+    alike: f64,
     ratio: f64,
     skills: usize,
     trajectories: usize,
@@ -87,24 +89,27 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let above = (Bound::Above(0.0), Bound::None);
         difference(figures, &name, (&firsts(one), &firsts(other)), above);
     }
-    let mut compressed = Vec::new();
+    let mut banks: Vec<Bank> = Vec::new();
     for number in 0..WORLDS {
         let seed = figures.options().seed;
-        let key = key(parts, &format!("compressed, world {number}"));
-        compressed.push(figures.once(&key, || {
+        let key = key(parts, &format!("bank, world {number}"));
+        banks.push(figures.once(&key, || {
             let world = World::new(seed, number)?;
-            Ok(compress(parts, &world)?)
+            Ok(bank_of(parts, &world)?)
         })?);
     }
-    let ratios: Vec<f64> = compressed.iter().map(|one| one.ratio).collect();
+    let ratios: Vec<f64> = banks.iter().map(|one| one.ratio).collect();
     bounded(
         figures,
         "skillrl.tokens of raw trajectories for each token of the bank",
         &ratios,
         Bound::AtLeast(10.0),
     );
-    let counts = |count: fn(&Compressed) -> usize| -> Vec<f64> {
-        compressed.iter().map(|one| count(one) as f64).collect()
+    let alike: Vec<f64> = banks.iter().map(|one| one.alike).collect();
+    let name = "skillrl.held-out tasks with the same skills of one bank, hierarchical and flat";
+    spread(figures, name, &alike);
+    let counts = |count: fn(&Bank) -> usize| -> Vec<f64> {
+        banks.iter().map(|one| count(one) as f64).collect()
     };
     spread(
         figures,
@@ -120,10 +125,19 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     Ok(())
 }
 
-/// Compares the bank with all attempts at the tasks that it was distilled from.
-fn compress(parts: &Parts, world: &World) -> journeyman::Result<Compressed> {
+/// Compares the bank with all attempts at the tasks that it was distilled from, and what is chosen of it in both ways.
+fn bank_of(parts: &Parts, world: &World) -> journeyman::Result<Bank> {
     let host = Host::new(parts, world.seed);
     let learned = arms::learn(&host, world, &SKILLRL, BUDGET)?;
+    let chosen = |recipe| -> journeyman::Result<Vec<Vec<SkillRef>>> {
+        let report = host.report(recipe, &learned.store, &world.held_out)?;
+        let attempts = report.tasks.into_iter().map(|task| task.attempts);
+        let injected = attempts.map(|attempts| attempts.into_iter().next().map(|one| one.injected));
+        Ok(injected.map(Option::unwrap_or_default).collect())
+    };
+    let (by_category, flat) = (chosen(arms::skillrl())?, chosen(flat())?);
+    let both = by_category.iter().zip(&flat);
+    let alike = both.filter(|(one, other)| one == other).count() as f64;
     block_on(async {
         let snapshot = learned.store.load().await?;
         let library = SkillLibrary::replay(&snapshot.committed)?;
@@ -134,7 +148,8 @@ fn compress(parts: &Parts, world: &World) -> journeyman::Result<Compressed> {
             attempts.extend(recorded_attempts(&learned.journal.read(&run).await?)?);
         }
         let of = Compression::of_skills(parts.model.as_ref(), &skills, &attempts);
-        Ok(Compressed {
+        Ok(Bank {
+            alike: alike / by_category.len() as f64,
             ratio: of.ratio().unwrap_or(f64::NAN),
             skills: skills.len(),
             trajectories: of.trajectories,

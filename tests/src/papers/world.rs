@@ -126,10 +126,19 @@ impl<'a> Host<'a> {
         store: &MemoryStore,
         tasks: &[Task],
     ) -> Result<Held> {
+        Ok(Held::of(&self.report(recipe, store, tasks)?))
+    }
+
+    /// The report of the same.
+    pub(super) fn report(
+        &self,
+        recipe: Recipe,
+        store: &MemoryStore,
+        tasks: &[Task],
+    ) -> Result<RunReport> {
         let frozen = FrozenStore::new(block_on(store.load())?);
         let session = self.open(recipe, Arc::new(frozen), None)?;
-        let report = block_on(session.evaluate(tasks.to_vec()))?;
-        Ok(Held::of(&report))
+        block_on(session.evaluate(tasks.to_vec()))
     }
 }
 

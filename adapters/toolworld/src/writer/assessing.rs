@@ -67,15 +67,21 @@ pub(super) fn segments(attempt: &Trace, text: &str) -> Result<RoleAnswer> {
 fn read_span(span: &str) -> Option<(&'static str, usize, usize)> {
     let mut words = span.split_whitespace();
     let name = words.next()?;
-    let (purpose, _) = SUBGOALS.iter().find(|(known, _)| *known == name)?;
+    let purpose = purpose(name)?;
     let first: usize = words.next()?.parse().ok()?;
     let last: usize = words.next()?.parse().ok()?;
     let ends = words.next().is_none();
-    ends.then_some((*purpose, first.checked_sub(1)?, last.checked_sub(1)?))
+    ends.then_some((purpose, first.checked_sub(1)?, last.checked_sub(1)?))
+}
+
+/// The purpose of this name.
+pub(super) fn purpose(name: &str) -> Option<&'static str> {
+    let (purpose, _) = SUBGOALS.iter().find(|(known, _)| *known == name)?;
+    Some(purpose)
 }
 
 /// The tool that is called in a step.
-fn tool_at(attempt: &Trace, step: usize) -> Option<String> {
+pub(super) fn tool_at(attempt: &Trace, step: usize) -> Option<String> {
     let calls = made(attempt.trajectory.steps.get(step)?);
     called(calls.last()?).map(|name| name.to_string())
 }

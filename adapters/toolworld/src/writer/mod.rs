@@ -6,12 +6,15 @@ mod evolving;
 mod judging;
 mod lesson;
 mod shown;
+mod truth;
 mod unusable;
 mod writing;
 
 use journeyman::Result;
 use journeyman::contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles};
 use journeyman::domain::{Injection, Role as Played, RoleRule, Sampling, Trace};
+
+pub use truth::true_cut;
 
 use self::shown::{absent, refused, shown, tools_shown};
 use crate::dialect::{head, transcript};

@@ -2,6 +2,9 @@ mod curating;
 mod judging;
 mod lessons;
 mod rules;
+mod truth;
+
+use std::collections::BTreeSet;
 
 use journeyman::admit::{Admittance, to_skill};
 use journeyman::contract::{CaseDraft, Experience, FailedAnswer};
