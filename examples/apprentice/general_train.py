@@ -2,7 +2,8 @@
 
 The size is given by options. A run has one schedule, by tokens: the learning rate and the choice of text follow the fraction
 that is done, and a run that was stopped goes on from OUT/checkpoint.pt where it was. On a GPU the arithmetic is bfloat16 and
-attention skips what documents of one row do not see of each other; on CPUs one-thread processes share the work.
+attention skips what documents of one row do not see of each other; on CPUs one-thread processes share the work, and each
+document has a row of its own (`--alone`), so that attention is plainly causal.
 """
 
 import argparse
@@ -21,6 +22,8 @@ import torch.nn.functional as F
 from muon import Muon
 
 LEARNT = 1 << 15
+PACKED = "512,2048,4096"
+ALONE = "128,192,256,320,384,512,1024,4096"
 PARTS = {"early": 0.0, "late": 0.3}  # from which fraction of the run on
 
 
@@ -39,9 +42,9 @@ class Config:
 
 
 class Text:
-    """Documents of token ids, packed into rows of several lengths."""
+    """Documents of token ids in rows of several lengths: packed, or each alone."""
 
-    def __init__(self, path, separator, lengths):
+    def __init__(self, path, separator, lengths, alone):
         raw = np.fromfile(path, dtype=np.uint16)
         ids = raw & (LEARNT - 1)
         self.ids, self.learnt = ids.astype(np.int32), (raw & LEARNT) != 0
@@ -52,7 +55,7 @@ class Text:
         least = 0
         for length in lengths:
             fitting = [(b, e) for b, e in documents if least < e - b <= length + 1]
-            self.rows[length] = pack(fitting, length + 1)
+            self.rows[length] = [[document] for document in fitting] if alone else pack(fitting, length + 1)
             least = length + 1
         self.too_long = int((self.sizes > lengths[-1] + 1).sum())
 
@@ -146,14 +149,9 @@ class Model(torch.nn.Module):
             x = x + F.linear(F.silu(F.linear(h, gate)) * F.linear(h, up), down)
         return F.rms_norm(x, (c.width,), self.norms[-1], c.epsilon)
 
-    def forward(self, ids, mask, places, targets, weights, attend=None):
-        """The summed loss at the learnt places; weight 0 marks padding. `mask` is a mask, or what `attend` makes of it."""
-        if attend is None:
-            attend = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        else:
-            inner = attend
-            attend = lambda q, k, v: inner(q, k, v, mask)
-        h = self.hidden(ids, attend).flatten(0, 1)[places]
+    def forward(self, ids, mask, places, targets, weights, attend):
+        """The summed loss at the learnt places; weight 0 marks padding. `attend` is attention under such a mask."""
+        h = self.hidden(ids, lambda q, k, v: attend(q, k, v, mask)).flatten(0, 1)[places]
         logits = F.linear(h, self.embedding.to(h.dtype)).float()
         return (F.cross_entropy(logits, targets, reduction="none") * weights).sum()
 
@@ -167,6 +165,19 @@ def start_words_alike(embedding, tokens):
             bare = numbers.get(token[1:]) if token.startswith("\u0120") and len(token) > 2 else None
             if bare is not None:
                 embedding[number] = embedding[bare] * 0.95 + embedding[number] * 0.3 + space
+
+
+def causal(document):
+    """No mask is needed where a row is one document: what is behind its end is not learnt."""
+    return None
+
+
+def plain(document):
+    return (document[:, :, None] == document[:, None, :]).tril()[:, None]
+
+
+def masked(q, k, v, mask):
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=mask is None)
 
 
 def flexible(device):
@@ -195,14 +206,14 @@ def flexible(device):
         return None
 
 
-def tensors(ids, learnt, document, device, make_mask):
-    """Inputs, the attention mask, and the learnt places, padded to a fixed number so that shapes stay the same."""
+def tensors(ids, learnt, document, device, make_mask, room):
+    """Inputs, the attention mask, and the learnt places, padded to a fixed number so that shapes stay the same. `room` is
+    the share of the places for which there is room."""
     inputs, targets = torch.from_numpy(ids[:, :-1].copy()), torch.from_numpy(ids[:, 1:].copy()).flatten()
-    d = torch.from_numpy(document[:, :-1].copy()).to(device)
-    mask = make_mask(d) if make_mask else (d[:, :, None] == d[:, None, :]).tril()[:, None]
+    mask = make_mask(torch.from_numpy(document[:, :-1].copy()).to(device))
     wanted = learnt[:, 1:] & (document[:, 1:] == document[:, :-1])
     places = np.flatnonzero(wanted.reshape(-1))
-    room = wanted.size * 5 // 8
+    room = int(wanted.size * room)
     places = places[:room]
     weights = np.zeros(room, np.float32)
     weights[: len(places)] = 1.0
@@ -214,6 +225,11 @@ def tensors(ids, learnt, document, device, make_mask):
 def rate_at(done):
     """Warm up, hold, then fall in a straight line to a hundredth."""
     return min(1.0, done / 0.01 + 0.02) * min(1.0, max(0.01, (1 - done) / 0.6))
+
+
+def fast_bfloat16(device):
+    flags = Path("/proc/cpuinfo")
+    return device.type == "cuda" or (flags.exists() and "avx512_bf16" in flags.read_text())
 
 
 def options():
@@ -228,7 +244,12 @@ def options():
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--feed-forward", type=int, default=320)
     parser.add_argument("--context", type=int, default=4096)
-    parser.add_argument("--rows", default="512,2048,4096", help="lengths of rows; a document goes into the shortest that holds it")
+    parser.add_argument(
+        "--rows", default="", help="lengths of rows; a document goes into the shortest that holds it (without: by --alone)"
+    )
+    parser.add_argument("--alone", action=argparse.BooleanOptionalAction, help="one document a row (without: on CPUs)")
+    parser.add_argument("--bfloat16", action=argparse.BooleanOptionalAction, help="(without: where it is fast)")
+    parser.add_argument("--room", type=float, default=0.4, help="share of the places of a step that can be learnt; what is beyond is dropped")
     parser.add_argument("--batch", type=int, default=12288, help="tokens of a step, in all processes together")
     parser.add_argument("--joined", type=float, default=0.03, help="share of steps with documents in sequence")
     parser.add_argument("--joined-row", type=int, default=2048)
@@ -259,9 +280,11 @@ def main():
     torch.manual_seed(o.seed)
     o.out.mkdir(parents=True, exist_ok=True)
     vocabulary = json.loads((o.corpus / "vocabulary.json").read_text())
-    lengths = [int(length) for length in o.rows.split(",")]
+    alone = device.type == "cpu" if o.alone is None else o.alone
+    bfloat16 = fast_bfloat16(device) if o.bfloat16 is None else o.bfloat16
+    lengths = [int(length) for length in (o.rows or (ALONE if alone else PACKED)).split(",")]
     separator = vocabulary["controls"] - 1
-    texts = {name: Text(o.corpus / f"{name}.bin", separator, lengths) for name in PARTS}
+    texts = {name: Text(o.corpus / f"{name}.bin", separator, lengths, alone) for name in PARTS}
     c = Config(o.width, o.layers, o.heads, o.feed_forward, o.context, len(vocabulary["tokens"]))
     checkpoint = o.out / "checkpoint.pt"
     saved = torch.load(checkpoint, map_location="cpu", weights_only=False) if checkpoint.exists() else None
@@ -283,8 +306,7 @@ def main():
         state, cursors = saved["state"], saved["cursors"]
         if state["schedule"] != o.tokens:
             raise SystemExit(f"the run has a schedule of {state['schedule']:.0f} tokens; give that, since no schedule is restarted")
-    flex = flexible(device)
-    make_mask, attend = flex or (None, None)
+    make_mask, attend = (causal, masked) if alone else flexible(device) or (plain, masked)
     run = model if o.no_compile else torch.compile(model, dynamic=False)
     if rank == 0:
         count = sum(p.numel() for p in model.parameters())
@@ -292,7 +314,8 @@ def main():
         print(
             f"{count} parameters, {c.vocabulary} tokens in the vocabulary; tokens a document: median {np.median(sizes):.0f}, 95th"
             f" hundredth {np.percentile(sizes, 95):.0f}, longest {sizes.max()}; {sum(t.too_long for t in texts.values())} too long;"
-            f" from step {state['step']}", flush=True,
+            f" from step {state['step']}; documents {'alone' if alone else 'packed'} in rows of {lengths}, bfloat16 {bfloat16}",
+            flush=True,
         )
     begun = last = saved_at = time.time()
     losses = []
@@ -307,8 +330,8 @@ def main():
             start = cursors.get((name, length), 0)
             cursors[(name, length)] = start + count
             batch = texts[name].batch(length, range(start + rank, start + count, world))
-        inputs, mask, places, targets, weights = tensors(*batch, device, make_mask)
-        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+        inputs, mask, places, targets, weights = tensors(*batch, device, make_mask, o.room)
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
             loss = run(inputs, mask, places, targets, weights, attend)
         model.zero_grad(set_to_none=True)
         loss.backward()
