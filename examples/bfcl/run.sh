@@ -2,7 +2,7 @@
 # `journeyman run` on BFCL's multi-turn tasks: bash examples/bfcl/run.sh OUT MODEL-LINES...
 #   OUT          a new folder, for the run's file, its tasks and the library
 #   MODEL-LINES  the lines of [model], such as 'gguf = "/path/model.gguf"', or 'server = "http://127.0.0.1:8000/v1"' 'name = "m"'
-# JOURNEYMAN names the command (journeyman), COUNT the tasks to take (all), HELD_OUT those of them to measure with (20), DATA
+# JOURNEYMAN names the command (journeyman), ARGUMENTS are further ones of `journeyman run` (such as --json), COUNT the tasks to take (all), HELD_OUT those of them to measure with (20), DATA
 # a folder with BFCL's tasks and the tools' documents (those of the package, the tasks of even number).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -28,4 +28,5 @@ quoted() { printf '"%s"' "$1"; }
     printf ']\nenvironment = { PYTHONPATH = %s }\ntrusted = true\n' \
         "$(quoted "$(cd "$here/../../adapters/process/python" && pwd)")"
 } >"$out/run.toml"
-exec "${JOURNEYMAN:-journeyman}" run "$out/run.toml"
+# shellcheck disable=SC2086 # several arguments
+exec "${JOURNEYMAN:-journeyman}" run "$out/run.toml" ${ARGUMENTS:-}

@@ -5,6 +5,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::Path,
     sync::Arc,
+    time::SystemTime,
 };
 
 use journeyman::{
@@ -21,7 +22,7 @@ use journeyman_tantivy::Bm25Retriever;
 use crate::{
     arguments::ServeMcp,
     library,
-    output::{Answer, tell},
+    output::{Answer, tell, warn},
 };
 
 /// The variable that holds the token of clients over HTTP.
@@ -41,11 +42,16 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
     // No model scores skills here, so the best by words is given.
     let mut recipe = recipe::standard();
     recipe.select.selector = Selector::First;
-    let journeyman = Journeyman::open(backends, recipe, Options::new("mcp", Seed(1))).await?;
-    let server = LibraryServer::new(Arc::new(journeyman)).with_files(store);
+    let options = Options::new(fresh_session(), Seed(1));
+    let journeyman = Journeyman::open(backends, recipe, options).await?;
+    let server = LibraryServer::new(Arc::new(journeyman.clone())).with_files(store);
     let Some(port) = command.http else {
         tell(&format!("serving {offered} skills on standard streams"));
         server.serve_stdio().await?;
+        // The last chance for an outcome that the library refused when it was reported.
+        if let Err(error) = journeyman.settle().await {
+            warn(&error);
+        }
         return Ok(Answer::default());
     };
     let token = env::var(TOKEN).map_err(|_| {
@@ -59,4 +65,12 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
         .await?;
     tell(&format!("serving {offered} skills at {}", served.url()));
     std::future::pending().await
+}
+
+/// A session's name that no other server has. Several serve one library at the same time, since every client on standard
+/// streams starts its own, and the runs of two sessions of one name would have the same ids.
+fn fresh_session() -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_nanos());
+    format!("mcp-{now}-{}", std::process::id())
 }

@@ -9,6 +9,8 @@ use tokio::{
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
+use crate::config::McpConfig;
+
 /// A running server. Dropping it kills its process group.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -23,22 +25,24 @@ pub(crate) struct Pipes {
 }
 
 /// Starts a server on the runtime's thread: the system binds the child's life to it.
-pub(crate) fn start(config: &ProcessConfig, operation: &'static str) -> Result<(Server, Pipes)> {
-    let mut command = Command::from(config.command()?);
+pub(crate) fn start(
+    config: &McpConfig,
+    process: &ProcessConfig,
+    operation: &'static str,
+) -> Result<(Server, Pipes)> {
+    let command = config.child(process).command();
+    let mut command = Command::from(command.map_err(|error| config.at_server(error))?);
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
     let mut child = command.spawn().map_err(|error| {
-        Error::new(
-            ErrorKind::Unavailable,
-            operation,
-            "the server's program does not start",
-        )
-        .with("program", config.program.display())
-        .hint("name a program that this system can run")
-        .source_from(error)
+        let message = "the server's program does not start";
+        config
+            .at_server(Error::new(ErrorKind::Unavailable, operation, message))
+            .hint("name a program that this system can run")
+            .source_from(error)
     })?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(input), Some(output), Some(errors)) = pipes else {

@@ -63,12 +63,13 @@ pub(crate) enum CallAnswer {
 impl Connection {
     /// Begins a session within the start limit.
     pub(crate) async fn start(config: Arc<McpConfig>, operation: &'static str) -> Result<Self> {
+        config.check(operation)?;
         let client = Client::default();
         let list_changed = client.list_changed.clone();
         let limit = config.start_limit;
         let (child, served) = match &config.server {
             McpServer::Process(process) => {
-                let (child, pipes) = child::start(process, operation)?;
+                let (child, pipes) = child::start(&config, process, operation)?;
                 let transport = AsyncRwTransport::new_client(pipes.output, pipes.input)
                     .with_max_line_length(config.message_cap.get());
                 let served = tokio::time::timeout(limit, client.serve(transport)).await;
@@ -91,7 +92,7 @@ impl Connection {
                 });
             }
             Ok(Err(error)) => McpFault::NotConnected {
-                reason: quoted(&config, &error.to_string()),
+                reason: config.quoted(&error.to_string()),
             },
             Err(_) => McpFault::NoAnswer {
                 request: "initialize",
@@ -102,9 +103,9 @@ impl Connection {
             // What it said last may come after the end of its output.
             tokio::time::sleep(Duration::from_millis(50)).await;
             let said = child.said(&config.redactor);
-            return Err(fault.error(operation, &config.name, &said));
+            return Err(fault.error(operation, &config, &said));
         }
-        Err(fault.error(operation, &config.name, ""))
+        Err(fault.error(operation, &config, ""))
     }
 
     /// The id of the child process.
@@ -122,7 +123,7 @@ impl Connection {
             .child
             .as_ref()
             .map(|child| child.said(&self.config.redactor));
-        fault.error(operation, &self.config.name, &said.unwrap_or_default())
+        fault.error(operation, &self.config, &said.unwrap_or_default())
     }
 
     /// All tools of the server, asked anew.
@@ -197,7 +198,7 @@ impl Connection {
     fn fault(&self, request: &'static str, error: &ServiceError) -> McpFault {
         match error {
             ServiceError::TransportClosed => McpFault::Ended,
-            error => wrong(request, &quoted(&self.config, &error.to_string())),
+            error => wrong(request, &self.config.quoted(&error.to_string())),
         }
     }
 
@@ -218,16 +219,4 @@ fn wrong(request: &'static str, reason: &str) -> McpFault {
         request,
         reason: reason.to_owned(),
     }
-}
-
-/// Redacted before it is cut: a part of a secret has no known form.
-fn quoted(config: &McpConfig, text: &str) -> String {
-    let text = match &config.server {
-        McpServer::Http(endpoint) => match &endpoint.token {
-            Some(token) => text.replace(token.as_str(), "[token]"),
-            None => text.to_owned(),
-        },
-        McpServer::Process(_) => text.to_owned(),
-    };
-    config.redactor.redact(&text).chars().take(300).collect()
 }

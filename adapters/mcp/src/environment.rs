@@ -26,8 +26,9 @@ const RESET: &str = "Environment::reset";
 /// The tools of a server, for a person to read and approve. Begins a session for that and ends it.
 ///
 /// # Errors
-/// `NotFound` or `Unavailable` where the server cannot be reached, `Timeout` where it does not answer; the source is an
-/// [`McpFault`].
+/// `Invalid` for an address that cannot be used or a setting of a child that has no effect
+/// ([`McpServer`](crate::McpServer)); `NotFound` or `Unavailable` where the server cannot be reached, `Timeout` where it does
+/// not answer; the source is an [`McpFault`].
 pub async fn list_tools(config: &McpConfig) -> Result<Vec<ListedTool>> {
     let config = Arc::new(config.clone());
     let runtime = Runtime::start(LIST).await?;
@@ -83,17 +84,20 @@ impl McpEnvironment {
     /// An environment. No session is begun yet.
     ///
     /// # Errors
+    /// `Invalid` for an address that cannot be used or a setting of a child that has no effect ([`McpServer`](crate::McpServer));
     /// `Unavailable` where the system starts no thread.
     pub async fn new(
         config: McpConfig,
         approved: ApprovedTools,
         judge: Arc<dyn Judge>,
     ) -> Result<Self> {
+        const NEW: &str = "McpEnvironment::new";
+        config.check(NEW)?;
         Ok(Self {
             config: Arc::new(config),
             approved,
             judge,
-            runtime: Runtime::start("McpEnvironment::new").await?,
+            runtime: Runtime::start(NEW).await?,
         })
     }
 
@@ -107,7 +111,7 @@ impl McpEnvironment {
         let faults = usable.blocked.values();
         let faults = faults.filter(|fault| !matches!(fault, McpFault::ToolNotApproved { .. }));
         Ok(faults
-            .map(|fault| fault.error("McpEnvironment::blocked", &self.config.name, ""))
+            .map(|fault| fault.error("McpEnvironment::blocked", &self.config, ""))
             .collect())
     }
 }

@@ -73,7 +73,7 @@ impl McpEpisode {
     /// Makes calls in order, up to the first that is refused.
     async fn call(&mut self, calls: &[ToolCall]) -> Result<Called> {
         let Some(session) = self.session.clone() else {
-            return Err(McpFault::Ended.error(STEP, &self.config.name, ""));
+            return Err(McpFault::Ended.error(STEP, &self.config, ""));
         };
         if session.take_list_changed() {
             self.list_again(session.clone()).await?;
@@ -167,14 +167,10 @@ impl Episode for McpEpisode {
         match self.state {
             State::Open => {}
             State::Unknown => {
-                return Err(Error::new(
-                    ErrorKind::Unavailable,
-                    STEP,
-                    "the step before came to no answer, so the episode's state is unknown",
-                )
-                .temporary()
-                .with("server", &self.config.name)
-                .hint("begin the attempt anew"));
+                let message =
+                    "the step before came to no answer, so the episode's state is unknown";
+                let error = Error::new(ErrorKind::Unavailable, STEP, message).temporary();
+                return Err(self.config.at_server(error).hint("begin the attempt anew"));
             }
             State::Over => {
                 return Err(Error::invalid(STEP, "the episode is over").hint("begin another one"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use journeyman::{Error, ErrorKind};
 
-use crate::listed_tool::ToolSha256;
+use crate::{config::McpConfig, listed_tool::ToolSha256};
 
 /// A server, or a tool of it, that does not work: the source of the [`Error`] that a call returns.
 ///
@@ -119,8 +119,9 @@ impl McpFault {
     }
 
     /// The error of an operation at a server; `said` is the end of its standard error.
-    pub(crate) fn error(&self, operation: &'static str, server: &str, said: &str) -> Error {
-        let mut error = Error::new(self.kind(), operation, self.to_string()).with("server", server);
+    pub(crate) fn error(&self, operation: &'static str, config: &McpConfig, said: &str) -> Error {
+        let error = Error::new(self.kind(), operation, self.to_string());
+        let mut error = config.at_server(error);
         if !said.is_empty() {
             error = error.with("said", said);
         }

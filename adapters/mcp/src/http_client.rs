@@ -1,41 +1,46 @@
 //! The client of streamable HTTP: rustls with ring, no proxy, no redirects.
 
-use std::sync::Arc;
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
+use http::{HeaderName, HeaderValue};
 use journeyman::{Error, ErrorKind, Result};
-use reqwest::{Client, Url, redirect::Policy};
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use reqwest::{Client, redirect::Policy};
+use rmcp::{
+    model::ClientJsonRpcMessage,
+    transport::{
+        common::client_side_sse::BoxedSseResponse,
+        streamable_http_client::{
+            StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+            StreamableHttpPostResponse, StreamableHttpResponseLimits,
+        },
+    },
+};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use crate::config::{HttpEndpoint, McpConfig};
+use crate::{
+    address::Address,
+    config::{HttpEndpoint, McpConfig},
+};
 
 /// The client and the transport's configuration for an endpoint.
 pub(crate) fn prepare(
     config: &McpConfig,
     endpoint: &HttpEndpoint,
     operation: &'static str,
-) -> Result<(Client, StreamableHttpClientTransportConfig)> {
-    // The address is not repeated: it may hold a password.
-    let wrong = |message: &'static str| {
-        Error::invalid(operation, message)
-            .with("server", &config.name)
-            .hint("give an address such as http://127.0.0.1:8000/mcp")
-    };
-    let url = Url::parse(&endpoint.url).map_err(|_| wrong("the server's URL is no address"))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return Err(wrong("the server's URL is no address of HTTP"));
-    }
-    let is_encrypted = url.scheme() == "https";
+) -> Result<(QuietClient, StreamableHttpClientTransportConfig)> {
+    let address = config.address(endpoint, operation)?;
     let client = Client::builder()
         .redirect(Policy::none())
         .connect_timeout(config.start_limit)
-        .https_only(is_encrypted)
-        .tls_backend_preconfigured(encryption(is_encrypted, operation)?)
+        .https_only(address.is_encrypted)
+        .tls_backend_preconfigured(encryption(address.is_encrypted, operation)?)
         .no_proxy()
         .build()
         .map_err(|error| {
-            Error::invalid(operation, "no HTTP client can be made")
+            let message = "no HTTP client can be made";
+            config
+                .at_server(Error::invalid(operation, message))
                 .hint("check the system's certificates")
                 .source_from(error.without_url())
         })?;
@@ -47,7 +52,103 @@ pub(crate) fn prepare(
     if let Some(token) = &endpoint.token {
         transport = transport.auth_header(token.as_str());
     }
-    Ok((client, transport))
+    Ok((QuietClient { client, address }, transport))
+}
+
+/// A client whose errors hold neither the address nor the token: MCP's library also writes them to the log.
+#[derive(Clone)]
+pub(crate) struct QuietClient {
+    client: Client,
+    address: Address,
+}
+
+type Failed = StreamableHttpError<reqwest::Error>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+
+impl QuietClient {
+    fn quiet(&self, error: Failed) -> Failed {
+        match error {
+            Failed::Client(error) => Failed::Client(error.without_url()),
+            // The start of the response's body, which often repeats the path.
+            Failed::UnexpectedServerResponse(said) => {
+                Failed::UnexpectedServerResponse(Cow::Owned(self.address.hide(&said)))
+            }
+            other => other,
+        }
+    }
+}
+
+impl StreamableHttpClient for QuietClient {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        let limits = StreamableHttpResponseLimits::default();
+        self.post_message_with_response_limits(uri, message, session, token, headers, limits)
+            .await
+    }
+
+    async fn post_message_with_response_limits(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+        limits: StreamableHttpResponseLimits,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        let client = &self.client;
+        client
+            .post_message_with_response_limits(uri, message, session, token, headers, limits)
+            .await
+            .map_err(|error| self.quiet(error))
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<(), Failed> {
+        let deleted = self.client.delete_session(uri, session, token, headers);
+        deleted.await.map_err(|error| self.quiet(error))
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<BoxedSseResponse, Failed> {
+        let limit = StreamableHttpResponseLimits::default().max_sse_event_size;
+        self.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, limit)
+            .await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+        limit: usize,
+    ) -> Result<BoxedSseResponse, Failed> {
+        let client = &self.client;
+        client
+            .get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, limit)
+            .await
+            .map_err(|error| self.quiet(error))
+    }
 }
 
 /// The default provider of cryptography for a whole process is the host's to choose, so it is given here. Without encryption

@@ -11,6 +11,7 @@
 //! MCP's library needs tokio. Each part here has a thread with a runtime of its own, so that any async runtime of the host
 //! can await the calls.
 
+mod address;
 mod approval;
 mod child;
 mod config;

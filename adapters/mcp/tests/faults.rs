@@ -14,6 +14,7 @@ use journeyman::{
     Error, ErrorKind, Retry, Seed,
     contract::{Environment, Episode},
     domain::{Action, Task, Transition, Trust},
+    text::Redactor,
 };
 use journeyman_mcp::{
     ApprovedTools, HttpEndpoint, McpConfig, McpEnvironment, McpFault, McpServer, list_tools,
@@ -29,6 +30,14 @@ fn fault(error: &Error) -> &McpFault {
 
 fn broken(how: &str) -> Action {
     Action::call("break", json!({ "how": how }))
+}
+
+/// The command of the counter with a fault, as errors show it.
+fn command(fault: &str) -> String {
+    let McpServer::Process(child) = desk(fault).server else {
+        panic!("the counter is no child");
+    };
+    child.command_line()
 }
 
 async fn begin(desk: &McpEnvironment) -> Box<dyn Episode> {
@@ -73,12 +82,14 @@ fn a_server_that_does_not_begin_a_session_is_named_with_its_reason() {
             "{text}"
         );
         assert!(!text.contains("ghp_a1B2"), "{text}");
+        assert_eq!(error.fact("command"), Some(command("refuses").as_str()));
 
         let mut silent = desk("silent");
         silent.start_limit = Duration::from_millis(500);
         let start = Instant::now();
         let error = list_tools(&silent).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+        assert_eq!(error.fact("command"), Some(command("silent").as_str()));
         assert!(start.elapsed() < Duration::from_secs(10));
 
         let absent = McpServer::Process(ProcessConfig::new("/no/such/program"));
@@ -86,6 +97,8 @@ fn a_server_that_does_not_begin_a_session_is_named_with_its_reason() {
             .await
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+        assert_eq!(error.fact("server"), Some("absent"));
+        assert_eq!(error.fact("command"), Some("/no/such/program"));
 
         let error = list_tools(&desk("endless")).await.unwrap_err();
         assert!(
@@ -124,7 +137,94 @@ fn a_url_that_is_none_is_refused_and_nobody_there_is_told() {
             !error.to_string().contains("a-token-of-the-host"),
             "{error}"
         );
+        assert_eq!(error.fact("server"), Some("far"));
+        assert_eq!(error.fact("url"), Some("http://127.0.0.1:9"));
     });
+}
+
+#[test]
+fn the_command_in_an_error_has_no_secrets() {
+    const SECRET: &str = "q7Zt2mKx9Lw4Vb6nHd";
+    let mut config = desk("refuses");
+    config.redactor = Redactor::new(["the-blue-door".to_owned()]).unwrap();
+    if let McpServer::Process(child) = &mut config.server {
+        child.arguments.push(format!("--api_key={SECRET}"));
+        child.arguments.push("the-blue-door".to_owned());
+    }
+    let absent = |mut config: McpConfig| {
+        if let McpServer::Process(child) = &mut config.server {
+            child.program = "/no/such/program".into();
+        }
+        config
+    };
+    for config in [config.clone(), absent(config)] {
+        let error = block_on(list_tools(&config)).unwrap_err();
+        let command = error.fact("command").unwrap_or_default();
+        assert!(
+            command.contains("desk.py refuses --api_key=[redacted: "),
+            "{error}"
+        );
+        let all = format!("{error} {error:?}");
+        assert!(
+            !all.contains(SECRET) && !all.contains("the-blue-door"),
+            "{all}"
+        );
+    }
+}
+
+#[test]
+fn a_setting_of_a_child_without_effect_is_refused() {
+    let check = |change: fn(&mut ProcessConfig), field: Option<&str>| {
+        let mut config = desk("");
+        config.trust = Trust::Trusted;
+        config.close_limit = Duration::from_secs(3);
+        if let McpServer::Process(child) = &mut config.server {
+            change(child);
+        }
+        let listed = block_on(list_tools(&config));
+        let made = block_on(McpEnvironment::new(config, ApprovedTools::none(), judge()));
+        for error in [listed.err(), made.err()] {
+            let found = error.as_ref().and_then(|error| error.fact("field"));
+            assert_eq!(found, field, "{error:?}");
+            assert!(error.is_none_or(|error| error.kind() == ErrorKind::Invalid));
+        }
+    };
+    check(|_| {}, None);
+    // The server's own settings, once more.
+    check(|child| child.trust = Trust::Trusted, None);
+    check(|child| child.close_limit = Duration::from_secs(3), None);
+    check(
+        |child| child.close_limit = Duration::from_secs(4),
+        Some("close_limit"),
+    );
+    check(
+        |child| child.start_limit = Duration::from_secs(1),
+        Some("start_limit"),
+    );
+    check(
+        |child| child.request_limit = Duration::from_secs(1),
+        Some("request_limit"),
+    );
+    check(
+        |child| child.line_cap = 9.try_into().unwrap(),
+        Some("line_cap"),
+    );
+    check(|child| child.restarts = 1, Some("restarts"));
+    check(
+        |child| child.restart_window = Duration::ZERO,
+        Some("restart_window"),
+    );
+    let redactor = |child: &mut ProcessConfig| {
+        child.redactor = Redactor::new(["the-blue-door".to_owned()]).unwrap();
+    };
+    check(redactor, Some("redactor"));
+
+    let mut config = desk("");
+    if let McpServer::Process(child) = &mut config.server {
+        child.trust = Trust::Trusted;
+    }
+    let error = block_on(list_tools(&config)).unwrap_err();
+    assert_eq!(error.fact("field"), Some("trust"), "{error}");
 }
 
 #[test]
@@ -154,7 +254,14 @@ fn a_call_without_an_answer_fails_its_episode_alone() {
             let error = episode.step(&broken(how)).await.unwrap_err();
             assert!(is_it(fault(&error)), "{how}: {error}");
             assert_eq!(error.retry(), Retry::Temporary, "{how}");
-            assert_eq!(error.fact("server"), Some("desk"));
+            for round in 0..2 {
+                let error = match round {
+                    0 => error.clone(),
+                    _ => episode.step(&broken(how)).await.unwrap_err(),
+                };
+                assert_eq!(error.fact("server"), Some("desk"), "{how}: {error}");
+                assert_eq!(error.fact("command"), Some(command("").as_str()), "{how}");
+            }
             let error = episode.step(&broken(how)).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unavailable, "{how}: {error}");
             episode.close().await.unwrap();
@@ -213,6 +320,7 @@ fn a_tool_that_changed_is_blocked_and_the_others_go_on() {
             panic!("{blocked:?}");
         };
         assert_eq!(error.kind(), ErrorKind::Conflict);
+        assert_eq!(error.fact("command"), Some(command("changed").as_str()));
         assert!(
             matches!(fault(error), McpFault::ToolChanged { tool, .. } if tool == "add"),
             "{error}"

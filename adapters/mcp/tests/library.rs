@@ -5,15 +5,18 @@ use std::{
     io::{Read, Write},
     net::TcpStream,
     num::NonZeroU32,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, Seed,
+    Error, ErrorKind, Revision, Seed, async_trait,
     builtin::MemoryStore,
-    contract::{Backends, SkillFiles},
-    domain::{FilePath, FileRef, Skill, State},
+    contract::{Backends, SkillFiles, SkillStore, Snapshot},
+    domain::{Commit, Committed, FilePath, FileRef, Skill, State},
     format::SkillMd,
     recipe::{self, Recipe},
     run::{Journeyman, Options},
@@ -44,11 +47,11 @@ fn with_file(name: &str, path: &str, bytes: &[u8]) -> Skill {
 }
 
 async fn session(skills: Vec<Skill>) -> Arc<Journeyman> {
-    over(Arc::default(), skills).await
+    over(Arc::new(MemoryStore::default()), skills).await
 }
 
 /// A session over a store, which has the skills' files.
-async fn over(store: Arc<MemoryStore>, skills: Vec<Skill>) -> Arc<Journeyman> {
+async fn over(store: Arc<dyn SkillStore>, skills: Vec<Skill>) -> Arc<Journeyman> {
     let options = Options::new("desk", Seed(7));
     let backends = Backends::own_loop().with_store(store);
     let journeyman = Journeyman::open(backends, recipe(), options).await.unwrap();
@@ -290,6 +293,90 @@ fn an_outcome_is_credited_once_to_the_skills_that_were_given() {
                 call(&client, tool, arguments.clone()).await.is_err(),
                 "{tool} {arguments}"
             );
+        }
+    });
+}
+
+/// A store whose next read or next commit fails.
+#[derive(Debug, Default)]
+struct Failing {
+    store: MemoryStore,
+    read: AtomicBool,
+    commit: AtomicBool,
+}
+
+impl Failing {
+    fn check(fails: &AtomicBool) -> journeyman::Result<()> {
+        match fails.swap(false, Ordering::SeqCst) {
+            true => Err(
+                Error::new(ErrorKind::Unavailable, "SkillStore", "the disk is busy").temporary(),
+            ),
+            false => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl SkillStore for Failing {
+    async fn load(&self) -> journeyman::Result<Snapshot> {
+        self.store.load().await
+    }
+
+    async fn since(&self, revision: Revision) -> journeyman::Result<Vec<Committed>> {
+        Self::check(&self.read)?;
+        self.store.since(revision).await
+    }
+
+    async fn commit(&self, commit: &Commit) -> journeyman::Result<Committed> {
+        Self::check(&self.commit)?;
+        self.store.commit(commit).await
+    }
+
+    fn is_read_only(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn an_outcome_outlives_a_store_that_fails_once() {
+    Runtime::new().unwrap().block_on(async {
+        let store = Arc::new(Failing::default());
+        let journeyman = over(store.clone(), vec![sample::skill("open-jars")]).await;
+        let client = client(LibraryServer::new(journeyman.clone())).await;
+        let uses = async || {
+            let library = journeyman.library().await.unwrap();
+            library.entries().next().unwrap().uses
+        };
+        let search = async || {
+            let found = call(&client, "search_skills", json!({"task": "open a jar"}));
+            found.await.unwrap()["attempt"].clone()
+        };
+        let before = uses().await;
+        for (count, (fails, searches)) in (1..).zip([
+            (&store.read, false),
+            (&store.commit, false),
+            // The next search writes the outcome that waits.
+            (&store.commit, true),
+        ]) {
+            let attempt = search().await;
+            let report = async || {
+                let arguments = json!({"attempt": attempt, "success": true});
+                call(&client, "report_outcome", arguments).await
+            };
+            fails.store(true, Ordering::SeqCst);
+            let failed = report().await.unwrap_err();
+            assert!(failed.contains("the disk is busy"), "{failed}");
+            assert!(failed.contains("report this attempt again"), "{failed}");
+            assert!(!fails.load(Ordering::SeqCst));
+            if searches {
+                search().await;
+            }
+            let counted = report().await.unwrap();
+            assert_eq!(counted["counted"], true, "{counted}");
+            assert_eq!(counted["skills"][0], "skill://open-jars/SKILL.md");
+            let again = report().await.unwrap();
+            assert_eq!(again["counted"], false, "{again}");
+            assert_eq!(uses().await, before + count);
         }
     });
 }

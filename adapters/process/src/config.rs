@@ -8,12 +8,15 @@ use std::{
     time::Duration,
 };
 
-use journeyman::{Result, domain::Trust, text::Redactor};
+use journeyman::{Error, Result, domain::Trust, text::Redactor};
 
 use crate::{death_signal::die_with_owner, fault::ProcessFault};
 
 /// The greatest length of a line, unless the host says otherwise: 8 MiB.
 const LINE_CAP: NonZeroUsize = NonZeroUsize::new(8 * 1024 * 1024).expect("not 0");
+
+/// The greatest length of a command in an error, in characters.
+const QUOTED: usize = 500;
 
 /// The configuration of a child process. Create it with [`ProcessConfig::new`], then set its fields. Defaults are in
 /// parentheses.
@@ -53,8 +56,8 @@ pub struct ProcessConfig {
     pub restarts: usize,
     /// See `restarts` (60 s).
     pub restart_window: Duration,
-    /// Redacts what errors quote from standard output, standard error and the child's own failures (the known forms of
-    /// secrets).
+    /// Redacts what errors quote from the arguments, standard output, standard error and the child's own failures (the known
+    /// forms of secrets).
     pub redactor: Redactor,
 }
 
@@ -140,11 +143,38 @@ impl ProcessConfig {
     pub fn command(&self) -> Result<Command> {
         match self.executable() {
             Ok(program) => Ok(self.prepared(&program)),
-            Err(fault) => {
-                let program = self.program.display().to_string();
-                Err(fault.error("ProcessConfig::command", &program, ""))
-            }
+            Err(fault) => Err(self.error(&fault, "ProcessConfig::command", "")),
         }
+    }
+
+    /// The program and its arguments on one line, for an error that names the child: redacted, and cut after 500 characters.
+    /// The variables of `environment` are not part of it.
+    ///
+    /// ```
+    /// use journeyman_process::ProcessConfig;
+    ///
+    /// let desk = ProcessConfig::new("python3").with_arguments(["desk.py", "--password=q7Zt2mKx9Lw4"]);
+    /// assert_eq!(desk.command_line(), "python3 desk.py --password=[redacted: secret]");
+    /// ```
+    pub fn command_line(&self) -> String {
+        let arguments = self.arguments.iter().map(String::as_str);
+        let program = self.program.display().to_string();
+        let words: Vec<&str> = std::iter::once(program.as_str()).chain(arguments).collect();
+        self.shown(&words.join(" "))
+    }
+
+    /// The error of an operation on a process of this configuration; `said` is the end of its standard error.
+    pub(crate) fn error(&self, fault: &ProcessFault, operation: &'static str, said: &str) -> Error {
+        let program = self.program.display().to_string();
+        let arguments = self.shown(&self.arguments.join(" "));
+        fault.error(operation, (&program, &arguments), said)
+    }
+
+    /// A text of the configuration in an error. It is redacted before it is cut: a part of a secret has no known form.
+    pub(crate) fn shown(&self, text: &str) -> String {
+        let text = self.redactor.redact(text);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.join(" ").chars().take(QUOTED).collect()
     }
 
     pub(crate) fn prepared(&self, program: &Path) -> Command {

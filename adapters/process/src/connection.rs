@@ -123,8 +123,7 @@ impl Connection {
 
     /// The error of an operation on this process.
     pub(crate) fn error(&self, operation: &'static str, death: &Death) -> Error {
-        let program = self.config.program.display().to_string();
-        death.fault.error(operation, &program, &death.said)
+        self.config.error(&death.fault, operation, &death.said)
     }
 
     /// Sends a request and waits for its answer. A request that is not answered in time, or whose future is dropped, is

@@ -224,9 +224,19 @@ impl ProcessFault {
         }
     }
 
-    /// The error of an operation.
-    pub(crate) fn error(&self, operation: &'static str, program: &str, said: &str) -> Error {
+    /// The error of an operation on a process; `said` is the end of its standard error.
+    pub(crate) fn error(
+        &self,
+        operation: &'static str,
+        (program, arguments): (&str, &str),
+        said: &str,
+    ) -> Error {
         let error = Error::new(self.kind(), operation, self.to_string()).with("program", program);
+        // With an interpreter the program is the same for every child: the arguments name the script.
+        let error = match arguments.is_empty() {
+            true => error,
+            false => error.with("arguments", arguments),
+        };
         let error = match said.is_empty() {
             true => error,
             false => error.with("said", said),

@@ -189,6 +189,5 @@ fn describe(introduction: &Introduction) -> String {
 }
 
 fn error(config: &ProcessConfig, operation: &'static str, death: &Death) -> Error {
-    let program = config.program.display().to_string();
-    death.fault.error(operation, &program, &death.said)
+    config.error(&death.fault, operation, &death.said)
 }

@@ -105,6 +105,8 @@ fn a_child_that_does_not_start_is_a_typed_error() {
         })
         .await;
         assert_eq!(error.fact("said"), Some("no module named desk"));
+        let arguments = error.fact("arguments").unwrap();
+        assert!(arguments.ends_with("children/broken.py exits"), "{error}");
         let mut mute = broken("mute");
         mute.start_limit = SOON;
         check(mute, ErrorKind::Timeout, |fault| {
@@ -137,6 +139,50 @@ fn a_child_that_does_not_start_is_a_typed_error() {
         )
         .await;
         assert!(!error.to_string().contains("q7Zt2mKx9Lw4"), "{error}");
+        assert_eq!(
+            error.fact("program"),
+            support::child("", &[]).program.to_str()
+        );
+    });
+}
+
+#[test]
+fn every_error_has_the_arguments_without_their_secrets() {
+    block_on(async {
+        const SECRET: &str = "q7Zt2mKx9Lw4Vb6nHd";
+        let check = |error: &Error| {
+            let arguments = error.fact("arguments").unwrap_or_default();
+            assert!(arguments.contains("--api_key=[redacted: "), "{error}");
+            assert!(!format!("{error} {error:?}").contains(SECRET), "{error:?}");
+        };
+        let secret = format!("--api_key={SECRET}");
+        let mut absent = ProcessConfig::new("/no/such/program");
+        absent.arguments = vec![secret.clone()];
+        check(&absent.command().unwrap_err());
+        check(&start_fails(absent).await);
+        check(&start_fails(support::child("broken.py", &["exits", &secret])).await);
+        let broken = ProcessEnvironment::start(support::child("broken.py", &["noise", &secret]))
+            .await
+            .unwrap();
+        check(&broken.reset(&task(), Seed(1)).await.unwrap_err());
+        broken.close().await;
+        check(&broken.reset(&task(), Seed(1)).await.unwrap_err());
+
+        // A long command is cut, and a secret across the cut is redacted first.
+        let long = "x".repeat(480);
+        let cut = ProcessConfig::new("/no/such/program").with_arguments([long.as_str(), &secret]);
+        let error = cut.command().unwrap_err();
+        assert_eq!(error.fact("arguments").map(str::len), Some(500));
+        assert!(!error.to_string().contains("q7Zt"), "{error}");
+        let desk =
+            ProcessConfig::new("python3").with_arguments(["desk.py", "--password=q7Zt2mKx9Lw4"]);
+        assert_eq!(
+            desk.command_line(),
+            "python3 desk.py --password=[redacted: secret]"
+        );
+        // Without arguments there is no such fact.
+        let bare = ProcessConfig::new("/no/such/program").command();
+        assert_eq!(bare.unwrap_err().fact("arguments"), None);
     });
 }
 

@@ -3,7 +3,7 @@
 mod bfcl;
 pub(crate) mod external;
 mod mcp;
-mod openai;
+pub(crate) mod openai;
 mod retrieval;
 mod runs;
 mod suites;

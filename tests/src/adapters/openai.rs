@@ -50,6 +50,7 @@ const MEMORY: (&str, &str) = (
     "openai: memory that an answer without an end takes (KiB)",
 );
 const HALF: &str = "with the server's default memory";
+const FULL: &str = ", keys and values in full precision";
 const PYTHON_FULL: [&str; 4] = ["--type_k", "0", "--type_v", "0"];
 const LLAMA_FULL: [&str; 6] = [
     "--cache-type-k",
@@ -72,11 +73,11 @@ const STEPS: usize = 8;
 const SCORED: usize = 12;
 const RESAMPLES: usize = 4000;
 
-/// The rows of this adapter.
+/// The rows of this adapter, which are a group of figures by themselves too.
 ///
 /// # Errors
 /// Where the bundled model or a server cannot be used; a server that is not set up is printed as missing.
-pub(super) fn figures(figures: &mut Figures<'_>) -> Outcome {
+pub(crate) fn figures(figures: &mut Figures<'_>) -> Outcome {
     faults(figures)?;
     for variable in [LLAMA_SERVER, PYTHON_SERVER] {
         if set_up(variable).is_none() {
@@ -102,8 +103,11 @@ pub(super) fn figures(figures: &mut Figures<'_>) -> Outcome {
     if set_up(LLAMA_SERVER).is_none() {
         figures.record(ENDPOINTS, f64::NAN, Bound::AtLeast(4.0));
         figures.record(LLAMA_SCORES, f64::NAN, NEAR);
-        for name in STREAM {
-            figures.record(&format!("{name}.low"), f64::NAN, HOLDS_ZERO.0);
+        for (name, how) in STREAM
+            .into_iter()
+            .flat_map(|name| [(name, ""), (name, FULL)])
+        {
+            figures.record(&format!("{name}{how}.low"), f64::NAN, HOLDS_ZERO.0);
         }
         return Ok(());
     }
@@ -114,11 +118,11 @@ pub(super) fn figures(figures: &mut Figures<'_>) -> Outcome {
     figures.record(LLAMA_SCORES, value, NEAR);
     drop(full);
     // As a user starts it.
-    let server = Server::llama_server(&[])?;
-    let model = Arc::new(server.connect(Route::Completions)?);
-    let value = largest(&model, &parts, &tasks)?;
+    let plain = Server::llama_server(&[])?;
+    let value = largest(&plain.connect(Route::Completions)?, &parts, &tasks)?;
     figures.record(&format!("{LLAMA_SCORES}: {HALF}"), value, NEAR);
-    stream(figures, &parts, &tasks, model)
+    drop(plain);
+    stream(figures, &parts, &tasks)
 }
 
 /// The counts of `adapters/openai/tests/faults`, which has the raw server.
@@ -255,13 +259,13 @@ fn called(model: &OpenAi, prompt: Prompt) -> Result<bool> {
 }
 
 /// The largest difference of a token's log-probability from the in-process adapter's, over skills behind tasks. Infinite
-/// where the tokens themselves differ.
+/// where the tokens themselves differ; not a number where a skill has no score or nothing was compared.
 fn largest(model: &OpenAi, parts: &Parts, tasks: &Tasks) -> Result<f64> {
     let dialect = ApprenticeDialect::new(Mode::Row);
     let scored: Vec<_> = tasks.held_out.iter().take(SCORED).collect();
     let skills = scored.iter().filter_map(|task| tasks.truth.get(&task.id));
     let continuations: Vec<String> = skills.map(|skill| format!(" {}", skill.trim())).collect();
-    let mut largest: f64 = 0.0;
+    let (mut largest, mut compared) = (0.0_f64, 0);
     for task in scored {
         let request = ScoreRequest {
             prompt: dialect.score_prompt(&task.instruction),
@@ -274,9 +278,13 @@ fn largest(model: &OpenAi, parts: &Parts, tasks: &Tasks) -> Result<f64> {
         let ours = block_on(parts.model.score(&request))?;
         for (theirs, ours) in theirs.iter().zip(&ours) {
             largest = largest.max(difference(theirs, ours));
+            compared += 1;
+        }
+        if theirs.len() != continuations.len() || ours.len() != continuations.len() {
+            return Ok(f64::NAN);
         }
     }
-    Ok(largest)
+    Ok(if compared > 0 { largest } else { f64::NAN })
 }
 
 fn difference(a: &TokenScores, b: &TokenScores) -> f64 {
@@ -321,31 +329,34 @@ async fn learned(
     Ok([firsts.into_iter().map(points).collect(), done.collect()])
 }
 
-fn stream(figures: &mut Figures<'_>, parts: &Parts, tasks: &Tasks, model: Arc<OpenAi>) -> Outcome {
+/// Learns the stream in process, and through a server as a user starts it and with keys and values in full precision. The second
+/// tells whether a difference is the arithmetic's.
+fn stream(figures: &mut Figures<'_>, parts: &Parts, tasks: &Tasks) -> Outcome {
     let seed = figures.options().seed;
     let inside = block_on(learned(parts, tasks, seed, None))?;
     figures.progress(format_args!("learned in process"));
-    let through = block_on(learned(parts, tasks, seed, Some(model)))?;
     let clusters: Vec<String> = tasks
         .held_out
         .iter()
         .map(|task| tasks.tools.get(&task.id).cloned().unwrap_or_default())
         .collect();
-    for (at, name) in STREAM.into_iter().enumerate() {
-        let (inside, through) = (&inside[at], &through[at]);
-        figures.record(
-            &format!("{name}: in process"),
-            stats::mean(inside),
-            Bound::None,
-        );
-        figures.record(
-            &format!("{name}: llama-server"),
-            stats::mean(through),
-            Bound::None,
-        );
-        let draws = seed.derive("openai", 0);
-        let interval = stats::clustered(inside, through, &clusters, draws, RESAMPLES)?;
-        figures.interval(name, &interval, HOLDS_ZERO.0, HOLDS_ZERO.1);
+    for (name, inside) in STREAM.into_iter().zip(&inside) {
+        let name = format!("{name}: in process");
+        figures.record(&name, stats::mean(inside), Bound::None);
+    }
+    for (how, more) in [("", &[][..]), (FULL, &LLAMA_FULL[..])] {
+        let server = Server::llama_server(more)?;
+        let model = Arc::new(server.connect(Route::Completions)?);
+        let through = block_on(learned(parts, tasks, seed, Some(model)))?;
+        figures.progress(format_args!("learned through llama-server{how}"));
+        for ((name, inside), through) in STREAM.into_iter().zip(&inside).zip(&through) {
+            let name = format!("{name}{how}");
+            let title = format!("{name}: llama-server");
+            figures.record(&title, stats::mean(through), Bound::None);
+            let draws = seed.derive("openai", 0);
+            let interval = stats::clustered(inside, through, &clusters, draws, RESAMPLES)?;
+            figures.interval(&name, &interval, HOLDS_ZERO.0, HOLDS_ZERO.1);
+        }
     }
     Ok(())
 }

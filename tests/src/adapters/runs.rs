@@ -3,11 +3,15 @@
 use std::{fs, process::Command};
 
 use super::external::{self, root, set_up};
+use serde_json::Value;
+
 use crate::figures::{Bound, Figures, Outcome};
 
 const TOY: &str = "journeyman run on a toy environment in Python: exit status";
 const BFCL: &str = "journeyman run on BFCL's tasks: exit status";
 const DONE: Bound = Bound::AtMost(0.0);
+/// The least that a run must tell of its tasks: one held-out task judged before, and one after.
+const JUDGED: Bound = Bound::AtLeast(1.0);
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let journeyman = external::journeyman()?;
@@ -30,23 +34,10 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let ended = ended?;
     let exit = status(figures, &ended);
     figures.record(TOY, exit, DONE);
-    let told: serde_json::Value = serde_json::from_str(&ended.out).unwrap_or_default();
-    for (title, value) in [
-        (
-            "toy environment: held-out score before",
-            &told["before"]["score"]["mean"],
-        ),
-        (
-            "toy environment: held-out score after",
-            &told["after"]["score"]["mean"],
-        ),
-    ] {
-        if let Some(value) = value.as_f64() {
-            figures.record(title, value, Bound::None);
-        }
-    }
+    told(figures, "toy environment", &ended.out);
     if set_up("JOURNEYMAN_BFCL_PYTHON").is_none() {
         figures.record(BFCL, f64::NAN, DONE);
+        told(figures, "BFCL's tasks", "");
         return Ok(());
     }
     // The bundled model cannot do such tasks: what is shown is that all parts work together to the end.
@@ -61,9 +52,28 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         .args(["template = \"chatml\"", "context = 16384"])
         .env("JOURNEYMAN", &journeyman)
         .envs([("COUNT", "3"), ("HELD_OUT", "1")]);
-    let exit = status(figures, &external::run(command)?);
+    let ended = external::run(command)?;
+    let exit = status(figures, &ended);
     figures.record(BFCL, exit, DONE);
+    told(figures, "BFCL's tasks", &ended.out);
     Ok(())
+}
+
+/// What the run's JSON tells: how many held-out tasks were judged and how well they were done, before and after, and faults.
+fn told(figures: &mut Figures<'_>, what: &str, json: &str) {
+    let told: Value = serde_json::from_str(json).unwrap_or_default();
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+    for when in ["before", "after"] {
+        let held_out = &told[when];
+        let name = format!("{what}: held-out tasks judged {when}");
+        figures.record(&name, number(&held_out["judged"]), JUDGED);
+        let name = format!("{what}: held-out score {when}");
+        figures.record(&name, number(&held_out["score"]["mean"]), Bound::None);
+        let name = format!("{what}: faults {when}");
+        figures.record(&name, number(&held_out["faults"]), DONE);
+    }
+    let name = format!("{what}: attempts learned from");
+    figures.record(&name, number(&told["learned"]["attempts"]), JUDGED);
 }
 
 /// The exit status; none where a signal ended the command. What it said is told where it failed.

@@ -102,6 +102,11 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         Bound::AtLeast(10.0),
     );
     figures.record(
+        "conformance suites that did not run",
+        (SUITES.len() - ran) as f64,
+        Bound::AtMost(0.0),
+    );
+    figures.record(
         "conformance suites with a failed check",
         failed as f64,
         Bound::AtMost(0.0),
@@ -122,7 +127,14 @@ fn results(said: &str) -> BTreeMap<String, bool> {
             true => test.split_once(") ")?.1,
             false => test,
         };
-        matches!(result, "PASS" | "FAIL").then(|| (test.trim().to_owned(), result == "PASS"))
+        let passed = match result {
+            // A process that the test left behind is told apart, and the test passed.
+            "PASS" | "LEAK" => true,
+            "FAIL" | "TIMEOUT" | "ABORT" => false,
+            _ if result.starts_with("SIG") => false,
+            _ => return None,
+        };
+        Some((test.trim().to_owned(), passed))
     });
     lines.collect()
 }
@@ -163,10 +175,14 @@ mod tests {
     #[test]
     fn results_are_read_by_package_and_test() {
         let said = "    Starting 2 tests\n        PASS [   0.1s] ( 1/12) journeyman-disk::conformance journal\n\
-                    FAIL [   2.0s] journeyman-mcp::conformance environment_of_a_child\n   Summary [ 1s] 2 tests run\n";
+                    FAIL [   2.0s] journeyman-mcp::conformance environment_of_a_child\n\
+                    LEAK [   2.0s] journeyman-process::conformance executor\n\
+                    TIMEOUT [  60.0s] journeyman-openai::conformance it_writes\n   Summary [ 1s] 4 tests run\n";
         let results = results(said);
         assert!(results["journeyman-disk::conformance journal"]);
         assert!(!results["journeyman-mcp::conformance environment_of_a_child"]);
-        assert_eq!(results.len(), 2);
+        assert!(results["journeyman-process::conformance executor"]);
+        assert!(!results["journeyman-openai::conformance it_writes"]);
+        assert_eq!(results.len(), 4);
     }
 }

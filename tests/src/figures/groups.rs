@@ -20,7 +20,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 19] = [
+const GROUPS: [Group; 20] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -122,6 +122,12 @@ const GROUPS: [Group; 19] = [
         about: "the same skill in ten wordings: what becomes of the library, by bytes and by meaning",
         listed: true,
         run: identity::run,
+    },
+    Group {
+        name: "openai",
+        about: "model servers: the part of `adapters` that needs no other set-up",
+        listed: false,
+        run: adapters::openai::figures,
     },
     Group {
         name: "adapters",

@@ -15,7 +15,9 @@ use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    WORLDS, arms, bounded, difference, key,
+    WORLDS, arms, bounded, difference,
+    judged::{Judge, Place, Scores, judged, only, scores},
+    key,
     patterns::{right, true_patterns},
     router::{Cut, against_the_world, router},
     spread,

@@ -86,7 +86,7 @@ pub(super) struct ModelForm {
     pub(super) key_variable: Option<String>,
     /// Maximum tokens of prompt and output together.
     pub(super) context: Option<u32>,
-    /// Threads that compute (1).
+    /// Threads that compute; if left out, one for each physical core, and one alone for a small model.
     pub(super) threads: Option<u32>,
     /// The file of `journeyman model calibrate` for this model.
     #[schemars(with = "Option<PathBuf>")]

@@ -1,35 +1,83 @@
 //! `journeyman serve mcp`.
 
 use std::{
-    io::{BufRead, BufReader, Write},
-    process::Stdio,
+    collections::BTreeSet,
+    io::{BufRead, BufReader, Lines, Write},
+    process::{Child, ChildStdin, ChildStdout, Stdio},
+    thread,
 };
 
+use futures::executor::block_on;
+use journeyman::{contract::SkillStore, domain::SkillName};
+use journeyman_disk::{DiskOptions, DiskStore};
 use serde_json::{Value, json};
 
 use crate::support::Place;
 
+/// A server with its client.
+struct Client {
+    child: Child,
+    to: ChildStdin,
+    from: Lines<BufReader<ChildStdout>>,
+    asked: u32,
+}
+
+impl Client {
+    fn start(place: &Place) -> Self {
+        let mut child = place
+            .command(&["serve", "mcp"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut client = Self {
+            to: child.stdin.take().unwrap(),
+            from: BufReader::new(child.stdout.take().unwrap()).lines(),
+            asked: 0,
+            child,
+        };
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        assert!(client.ask("initialize", hello)["capabilities"]["tools"].is_object());
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        writeln!(client.to, "{ready}").unwrap();
+        client
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.asked += 1;
+        let request =
+            json!({"jsonrpc": "2.0", "id": self.asked, "method": method, "params": params});
+        writeln!(self.to, "{request}").unwrap();
+        let answer = self.from.next().unwrap().unwrap();
+        serde_json::from_str::<Value>(&answer).unwrap()["result"].clone()
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        assert!(result["structuredContent"].is_object(), "{result}");
+        result["structuredContent"].clone()
+    }
+
+    /// Searches, and reports that it went well.
+    fn attempt(&mut self) {
+        let found = self.call("search_skills", json!({"task": "brew"}));
+        assert_eq!(found["skills"][0]["name"], "brew", "{found}");
+        let outcome = json!({"attempt": found["attempt"], "success": true});
+        let reported = self.call("report_outcome", outcome);
+        assert_eq!(reported["counted"], true, "{reported}");
+    }
+
+    fn end(mut self) {
+        drop(self.to);
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
 #[test]
 fn a_library_is_served_on_standard_streams_until_the_client_goes() {
-    let place = Place::with_library();
-    let mut child = place
-        .command(&["serve", "mcp"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut to = child.stdin.take().unwrap();
-    let mut from = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut ask = |id: u32, method: &str, params: Value| {
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        writeln!(to, "{request}").unwrap();
-        let answer = from.next().unwrap().unwrap();
-        serde_json::from_str::<Value>(&answer).unwrap()["result"].clone()
-    };
-    let client = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-    assert!(ask(1, "initialize", client)["capabilities"]["tools"].is_object());
-    let tools = ask(2, "tools/list", json!({}));
+    let mut client = Client::start(&Place::with_library());
+    let tools = client.ask("tools/list", json!({}));
     let names: Vec<&Value> = tools["tools"]
         .as_array()
         .unwrap()
@@ -37,8 +85,43 @@ fn a_library_is_served_on_standard_streams_until_the_client_goes() {
         .map(|tool| &tool["name"])
         .collect();
     assert_eq!(names, ["search_skills", "report_outcome"]);
-    drop(to);
-    assert!(child.wait().unwrap().success());
+    client.end();
+}
+
+#[test]
+fn servers_of_one_library_keep_the_outcomes_of_all_their_clients() {
+    const EACH: u64 = 4;
+    let place = Place::with_library();
+    let uses = || {
+        let library = place.library();
+        let brew = library.by_name(&SkillName::new("brew").unwrap());
+        brew.unwrap().uses
+    };
+    let before = uses();
+    // Both are there before either begins an attempt.
+    let clients = [Client::start(&place), Client::start(&place)];
+    let clients = clients.map(|mut client| {
+        thread::spawn(move || {
+            (0..EACH).for_each(|_| client.attempt());
+            client.end();
+        })
+    });
+    clients
+        .into_iter()
+        .for_each(|client| client.join().unwrap());
+    assert_eq!(uses(), before + 2 * EACH);
+
+    let mut options = DiskOptions::default();
+    options.create = false;
+    let store = DiskStore::open(place.root(), &options).unwrap();
+    let committed = block_on(store.load()).unwrap().committed;
+    let runs = committed.iter().filter_map(|one| one.cause.run.as_ref());
+    let sessions: BTreeSet<&str> = runs
+        .filter_map(|run| run.as_str().split_once('/'))
+        .map(|(session, _)| session)
+        .collect();
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    assert!(sessions.iter().all(|session| session.starts_with("mcp-")));
 }
 
 #[test]

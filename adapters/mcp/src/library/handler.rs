@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use journeyman::{
-    Error, ErrorKind,
+    Error, ErrorKind, Retry,
     contract::SkillFiles,
-    domain::{self, Outcome, SkillUse, Task},
+    domain::{self, Outcome, SkillRef, SkillUse, Task},
     library::SkillLibrary,
     run::Journeyman,
 };
@@ -17,7 +17,7 @@ use rmcp::{
         GetSkillRequestParams, GetSkillResult, Implementation, ListResourcesResult,
         ListSkillsResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
         ReadResourceResponse, ReadResourceResult, ResourceContents, SKILL_MD, ServerCapabilities,
-        ServerConfig, Tool, ToolAnnotations,
+        ServerConfig,
     },
     service::RequestContext,
 };
@@ -26,7 +26,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     catalog::{self, Found},
-    reports::{self, Report, Reports},
+    reports::{self, Kept, Report, Reports},
+    tools,
 };
 
 /// Entries of one page of a list.
@@ -154,8 +155,8 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(vec![
-            search_tool(),
-            report_tool(),
+            tools::search_tool(),
+            tools::report_tool(),
         ]))
     }
 
@@ -227,8 +228,11 @@ impl Handler {
             return Err(Error::invalid(OPERATION, "`score` is outside [0, 1]")
                 .hint("leave it out, or give a number from 0 to 1; the attempt is still open"));
         }
+        // Read before the attempt is taken: where this fails, the attempt is still open, and the client reports it again.
+        let library = self.journeyman.library().await.map_err(again)?;
         let handle = match self.reports.take(&reported.attempt) {
             Report::Counts(handle) => handle,
+            Report::Waits(kept) => return self.settle(&reported.attempt, &kept, &library).await,
             Report::Capped => {
                 return Ok(not(
                     "these skills have had all the outcomes that count from clients",
@@ -244,16 +248,13 @@ impl Handler {
                 .hint("give the id that search_skills gave; after a restart of the server begin another attempt"));
             }
         };
-        let given = reports::skills(&handle);
-        let library = self.journeyman.library().await?;
-        let name = |skill: &domain::SkillRef| {
-            library
-                .version(skill)
-                .map(|one| catalog::uri(one, SKILL_MD))
+        let kept = Kept {
+            task: handle.task().id.clone(),
+            skills: reports::skills(&handle),
         };
         if let Some(followed) = &reported.followed {
-            for skill in &given {
-                let is_followed = name(skill).is_some_and(|uri| followed.contains(&uri));
+            for skill in &kept.skills {
+                let is_followed = uri(&library, skill).is_some_and(|uri| followed.contains(&uri));
                 let used = match is_followed {
                     true => SkillUse::Followed,
                     false => SkillUse::NotFollowed,
@@ -261,10 +262,61 @@ impl Handler {
                 handle.used(skill, used);
             }
         }
-        handle.finish(Outcome::scored(success, score)).await?;
-        let skills: Vec<Option<String>> = given.iter().map(name).collect();
-        Ok(json!({ "counted": true, "skills": skills }))
+        match handle.finish(Outcome::scored(success, score)).await {
+            Ok(_) => Ok(counted(&library, &kept)),
+            Err(error) if is_final(&error) => Err(error),
+            // The store or the journal failed: the session keeps the outcome.
+            Err(error) => {
+                self.reports.keep(&reported.attempt, kept);
+                Err(again(error))
+            }
+        }
     }
+
+    /// Writes an outcome that the store or the journal refused at an earlier report.
+    async fn settle(
+        &self,
+        attempt: &str,
+        kept: &Kept,
+        library: &SkillLibrary,
+    ) -> Result<Value, Error> {
+        let settled = match self.journeyman.settle().await {
+            Err(error) if !is_final(&error) => return Err(again(error)),
+            settled => settled,
+        };
+        self.reports.close(attempt);
+        let settled = settled?;
+        let ours = settled.into_iter().find(|report| report.task == kept.task);
+        match ours.and_then(|report| report.failed) {
+            Some(error) => Err(error),
+            None => Ok(counted(library, kept)),
+        }
+    }
+}
+
+/// Whether the session drops the outcome for this error ([`Journeyman::settle`]).
+fn is_final(error: &Error) -> bool {
+    error.retry() == Retry::Permanent
+        && matches!(
+            error.kind(),
+            ErrorKind::Unsupported | ErrorKind::Conflict | ErrorKind::Invalid
+        )
+}
+
+/// The error of a report that the client can make again: the attempt is open, or its outcome is kept.
+fn again(error: Error) -> Error {
+    error.hint("report this attempt again: its outcome is not lost, and it is counted once")
+}
+
+fn counted(library: &SkillLibrary, kept: &Kept) -> Value {
+    let skills = kept.skills.iter().map(|skill| uri(library, skill));
+    json!({ "counted": true, "skills": skills.collect::<Vec<_>>() })
+}
+
+/// The URI of a skill's SKILL.md; `None` where the library no longer has this version.
+fn uri(library: &SkillLibrary, skill: &SkillRef) -> Option<String> {
+    let skill = library.version(skill)?;
+    Some(catalog::uri(skill, SKILL_MD))
 }
 
 /// One page of a list that is sorted by name; the cursor is the last name of the page before.
@@ -294,61 +346,4 @@ fn failed(error: Error) -> ErrorData {
     tracing::warn!(%error, "a request to the library's server failed");
     let hint = error.hint_text().unwrap_or_default();
     ErrorData::internal_error(format!("{}; {hint}", error.message()), None)
-}
-
-fn search_tool() -> Tool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "task": {"type": "string", "description": "What is to be done, in words."},
-            "category": {"type": "string", "description": "The kind of task, where the library groups its skills by kind."},
-        },
-        "required": ["task"],
-        "additionalProperties": false,
-    });
-    tool(
-        "search_skills",
-        "Begins an attempt at a task and gives the skills that help with it: the attempt's id, and each skill's text, URI \
-         and version. There may be none.",
-        schema,
-        ToolAnnotations::new().destructive(false),
-    )
-}
-
-fn report_tool() -> Tool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "attempt": {"type": "string", "description": "The id that search_skills gave."},
-            "success": {"type": "boolean", "description": "Whether the task was done."},
-            "score": {"type": "number", "minimum": 0, "maximum": 1, "description": "How well; 1 or 0 where it is left out."},
-            "followed": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "The URIs of the skills that you followed, of those that search_skills gave; empty for none. Leave it out if you do not know.",
-            },
-        },
-        "required": ["attempt", "success"],
-        "additionalProperties": false,
-    });
-    tool(
-        "report_outcome",
-        "Reports how an attempt went. The outcome is credited to the skills that the attempt was given. Each attempt counts \
-         once.",
-        schema,
-        ToolAnnotations::new().destructive(false).idempotent(true),
-    )
-}
-
-fn tool(
-    name: &'static str,
-    description: &'static str,
-    schema: Value,
-    hints: ToolAnnotations,
-) -> Tool {
-    let schema = match schema {
-        Value::Object(schema) => schema,
-        _ => Map::new(),
-    };
-    Tool::new(name, description, Arc::new(schema)).with_annotations(hints)
 }

@@ -4,6 +4,7 @@ mod catalog;
 mod handler;
 mod http;
 mod reports;
+mod tools;
 
 use std::{num::NonZeroU32, sync::Arc};
 
@@ -27,7 +28,10 @@ const REPORTS_PER_SKILL: NonZeroU32 = NonZeroU32::new(100).expect("not 0");
 /// - The tool `search_skills` begins an attempt at a task: the session's recipe selects skills for it as for any task.
 /// - The tool `report_outcome` ends that attempt: the outcome is credited to the skills that the agent was given. An
 ///   attempt is counted once, and at most [`reports_per_skill`](Self::with_reports_per_skill) for one version of a skill
-///   (S20).
+///   (S20). Where the store or the journal fails, the client is told to report again, and nothing is lost.
+///
+/// Several processes may serve one store. Each needs a session of a name of its own
+/// ([`Options::session`](journeyman::run::Options::session)), which includes processes that one client each starts.
 ///
 /// What a client writes is a query and an outcome. No text of it comes into a skill.
 ///

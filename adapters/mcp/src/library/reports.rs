@@ -1,12 +1,12 @@
 //! The attempts that clients began and have not reported yet.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, VecDeque},
     num::NonZeroU32,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use journeyman::{domain::SkillRef, run::AttemptHandle};
+use journeyman::{TaskId, domain::SkillRef, run::AttemptHandle};
 
 /// Maximum number of open attempts; the oldest is abandoned for another one.
 const OPEN: usize = 1024;
@@ -24,7 +24,8 @@ pub(crate) struct Reports {
 struct State {
     open: HashMap<String, AttemptHandle>,
     began: VecDeque<String>,
-    reported: HashSet<String>,
+    /// Reported attempts; those whose outcome is not written yet with what is known of them.
+    reported: HashMap<String, Option<Kept>>,
     order: VecDeque<String>,
     counts: HashMap<SkillRef, u32>,
 }
@@ -34,11 +35,21 @@ struct State {
 pub(crate) enum Report {
     /// To be finished with its outcome.
     Counts(Box<AttemptHandle>),
+    /// It was reported before, and its outcome is not written yet.
+    Waits(Kept),
     /// One of its skills has had all the outcomes that count.
     Capped,
     /// It was reported before.
     Again,
     Unknown,
+}
+
+/// A reported attempt whose outcome the session keeps until the store takes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) task: TaskId,
+    /// The skills that the attempt was given.
+    pub(crate) skills: Vec<SkillRef>,
 }
 
 impl Reports {
@@ -70,17 +81,18 @@ impl Reports {
         id
     }
 
-    /// Takes an attempt for its report. From here on it is reported, whatever comes of it.
+    /// Takes an attempt for its report. From here on it is reported: the caller finishes it, or calls [`keep`](Self::keep).
     pub(crate) fn take(&self, id: &str) -> Report {
         let mut state = self.lock();
         let Some(handle) = state.open.remove(id) else {
-            return match state.reported.contains(id) {
-                true => Report::Again,
-                false => Report::Unknown,
+            return match state.reported.get(id) {
+                Some(Some(kept)) => Report::Waits(kept.clone()),
+                Some(None) => Report::Again,
+                None => Report::Unknown,
             };
         };
         state.began.retain(|one| one != id);
-        state.reported.insert(id.to_owned());
+        state.reported.insert(id.to_owned(), None);
         state.order.push_back(id.to_owned());
         if state.order.len() > REPORTED
             && let Some(oldest) = state.order.pop_front()
@@ -96,6 +108,20 @@ impl Reports {
             *state.counts.entry(skill).or_default() += 1;
         }
         Report::Counts(Box::new(handle))
+    }
+
+    /// Remembers that the outcome of a reported attempt is not written yet.
+    pub(crate) fn keep(&self, id: &str, kept: Kept) {
+        if let Some(known) = self.lock().reported.get_mut(id) {
+            *known = Some(kept);
+        }
+    }
+
+    /// Remembers that nothing is left to do for a reported attempt.
+    pub(crate) fn close(&self, id: &str) {
+        if let Some(known) = self.lock().reported.get_mut(id) {
+            *known = None;
+        }
     }
 }
 

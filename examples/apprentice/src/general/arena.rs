@@ -141,7 +141,12 @@ impl Arena {
     /// The first answer of a role, without a repair.
     pub(crate) fn ask(&self, task: &RoleTask, seed: u64) -> Result<Answered> {
         let request = RoleRequest::new(task, Seed(seed));
-        let generation = block_on(self.model.generate(&self.roles.prompt(&request)?))?;
+        let mut asked = self.roles.prompt(&request)?;
+        // As a run does: a build that holds no model to a schema reads what is written.
+        if !self.model.capabilities().json_schema {
+            asked.json_schema = None;
+        }
+        let generation = block_on(self.model.generate(&asked))?;
         Ok(match self.roles.read(&request, &generation.text) {
             Ok(answer) => Answered::Read(Box::new(answer)),
             Err(_) => Answered::Unreadable,
