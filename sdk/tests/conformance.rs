@@ -254,6 +254,7 @@ fn answers(role: Role) -> (&'static [&'static str], &'static [&'static str]) {
             ],
             &["1> greet | when | say both", "greet | when"],
         ),
+        Role::Review => (&["3 clear", "0"], &["7 excellent", "good", ""]),
         _ => (&["Be exact.\nBe short."], &["a\nb\nc\nd\ne\nf"]),
     }
 }

@@ -389,6 +389,8 @@ enum RolesFlaw {
     RefinesAnother,
     LongBankDescription,
     EmptyBankBody,
+    TooGood,
+    NoQuality,
     AsksTheSame,
     NoFallback,
     EmptyFallback,
@@ -478,11 +480,13 @@ fn spoil(answer: &mut RoleAnswer, flaw: RolesFlaw) {
             drafts[0].draft.description = "long ".repeat(1_000);
         }
         (RoleAnswer::Bank(drafts), RolesFlaw::EmptyBankBody) => drafts[0].draft.body.clear(),
+        (RoleAnswer::Reviewed { quality, .. }, RolesFlaw::TooGood) => *quality = 3.0,
+        (RoleAnswer::Reviewed { quality, .. }, RolesFlaw::NoQuality) => *quality = f64::NAN,
         _ => {}
     }
 }
 
-const PLAYED: [Role; 8] = [
+const PLAYED: [Role; 9] = [
     Role::Summarize,
     Role::Bundle,
     Role::Evolve,
@@ -491,6 +495,7 @@ const PLAYED: [Role; 8] = [
     Role::Route,
     Role::Lesson,
     Role::DistilBank,
+    Role::Review,
 ];
 
 #[test]
@@ -504,6 +509,7 @@ fn roles() {
         "0 0.9",
         "0 | said day | say good | read first",
         "0> greet | when words are due | say both",
+        "3 clear",
     ];
     let unreadable = [
         "no body",
@@ -514,6 +520,7 @@ fn roles() {
         "9 0.9",
         "9 | a | b | c",
         "9> a | b | c",
+        "7 excellent",
     ];
     let sample = |index: usize| conformance::roles::RoleSample {
         task: sample::role_task(PLAYED[index]),
@@ -524,7 +531,7 @@ fn roles() {
         played: (0..PLAYED.len()).map(sample).collect(),
         unplayed: vec![sample::role_task(Role::Extract)],
     };
-    let cases: [(RolesFlaw, &[&str]); 22] = [
+    let cases: [(RolesFlaw, &[&str]); 24] = [
         (RolesFlaw::Wavers, &["pure"]),
         (RolesFlaw::Panics, &["garbage"]),
         (RolesFlaw::WrongKind, &["garbage"]),
@@ -541,6 +548,8 @@ fn roles() {
         (RolesFlaw::RefinesAnother, &["fits"]),
         (RolesFlaw::LongBankDescription, &["fits"]),
         (RolesFlaw::EmptyBankBody, &["fits"]),
+        (RolesFlaw::TooGood, &["fits"]),
+        (RolesFlaw::NoQuality, &["pure", "fits"]),
         (RolesFlaw::AsksTheSame, &["repair"]),
         (RolesFlaw::GrowsInASmallRoom, &["room"]),
         (RolesFlaw::NoFallback, &["fallback"]),

@@ -315,7 +315,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
 }
 
 /// The roles that the bundled model does not play.
-const UNTRAINED: [Role; 2] = [Role::Route, Role::DistilBank];
+const UNTRAINED: [Role; 3] = [Role::Route, Role::DistilBank, Role::Review];
 
 /// Tasks of roles that are not played, and a comparison with nothing.
 fn unplayed(lone: Vec<Trace>) -> Vec<RoleTask> {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use journeyman::Seed;
-use journeyman::contract::{RoleAnswer, RoleRequest, Roles};
+use journeyman::contract::{RoleAnswer, RoleRequest, RoleTask, Roles};
 use journeyman::domain::Role;
 use journeyman::role::GeneralRoles;
 use journeyman_toolworld::environment::command;
@@ -88,6 +88,32 @@ fn written_skills_do_what_the_contract_demands() {
         }
     }
     assert!(written > CASES / 3, "{written}");
+}
+
+#[test]
+fn a_reviewed_skill_shows_its_score_in_its_text() {
+    let roles = GeneralRoles::shipped().unwrap();
+    let mut found = [0; 4];
+    for case in cases(Role::Review) {
+        let RoleTask::Review { skill } = &case.task else {
+            panic!("{:?}", case.task);
+        };
+        let RoleAnswer::Reviewed { quality, reason } = read_answer(&roles, &case) else {
+            panic!("{}", case.answer);
+        };
+        let score = (quality * 3.0).round() as usize;
+        found[score] += 1;
+        let says_when = skill.description.contains("Use when a task asks to ");
+        let superfluous = reason.strip_prefix("This says nothing: ");
+        match (score, superfluous) {
+            (3, _) => assert!(says_when, "{skill:?}"),
+            (2, Some(sentence)) => assert!(skill.body.contains(sentence), "{skill:?}"),
+            // Without a condition, or with one that is a task word for word.
+            (1 | 2, _) => assert!(!says_when, "{skill:?}"),
+            _ => assert!(read_body(&skill.body).is_none(), "{skill:?}"),
+        }
+    }
+    assert!(found.iter().all(|count| *count > 0), "{found:?}");
 }
 
 fn worlds(label: &str, count: u64) -> Vec<World> {

@@ -126,6 +126,9 @@ fn sound(task: &RoleTask, answer: &RoleAnswer) -> Tried {
                 whole(role, &one.draft)
             })
         }
+        (RoleAnswer::Reviewed { quality, .. }, _) => require((0.0..=1.0).contains(quality), || {
+            format!("{role}: expected a quality from 0 to 1, found {quality}")
+        }),
         _ => Ok(()),
     }
 }
@@ -148,6 +151,7 @@ fn is_of(role: Role, answer: &RoleAnswer) -> bool {
         RoleAnswer::Tags(_) => role == Role::Tag,
         RoleAnswer::Lesson(_) => role == Role::Lesson,
         RoleAnswer::Bank(_) => role == Role::DistilBank,
+        RoleAnswer::Reviewed { .. } => role == Role::Review,
     }
 }
 

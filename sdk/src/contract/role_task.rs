@@ -131,6 +131,11 @@ pub enum RoleTask {
         /// The skills that the bank has for it.
         skills: Vec<Skill>,
     },
+    /// Judge the text of a skill.
+    Review {
+        /// The skill.
+        skill: Box<Skill>,
+    },
 }
 
 /// A subgoal with the attempt that it belongs to.
@@ -201,6 +206,7 @@ impl RoleTask {
             Self::Tag { .. } => Role::Tag,
             Self::Lesson { .. } => Role::Lesson,
             Self::DistilBank { .. } => Role::DistilBank,
+            Self::Review { .. } => Role::Review,
         }
     }
 
@@ -221,7 +227,10 @@ impl RoleTask {
             }
             // The attempts of a cluster are with its subgoals.
             Self::DistilPrototype { .. } => &[],
-            Self::Evolve { .. } | Self::Tag { .. } | Self::DistilBank { .. } => &[],
+            Self::Evolve { .. }
+            | Self::Tag { .. }
+            | Self::DistilBank { .. }
+            | Self::Review { .. } => &[],
         }
     }
 }

@@ -123,6 +123,13 @@ pub enum RoleAnswer {
     Lesson(Lesson),
     /// Skills of a bank: the answer of distil-bank.
     Bank(Vec<BankDraft>),
+    /// The quality of a skill's text: the answer of review.
+    Reviewed {
+        /// The quality, in [0, 1]: the score as a share of the greatest one, 3.
+        quality: f64,
+        /// The reason for it, in words.
+        reason: String,
+    },
 }
 
 /// The prompt and the parser of each role, for one kind of model. Pure: no input or output, no clock, no randomness.
@@ -185,7 +192,8 @@ pub enum RoleAnswer {
 /// - *fits*: the answer is of the role that was asked, a draft's description has 1 to 1,024 characters and its body is not
 ///   empty, a case's first step is one of the attempt's, and there are at most [`RoleRule::MOST`] rules. Subgoals have each
 ///   step of the attempt exactly once, a rubric has a checklist, a routed prototype is one of those that were shown and the
-///   confidence is in [0, 1], a lesson's step is one of the attempt's, and a refined skill is one of those that were shown.
+///   confidence is in [0, 1], a lesson's step is one of the attempt's, a refined skill is one of those that were shown, and
+///   the quality of a skill's text is in [0, 1].
 /// - *repair*: the prompt of a repair is another one, or samples otherwise.
 /// - *fallback*: `fallback` gives a draft for any summary that is asked for.
 /// - *room*: a prompt with `room` is at most that long, or as short as the role can make it; it is never longer than the prompt

@@ -39,11 +39,13 @@ pub enum Role {
     Lesson,
     /// Distils general skills, or those of one category, from patterns and lessons (SkillRL 3.2, 3.3).
     DistilBank,
+    /// Judges the text of one skill from 0 to 3 (SkillOS, training regime: r_cnt).
+    Review,
 }
 
 impl Role {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Summarize,
         Self::Extract,
         Self::Refactor,
@@ -59,6 +61,7 @@ impl Role {
         Self::Tag,
         Self::Lesson,
         Self::DistilBank,
+        Self::Review,
     ];
 
     /// Its name, as in `role-extract`.
@@ -79,6 +82,7 @@ impl Role {
             Self::Tag => "tag",
             Self::Lesson => "lesson",
             Self::DistilBank => "distil-bank",
+            Self::Review => "review",
         }
     }
 

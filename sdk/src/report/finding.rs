@@ -48,6 +48,8 @@ pub enum FindingKind {
     PolicyFailed,
     /// A group of one task was rolled out, and has no reward.
     GroupOfOne,
+    /// The skills of a rollout were to be judged, and none could be: its reward lacks the term of content quality.
+    NotReviewed,
 }
 
 impl FindingKind {
@@ -65,6 +67,7 @@ impl FindingKind {
                 | Self::BlockingPart
                 | Self::OtherModel
                 | Self::PolicyFailed
+                | Self::NotReviewed
         )
     }
 }

@@ -59,8 +59,10 @@ pub struct CompositeTerms {
     /// r_fc, the share of valid calls of all tasks together, in [0, 1]; 1 where there was no call, `None` where no curator was
     /// asked. See [`CallCounts::validity`].
     pub validity: Option<f64>,
-    /// r_cnt, a judge's score of the skills' content, in [0, 1]; `None` where nobody judged it. The paper asks Qwen3-32B; here
-    /// the number is the host's, since no role of the SDK judges a skill's text.
+    /// r_cnt, a judge's score of the skills' content, in [0, 1]; `None` where nobody judged it, or where the curator left no skill
+    /// to judge. With [`Rollouts::reviewed`](crate::run::Rollouts::reviewed) it is the mean quality of what the curator wrote, by
+    /// the role `review`; otherwise the host may set it. The paper asks Qwen3-32B and publishes no prompt, so what a score means
+    /// is ours.
     pub quality: Option<f64>,
     /// r_comp, 1 - |S| / |χ|: the tokens of the skills in use after the last task, divided by the tokens of the curator's
     /// prompts, one for each answer ([`CurationReport::context_tokens`](crate::report::CurationReport::context_tokens)); an answer
@@ -70,7 +72,7 @@ pub struct CompositeTerms {
 }
 
 impl CompositeTerms {
-    /// The terms of a run over one group, in the order of its tasks; no quality, which is the host's to judge.
+    /// The terms of a run over one group, in the order of its tasks; no quality, which a report does not show.
     /// `repository_tokens` is the size of the library after it ([`repository_tokens`]), if the host can count.
     pub fn of(report: &RunReport, repository_tokens: Option<u64>) -> Self {
         let later = report.tasks.iter().skip(1).filter_map(success);

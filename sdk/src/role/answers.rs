@@ -92,6 +92,7 @@ fn parse(task: &RoleTask, arise: &AriseSchema, object: &mut Object) -> Read<Role
         RoleTask::DistilBank {
             category, skills, ..
         } => curating::bank(object, category.as_ref(), skills),
+        RoleTask::Review { .. } => curating::reviewed(object),
     }
 }
 

@@ -1,12 +1,12 @@
-//! Parses the answers of curate and tag (SkillOS, architecture and preprocessing), lesson and distil-bank (SkillRL 3.1 to
-//! 3.3).
+//! Parses the answers of curate, tag and review (SkillOS, architecture, preprocessing and training regime), lesson and
+//! distil-bank (SkillRL 3.1 to 3.3).
 
 use serde_json::Value;
 
 use super::{
     claims::has_no_say,
     object::{CALL_NAMES, CALLS, Object, Read, plain, refuse},
-    values::{LINE, array, chosen, harmless, items, line, lines, prose, sound, step_of},
+    values::{LINE, array, chosen, harmless, items, line, lines, prose, score, sound, step_of},
 };
 use crate::{
     contract::{BankDraft, RoleAnswer},
@@ -196,6 +196,14 @@ pub(super) fn lesson(object: &mut Object, attempt: &Trace) -> Read<RoleAnswer> {
         should: line(object, "should", 2 * LINE)?,
         principle: line(object, "principle", 2 * LINE)?,
     }))
+}
+
+/// The score of a skill's text, as a share of the greatest one.
+pub(super) fn reviewed(object: &mut Object) -> Read<RoleAnswer> {
+    Ok(RoleAnswer::Reviewed {
+        reason: line(object, "reason", 2 * LINE)?,
+        quality: score(object)?.share(),
+    })
 }
 
 /// The skills of a bank, each once.

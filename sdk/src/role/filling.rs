@@ -65,9 +65,12 @@ fn of_writing(extent: Extent, task: &RoleTask, slot: &str) -> Option<String> {
             | RoleTask::Refine { rules, .. }
             | RoleTask::Evolve { rules, .. },
         ) => shown::rules(rules),
-        ("skill", RoleTask::Refine { skill, .. } | RoleTask::Bundle { skill, .. }) => {
-            fenced("skill", &shown::skill(skill))
-        }
+        (
+            "skill",
+            RoleTask::Refine { skill, .. }
+            | RoleTask::Bundle { skill, .. }
+            | RoleTask::Review { skill },
+        ) => fenced("skill", &shown::skill(skill)),
         ("skill", RoleTask::Attribute { attempt, skill }) => {
             let asked = attempt.trajectory.injection.skills.get(*skill);
             fenced("skill", asked.map_or("", |asked| &asked.text))

@@ -30,7 +30,7 @@ const FAILED_CHARS: usize = 2_000;
 const REASON_CHARS: usize = 500;
 
 /// The shipped skills, in the order of [`Role::ALL`].
-const SHIPPED: [&str; 15] = [
+const SHIPPED: [&str; 16] = [
     include_str!("../../../skills/role-summarize/SKILL.md"),
     include_str!("../../../skills/role-extract/SKILL.md"),
     include_str!("../../../skills/role-refactor/SKILL.md"),
@@ -46,6 +46,7 @@ const SHIPPED: [&str; 15] = [
     include_str!("../../../skills/role-tag/SKILL.md"),
     include_str!("../../../skills/role-lesson/SKILL.md"),
     include_str!("../../../skills/role-distil-bank/SKILL.md"),
+    include_str!("../../../skills/role-review/SKILL.md"),
 ];
 
 /// Options of [`GeneralRoles`] that are not in the roles' skills.
@@ -90,7 +91,7 @@ impl Default for RoleOptions {
 /// A prompt that is too long for the model's context is narrowed ([`RoleRequest::room`]): every text is shortened to a
 /// quarter of `shown-chars`, where an attempt loses the results of its oldest steps first; then items are left out, those of
 /// least use first, and skills beside them; then texts are shortened further. A note stands where something is left out. The
-/// skill that is to be mended, the rubric and the rules stay whole.
+/// skill that is to be mended or reviewed, the rubric and the rules stay whole.
 ///
 /// ```
 /// use journeyman::{

@@ -48,7 +48,7 @@ pub(super) const CALL_NAMES: &[&str] = &[
 /// The calls of the role curate; some models write one as the field of its arguments.
 pub(super) const CALLS: &[&str] = &["insert_skill", "update_skill", "delete_skill"];
 /// Field names that models use for an object around the answer.
-const WRAPPERS: [&str; 34] = [
+const WRAPPERS: [&str; 35] = [
     "skill",
     "new_skill",
     "refined_skill",
@@ -83,6 +83,7 @@ const WRAPPERS: [&str; 34] = [
     "lesson",
     "bank",
     "skill_bank",
+    "review",
 ];
 /// Other names of fields, and the field that is meant.
 const ALIASES: [(&str, &str); 10] = [
@@ -127,7 +128,7 @@ fn fields(role: Role) -> &'static [&'static str] {
             "traps",
         ],
         Role::Route => &["reason", "prototype", "confidence"],
-        Role::Score => &["reason", "score"],
+        Role::Score | Role::Review => &["reason", "score"],
         Role::Curate => &["calls"],
         Role::Tag => &["tags"],
         Role::Lesson => &["step", "flawed", "should", "principle"],

@@ -98,7 +98,7 @@ pub(super) fn name(skill: &Skill) -> &str {
     (skill.original_name.as_deref()).unwrap_or(skill.name.as_str())
 }
 
-/// A whole skill, since a skill that is to be refined must not be cut.
+/// A whole skill, since a skill that is to be refined or judged must not be cut.
 pub(super) fn skill(skill: &Skill) -> String {
     skill_as(name(skill), skill)
 }
@@ -169,6 +169,7 @@ pub(super) fn part(role: Role) -> &'static str {
         Role::Tag => "tag: names the skills that a task needs",
         Role::Lesson => "lesson: says what a failed attempt teaches",
         Role::DistilBank => "distil-bank: writes the skills of a bank from patterns and lessons",
+        Role::Review => "review: judges the text of a skill from 0 to 3",
     }
 }
 

@@ -13,20 +13,23 @@ const NEW: &str = "GeneralRoles::from_skills";
 /// The prefix of the name of a role's skill; the role's name follows.
 const PREFIX: &str = "role-";
 
+/// The slots of the role summarize.
+const SUMMARIZE: &[(&str, bool)] = &[
+    ("task", true),
+    ("attempts", true),
+    ("problem_types", true),
+    ("total_chars", false),
+    ("name_chars", false),
+    ("insight_chars", false),
+    ("step_chars", false),
+    ("check_chars", false),
+    ("steps", false),
+];
+
 /// The slots of a role's template, and whether each is required.
 fn slots(role: Role) -> &'static [(&'static str, bool)] {
     match role {
-        Role::Summarize => &[
-            ("task", true),
-            ("attempts", true),
-            ("problem_types", true),
-            ("total_chars", false),
-            ("name_chars", false),
-            ("insight_chars", false),
-            ("step_chars", false),
-            ("check_chars", false),
-            ("steps", false),
-        ],
+        Role::Summarize => SUMMARIZE,
         Role::Extract => &[
             ("task", true),
             ("attempt", true),
@@ -82,6 +85,7 @@ fn slots(role: Role) -> &'static [(&'static str, bool)] {
         Role::Tag => &[("task", true)],
         Role::Lesson => &[("task", true), ("attempt", true), ("given", false)],
         Role::DistilBank => &[("category", true), ("findings", true), ("skills", true)],
+        Role::Review => &[("skill", true)],
     }
 }
 

@@ -102,12 +102,21 @@ pub(super) fn route(text: &str, prototypes: usize) -> Result<RoleAnswer> {
 
 /// `SCORE REASON`.
 pub(super) fn score(text: &str) -> Result<RoleAnswer> {
+    let (score, reason) = scored(text)?;
+    Ok(RoleAnswer::Scored { score, reason })
+}
+
+/// `SCORE REASON`.
+pub(super) fn review(text: &str) -> Result<RoleAnswer> {
+    let (score, reason) = scored(text)?;
+    let quality = score.share();
+    Ok(RoleAnswer::Reviewed { quality, reason })
+}
+
+fn scored(text: &str) -> Result<(SubgoalScore, String)> {
     let (score, reason) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
     match score.parse().map(SubgoalScore::new) {
-        Ok(Ok(score)) => Ok(RoleAnswer::Scored {
-            score,
-            reason: reason.to_owned(),
-        }),
+        Ok(Ok(score)) => Ok((score, reason.to_owned())),
         _ => refuse("the answer does not begin with a score from 0 to 3"),
     }
 }

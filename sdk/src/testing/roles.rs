@@ -36,6 +36,7 @@ const READ: &str = "Roles::read";
 /// | tag | a line for each tag |
 /// | lesson | `STEP \| FLAWED \| SHOULD \| PRINCIPLE` |
 /// | distil-bank | a line for each skill, `TITLE \| DESCRIPTION \| BODY`, with `INDEX> ` before it for a refined one; or `none` |
+/// | review | `SCORE REASON` |
 ///
 /// A refined skill keeps its name and kind, whatever the title says.
 ///
@@ -127,6 +128,7 @@ impl Roles for ScriptedRoles {
             RoleTask::DistilBank {
                 category, skills, ..
             } => role_lines::bank(text, category.as_ref(), skills.len()),
+            RoleTask::Review { .. } => role_lines::review(text),
             RoleTask::Refine { skill, .. } => Ok(match draft(text)? {
                 RoleAnswer::Draft(draft) => RoleAnswer::Draft(Box::new(SkillDraft {
                     title: title(skill),
@@ -255,6 +257,7 @@ fn assessing_lines(task: &RoleTask) -> Vec<String> {
             lines.extend(skills.iter().map(|skill| format!("skill: {}", skill.id)));
         }
         RoleTask::Tag { task } => lines.push(format!("task: {}", task.instruction)),
+        RoleTask::Review { skill } => lines.push(format!("skill: {}", skill.name)),
         RoleTask::DistilBank {
             category,
             findings,

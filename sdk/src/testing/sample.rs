@@ -251,6 +251,9 @@ fn assessing_task(role: Role, skill: Skill, first: Trace, second: Trace) -> Role
             }],
             skills: vec![skill],
         },
+        Role::Review => RoleTask::Review {
+            skill: Box::new(skill),
+        },
         _ => RoleTask::Segment {
             attempt: Box::new(first),
             prompt: SegmentPrompt::Main,

@@ -1,4 +1,4 @@
-//! The roles of SkillOS (curate, tag) and SkillRL (lesson, distil-bank).
+//! The roles of SkillOS (curate, tag, review) and SkillRL (lesson, distil-bank).
 
 use journeyman::{
     Category,
@@ -40,6 +40,11 @@ fn every_role_reads_its_answer() {
     assert_eq!(read(Role::Curate), RoleAnswer::Calls(calls));
     let tags = ["greeting", "word order"].map(str::to_owned).to_vec();
     assert_eq!(read(Role::Tag), RoleAnswer::Tags(tags));
+    let reviewed = RoleAnswer::Reviewed {
+        quality: 1.0,
+        reason: "It says when it applies and how.".to_owned(),
+    };
+    assert_eq!(read(Role::Review), reviewed);
     assert_eq!(
         read(Role::Lesson),
         RoleAnswer::Lesson(Lesson {
@@ -481,6 +486,12 @@ fn each_role_is_shown_what_it_works_on() {
     shows(
         &sample::role_task(Role::Lesson),
         &["The task was not done (score 0.00).\n<attempt>\n0. day\n"],
+    );
+    shows(
+        &sample::role_task(Role::Review),
+        &[
+            "<skill>\nname: saying\ndescription: How to do saying.\n\nTo do saying, say saying.\n</skill>",
+        ],
     );
     let mut task = sample::role_task(Role::DistilBank);
     if let RoleTask::DistilBank { findings, .. } = &mut task {

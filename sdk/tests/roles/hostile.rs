@@ -166,7 +166,7 @@ fn texts(role: Role) -> &'static [&'static str] {
         ],
         // Of its answer a number is kept, and a prototype that is there.
         Role::Route => &[],
-        Role::Score => &["/reason"],
+        Role::Score | Role::Review => &["/reason"],
         // Arguments may be of any kind.
         Role::Curate => &["/calls/1/tool"],
         Role::Tag => &["/tags/1"],
@@ -474,6 +474,7 @@ fn poisoned(role: Role, text: &str) -> RoleTask {
                 .for_each(|skill| poison_skill(skill, text));
         }
         RoleTask::Tag { task } => task.instruction = text.to_owned(),
+        RoleTask::Review { skill } => poison_skill(skill, text),
         RoleTask::DistilBank {
             category,
             findings,

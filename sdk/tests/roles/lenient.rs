@@ -87,6 +87,7 @@ fn lines_are_shortened_and_bodies_are_refused() {
         (Role::DistilPrototype, "/title"),
         (Role::DistilPrototype, "/checklist/0"),
         (Role::Score, "/reason"),
+        (Role::Review, "/reason"),
         (Role::Lesson, "/principle"),
         (Role::DistilBank, "/skills/0/when_to_apply"),
     ] {

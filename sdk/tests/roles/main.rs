@@ -111,6 +111,7 @@ fn good(role: Role) -> Value {
                 "when_to_apply": "A request has several parts.",
             },
         ]}),
+        Role::Review => json!({"reason": "It says when it applies\nand how.", "score": 3}),
         other => panic!("{other} has no answer"),
     }
 }

@@ -166,7 +166,7 @@ fn every_role_fits_a_small_room_and_says_what_it_leaves_out() {
 }
 
 #[test]
-fn a_skill_that_is_mended_stays_whole() {
+fn a_skill_that_is_mended_or_reviewed_stays_whole() {
     let mut task = sample::role_task(Role::Refine);
     if let RoleTask::Refine {
         skill, attempts, ..
@@ -178,4 +178,12 @@ fn a_skill_that_is_mended_stays_whole() {
     let (least, _) = narrowed(&task, Some(0));
     assert!(least.contains("Say it in these words. ".repeat(100).trim()));
     assert!(least.contains("[3 more are left out]"), "{least}");
+    // Nor is half of a text judged.
+    let mut task = sample::role_task(Role::Review);
+    if let RoleTask::Review { skill } = &mut task {
+        skill.body = "Say it in these words. ".repeat(1_000);
+    }
+    let (least, left_out) = narrowed(&task, Some(0));
+    assert!(least.contains("Say it in these words. ".repeat(1_000).trim()));
+    assert_eq!(left_out, None);
 }

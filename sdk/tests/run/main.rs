@@ -15,6 +15,7 @@ mod failures;
 mod host;
 mod machine;
 mod recorded_roles;
+mod reviews;
 mod rollouts;
 mod secrets;
 mod traced;

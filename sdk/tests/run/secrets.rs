@@ -408,6 +408,7 @@ fn a_secret_in_any_text_of_a_roles_answer_is_redacted() {
         (Role::Tag, "SECRET\nwords"),
         (Role::Lesson, "0 | SECRET | SECRET | SECRET"),
         (Role::DistilBank, "SECRET | SECRET | SECRET"),
+        (Role::Review, "2 since it says SECRET"),
     ];
     for (role, answer) in answers {
         let (answered, journal) = heard(role, &answer.replace("SECRET", IN_ANSWER));

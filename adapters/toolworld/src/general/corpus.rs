@@ -51,7 +51,7 @@ impl Mixture {
         gate: 40,
         fits: 30,
         drill: 250,
-        roles: [6, 50, 12, 14, 12, 8, 6, 14, 4, 6, 8, 14, 8, 12, 6],
+        roles: [6, 50, 12, 14, 12, 8, 6, 14, 4, 6, 8, 14, 8, 12, 6, 6],
     };
     /// The mixture of the second part: every task of the model.
     pub const LATE: Self = Self {
@@ -68,7 +68,9 @@ impl Mixture {
         gate: 40,
         fits: 30,
         drill: 50,
-        roles: [16, 70, 28, 34, 30, 18, 22, 26, 6, 14, 22, 34, 10, 26, 16],
+        roles: [
+            16, 70, 28, 34, 30, 18, 22, 26, 6, 14, 22, 34, 10, 26, 16, 16,
+        ],
     };
 
     /// The same without a skill scored behind a task.

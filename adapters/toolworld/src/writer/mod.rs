@@ -31,7 +31,7 @@ pub(crate) const ANSWER_TOKENS: usize = 96;
 /// a group; a group's skills and reason; a group's calls of tools that an attempt did not have; the cases that a skill
 /// fails; for a lesson, what came after the last refusal; of a curator's retrieved skills all but
 /// the first two, and whether the attempt succeeded: it was trained on attempts that did. A repair or a credit of a skill behind two others in the prompt is `Unsupported`, as is a comparison of fewer than
-/// two attempts. A curator makes one call, or none. The roles route and distil-bank are `Unsupported`.
+/// two attempts. A curator makes one call, or none. The roles route, distil-bank and review are `Unsupported`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApprenticeRoles;
 

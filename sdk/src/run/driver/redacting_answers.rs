@@ -29,7 +29,9 @@ impl Redacting {
             .for_each(|output| self.unreadable(output));
         match &mut played.answer {
             RoleAnswer::Draft(draft) => self.draft(draft),
-            RoleAnswer::Nothing(reason) | RoleAnswer::Scored { reason, .. } => self.text(reason),
+            RoleAnswer::Nothing(reason)
+            | RoleAnswer::Scored { reason, .. }
+            | RoleAnswer::Reviewed { reason, .. } => self.text(reason),
             RoleAnswer::Credit { scope, reason, .. } => {
                 self.text(scope);
                 self.text(reason);

@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
 
-use super::{journeyman::Journeyman, locking::lock, options::Options};
+use super::{journeyman::Journeyman, locking::lock, options::Options, reviewing::ReviewReport};
 use crate::{
     builtin::ForkStore,
     contract::{Backends, Journal, JournalEntry, Retriever, SkillStore},
@@ -42,6 +42,8 @@ pub struct Rollouts {
     /// Whether each rollout keeps the generations of its roles: what
     /// [`rollouts::of_curator`](crate::interchange::rollouts::of_curator) needs. Default: no.
     pub record: bool,
+    /// Whether the role `review` judges what each rollout's curator wrote, for [`CompositeTerms::quality`]. Default: no.
+    pub review: bool,
     retriever: Option<Arc<NewRetriever>>,
 }
 
@@ -52,6 +54,7 @@ impl fmt::Debug for Rollouts {
             .field("at_once", &self.at_once)
             .field("weights", &self.weights)
             .field("record", &self.record)
+            .field("review", &self.review)
             .field("retriever", &self.retriever.is_some())
             .finish()
     }
@@ -72,6 +75,7 @@ impl Rollouts {
             at_once: NonZeroUsize::try_from(count).unwrap_or(NonZeroUsize::MIN),
             weights: CompositeWeights::default(),
             record: false,
+            review: false,
             retriever: None,
         }
     }
@@ -80,6 +84,14 @@ impl Rollouts {
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.record = true;
+        self
+    }
+
+    /// Lets the role `review` judge what each rollout's curator wrote, so that the reward has its term of content quality
+    /// ([`GroupRollout::review`]). The model that plays the session's roles is the judge.
+    #[must_use]
+    pub fn reviewed(mut self) -> Self {
+        self.review = true;
         self
     }
 
@@ -105,11 +117,16 @@ pub struct GroupRollout {
     pub report: RunReport,
     /// The library after it, with its changes.
     pub fork: Fork,
-    /// The terms of the reward. A host that judges the content of the skills sets [`CompositeTerms::quality`], and computes the
-    /// reward again.
+    /// The terms of the reward. With [`Rollouts::reviewed`] the quality is that of [`review`](Self::review). A host that judges
+    /// the content of the skills itself sets [`CompositeTerms::quality`], and computes the reward again.
     pub terms: CompositeTerms,
     /// The reward by the weights of [`Rollouts::weights`]; `None` where no later task was judged.
     pub reward: Option<f64>,
+    /// The reviews of the skills that its curator inserted or updated and that are still in the library in that version, neither
+    /// disabled nor archived; empty where the curator left no such skill. `None` without [`Rollouts::reviewed`]. The tokens of the
+    /// reviews are in here, and not in the report. Where there were skills and none could be judged, the report has a finding
+    /// ([`FindingKind::NotReviewed`]).
+    pub review: Option<ReviewReport>,
     /// What the roles wrote about its tasks, in order; empty without [`Rollouts::record`].
     pub generations: Vec<TaskGeneration>,
 }
@@ -228,7 +245,7 @@ impl Journeyman {
     /// # Errors
     /// `Invalid` for a group without tasks, and where the host gave a retriever and the recipe searches, but
     /// [`Rollouts::with_retriever`] gives none; `Unsupported` for several rollouts in an environment that cannot set up a task
-    /// again; the store's error.
+    /// again, and for [`Rollouts::reviewed`] where no model plays the role `review`; the store's error.
     pub async fn roll_out(
         &self,
         group: Vec<Task>,
@@ -244,6 +261,9 @@ impl Journeyman {
         }
         if rollouts.count.get() > 1 {
             session.performer.attempts_again("Journeyman::roll_out")?;
+        }
+        if rollouts.review {
+            self.reviews("Journeyman::roll_out")?;
         }
         let searches = matches!(session.recipe.select.candidates, Candidates::Search { .. });
         if searches && session.backends.retriever.is_some() && rollouts.retriever.is_none() {
@@ -292,11 +312,16 @@ impl Journeyman {
         if group.len() == 1 {
             rollout.session.performer.observed.note(group_of_one());
         }
-        let report = rollout.learn(group).await?;
+        let mut report = rollout.learn(group).await?;
         let fork = store.fork()?;
         let tokenizer = session.backends.tokenizer.as_deref();
         let tokens = tokenizer.map(|tokenizer| repository_tokens(fork.library(), tokenizer));
-        let terms = CompositeTerms::of(&report, tokens.transpose()?);
+        let mut terms = CompositeTerms::of(&report, tokens.transpose()?);
+        let review = match rollouts.review {
+            true => Some(rollout.review_curated(&mut report, fork.library()).await?),
+            false => None,
+        };
+        terms.quality = review.as_ref().and_then(ReviewReport::quality);
         let generations = records.map(|records| std::mem::take(&mut *lock(&records.0)));
         Ok(GroupRollout {
             group: run.clone(),
@@ -305,6 +330,7 @@ impl Journeyman {
             report,
             fork,
             terms,
+            review,
             generations: generations.unwrap_or_default(),
         })
     }

@@ -1,4 +1,4 @@
-//! The corpus of the answers of the roles of SkillOS (curate, tag) and SkillRL (lesson, distil-bank).
+//! The corpus of the answers of the roles of SkillOS (curate, tag, review) and SkillRL (lesson, distil-bank).
 
 use std::collections::BTreeMap;
 
@@ -65,8 +65,24 @@ pub(super) fn bank(new: bool, refined: bool) -> Meaning {
     answer(RoleAnswer::Bank(new.into_iter().chain(refined).collect()))
 }
 
+/// The answer of review with this score of three.
+pub(super) fn reviewed(score: u8, reason: &str) -> Meaning {
+    answer(RoleAnswer::Reviewed {
+        quality: f64::from(score) / 3.0,
+        reason: reason.to_owned(),
+    })
+}
+
 pub(super) fn cases() -> Vec<AnswerCase> {
-    [curate(), forms_of_calls(), tag(), lessons(), distil_bank()].concat()
+    [
+        curate(),
+        forms_of_calls(),
+        tag(),
+        lessons(),
+        distil_bank(),
+        review(),
+    ]
+    .concat()
 }
 
 fn insert() -> (&'static str, Value) {
@@ -295,6 +311,58 @@ fn distil_bank() -> Vec<AnswerCase> {
         case(
             "distil-bank: deletions beside it",
             r#"{"skills": [], "deleted_skills": ["saying"]}"#,
+            Meaning::Refused("no say in"),
+        ),
+    ]
+}
+
+fn review() -> Vec<AnswerCase> {
+    let case = |name, text: &str, meaning| case(name, Role::Review, text, meaning);
+    vec![
+        case(
+            "review: plain",
+            r#"{"reason": "It says when and how.", "score": 3}"#,
+            reviewed(3, "It says when and how."),
+        ),
+        case(
+            "review: of three, in a wrapper",
+            r#"{"review": {"Reason": "The condition\nis vague.", "Score": "2/3", "strengths": ["short"]}}"#,
+            reviewed(2, "The condition is vague."),
+        ),
+        case(
+            "review: after reasoning with another",
+            "<think>Perhaps {\"reason\": \"r\", \"score\": 3}?</think>\n{'reason': 'It is a copy of one attempt.', 'score': 1.0}",
+            reviewed(1, "It is a copy of one attempt."),
+        ),
+        case(
+            "review: seven",
+            r#"{"reason": "An excellent skill.", "score": 7}"#,
+            Meaning::Refused("score is not a whole number from 0 to 3"),
+        ),
+        case(
+            "review: between two levels",
+            r#"{"reason": "Good.", "score": 2.5}"#,
+            Meaning::Refused("score is not a whole number from 0 to 3"),
+        ),
+        case(
+            "review: a quality instead of a score",
+            r#"{"reason": "Good.", "quality": 0.9}"#,
+            Meaning::Refused("score is not a whole number from 0 to 3"),
+        ),
+        case(
+            "review: no reason",
+            r#"{"score": 3}"#,
+            Meaning::Refused("reason is missing"),
+        ),
+        case("review: nothing", "", Meaning::Refused("no JSON object")),
+        case(
+            "review: prose",
+            "I would give this skill a 3, since it says when and how.",
+            Meaning::Refused("no JSON object"),
+        ),
+        case(
+            "review: a state for the skill beside it",
+            r#"{"reason": "Empty talk.", "score": 0, "state": "disabled"}"#,
             Meaning::Refused("no say in"),
         ),
     ]

@@ -343,6 +343,7 @@ fn what_a_role_says_is_read_in_a_run() {
             r#"{"step": 0, "flawed": "f", "should": "s", "principle": "p"}"#,
         ),
         (Role::DistilBank, r#"{"skills": []}"#),
+        (Role::Review, r#"{"reason": "r", "score": 2}"#),
     ];
     for (role, answer) in answers {
         let came = with_answer(role, Some(answer));

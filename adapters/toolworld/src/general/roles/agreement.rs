@@ -64,6 +64,10 @@ pub fn agrees(truth: &RoleAnswer, answer: &RoleAnswer) -> bool {
         (RoleAnswer::Lesson(one), RoleAnswer::Lesson(other)) => {
             one.step == other.step && one.principle == other.principle
         }
+        (
+            RoleAnswer::Reviewed { quality: one, .. },
+            RoleAnswer::Reviewed { quality: other, .. },
+        ) => one == other,
         (RoleAnswer::Bank(one), RoleAnswer::Bank(other)) => {
             same_set(one, other, |one| (one.refines, one.draft.body.clone()))
         }

@@ -4,7 +4,7 @@ use journeyman::contract::RoleTask;
 use journeyman::domain::Role;
 
 use super::stage::Stage;
-use super::{assessing, curating, judging, rules, writing};
+use super::{assessing, curating, judging, reviewing, rules, writing};
 use crate::seed::Draws;
 
 /// A case: what a role is asked, and a right answer.
@@ -35,7 +35,8 @@ pub fn case(role: Role, stage: Stage<'_>, draws: &mut Draws) -> RoleCase {
             Role::Curate => curating::curate(stage, draws),
             Role::Tag => curating::tag(stage, draws),
             Role::Lesson => curating::lesson(stage, draws),
-            _ => curating::distil_bank(stage, draws),
+            Role::DistilBank => curating::distil_bank(stage, draws),
+            _ => reviewing::review(stage, draws),
         };
         if let Some((task, answer)) = drawn {
             return RoleCase {

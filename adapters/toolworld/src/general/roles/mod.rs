@@ -7,6 +7,7 @@ mod assessing;
 mod case;
 mod curating;
 mod judging;
+mod reviewing;
 mod rules;
 mod stage;
 mod writing;

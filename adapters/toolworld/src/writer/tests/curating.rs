@@ -212,7 +212,7 @@ fn a_task_is_tagged_by_its_words_alone() {
 #[test]
 fn it_says_which_roles_it_plays() {
     assert!(ApprenticeRoles.plays(Part::Curate) && ApprenticeRoles.plays(Part::Tag));
-    for role in [Part::Route, Part::DistilBank] {
+    for role in [Part::Route, Part::DistilBank, Part::Review] {
         assert!(!ApprenticeRoles.plays(role), "{role}");
     }
 }

@@ -183,6 +183,7 @@ fn roles_that_the_model_was_not_trained_for_are_unsupported() {
         (Part::Extract, true),
         (Part::DistilBank, false),
         (Part::Route, false),
+        (Part::Review, false),
     ] {
         assert_eq!(ApprenticeRoles.plays(role), plays, "{role}");
         if !plays {
