@@ -5,7 +5,7 @@ pub(crate) mod external;
 mod mcp;
 pub(crate) mod openai;
 mod retrieval;
-mod runs;
+pub(crate) mod runs;
 mod suites;
 mod telemetry;
 

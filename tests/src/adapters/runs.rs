@@ -13,7 +13,7 @@ const DONE: Bound = Bound::AtMost(0.0);
 /// The least that a run must tell of its tasks: one held-out task judged before, and one after.
 const JUDGED: Bound = Bound::AtLeast(1.0);
 
-pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
+pub(crate) fn run(figures: &mut Figures<'_>) -> Outcome {
     let journeyman = external::journeyman()?;
     let seed = figures.options().seed.0.to_string();
     let place = tempfile::tempdir()?;
@@ -51,7 +51,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         .arg(format!("gguf = \"{}\"", model.display()))
         .args(["template = \"chatml\"", "context = 16384"])
         .env("JOURNEYMAN", &journeyman)
-        .envs([("COUNT", "3"), ("HELD_OUT", "1")]);
+        .envs([("COUNT", "3"), ("HELD_OUT", "1"), ("ARGUMENTS", "--json")]);
     let ended = external::run(command)?;
     let exit = status(figures, &ended);
     figures.record(BFCL, exit, DONE);
@@ -68,12 +68,12 @@ fn told(figures: &mut Figures<'_>, what: &str, json: &str) {
         let name = format!("{what}: held-out tasks judged {when}");
         figures.record(&name, number(&held_out["judged"]), JUDGED);
         let name = format!("{what}: held-out score {when}");
-        figures.record(&name, number(&held_out["score"]["mean"]), Bound::None);
+        figures.record(&name, number(&held_out["score"]), Bound::None);
         let name = format!("{what}: faults {when}");
         figures.record(&name, number(&held_out["faults"]), DONE);
     }
     let name = format!("{what}: attempts learned from");
-    figures.record(&name, number(&told["learned"]["attempts"]), JUDGED);
+    figures.record(&name, number(&told["learning"]["attempts"]), JUDGED);
 }
 
 /// The exit status; none where a signal ended the command. What it said is told where it failed.

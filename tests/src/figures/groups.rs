@@ -20,7 +20,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 20] = [
+const GROUPS: [Group; 21] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -122,6 +122,12 @@ const GROUPS: [Group; 20] = [
         about: "the same skill in ten wordings: what becomes of the library, by bytes and by meaning",
         listed: true,
         run: identity::run,
+    },
+    Group {
+        name: "runs",
+        about: "`journeyman run` on a toy environment and on BFCL: the part of `adapters` that uses the command",
+        listed: false,
+        run: adapters::runs::run,
     },
     Group {
         name: "openai",
