@@ -147,26 +147,26 @@ impl ProcessConfig {
         }
     }
 
-    /// The program and its arguments on one line, for an error that names the child: redacted, and cut after 500 characters.
-    /// The variables of `environment` are not part of it.
+    /// The program and its arguments on one line, for an error that names the child: redacted, and cut after 500 characters. The
+    /// value of an option whose name speaks of a secret (`--api-key`, `--password`) is hidden whatever it looks like. The variables of
+    /// `environment` are not part of it.
     ///
     /// ```
     /// use journeyman_process::ProcessConfig;
     ///
-    /// let desk = ProcessConfig::new("python3").with_arguments(["desk.py", "--password=q7Zt2mKx9Lw4"]);
-    /// assert_eq!(desk.command_line(), "python3 desk.py --password=[redacted: secret]");
+    /// let desk = ProcessConfig::new("python3").with_arguments(["desk.py", "--password=q7Zt", "--api-key", "9Lw4", "-v"]);
+    /// let shown = "python3 desk.py --password=[redacted: secret] --api-key [redacted: secret] -v";
+    /// assert_eq!(desk.command_line(), shown);
     /// ```
     pub fn command_line(&self) -> String {
-        let arguments = self.arguments.iter().map(String::as_str);
         let program = self.program.display().to_string();
-        let words: Vec<&str> = std::iter::once(program.as_str()).chain(arguments).collect();
-        self.shown(&words.join(" "))
+        self.shown(&format!("{program} {}", without_secrets(&self.arguments)))
     }
 
     /// The error of an operation on a process of this configuration; `said` is the end of its standard error.
     pub(crate) fn error(&self, fault: &ProcessFault, operation: &'static str, said: &str) -> Error {
         let program = self.program.display().to_string();
-        let arguments = self.shown(&self.arguments.join(" "));
+        let arguments = self.shown(&without_secrets(&self.arguments));
         fault.error(operation, (&program, &arguments), said)
     }
 
@@ -226,4 +226,42 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_executable(file: &Path) -> bool {
     file.is_file()
+}
+
+/// What an option's name holds whose value is a secret.
+const SECRET_NAMES: [&str; 8] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "auth",
+];
+const HIDDEN: &str = "[redacted: secret]";
+
+/// The arguments on one line, with the values of options that are named for a secret hidden, in both forms: `--x=v` and `--x v`.
+fn without_secrets(arguments: &[String]) -> String {
+    let mut is_value = false;
+    let words = arguments.iter().map(|word| {
+        let is_option = word.starts_with('-');
+        if std::mem::take(&mut is_value) && !is_option {
+            return HIDDEN.to_owned();
+        }
+        let (name, value) = match word.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (word.as_str(), false),
+        };
+        let lower = name.to_lowercase();
+        if !SECRET_NAMES.iter().any(|secret| lower.contains(secret)) {
+            return word.clone();
+        }
+        is_value = is_option && !value;
+        match value {
+            true => format!("{name}={HIDDEN}"),
+            false => word.clone(),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }

@@ -72,8 +72,11 @@ fn told(figures: &mut Figures<'_>, what: &str, json: &str) {
         let name = format!("{what}: faults {when}");
         figures.record(&name, number(&held_out["faults"]), DONE);
     }
-    let name = format!("{what}: attempts learned from");
-    figures.record(&name, number(&told["learning"]["attempts"]), JUDGED);
+    let learning = &told["learning"];
+    let name = format!("{what}: attempts while learning");
+    figures.record(&name, number(&learning["attempts"]), JUDGED);
+    let name = format!("{what}: faults while learning");
+    figures.record(&name, number(&learning["faults"]), DONE);
 }
 
 /// The exit status; none where a signal ended the command. What it said is told where it failed.

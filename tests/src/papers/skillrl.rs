@@ -51,7 +51,8 @@ fn no_evolution() -> Recipe {
 /// Tokens of a bank and of the trajectories behind it, and what is chosen of it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Bank {
-    /// The share of held-out tasks for which the same skills of this bank are chosen by category and without categories.
+    /// The share of held-out tasks for which the same skills of this bank are chosen, in the same order, by category and without
+    /// categories.
     alike: f64,
     ratio: f64,
     skills: usize,
