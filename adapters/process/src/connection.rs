@@ -210,9 +210,11 @@ impl Connection {
     /// Closes its standard input, and waits until it has ended; what does not end in time is killed.
     pub(crate) async fn close(&self) {
         let (reply, closed) = oneshot::channel();
-        let _ = self.handle.outbox.send(Vec::new());
         let order = Order::Close(self.config.close_limit, reply);
-        if self.handle.orders.send(order).is_ok() {
+        let ordered = self.handle.orders.send(order).is_ok();
+        // Behind the order: a fast child closes its standard output before the keeper knows that it may, and has less time then.
+        let _ = self.handle.outbox.send(Vec::new());
+        if ordered {
             // An error means that it has ended already.
             let _ = closed.await;
         }
