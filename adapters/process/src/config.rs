@@ -245,8 +245,8 @@ const HIDDEN: &str = "[redacted: secret]";
 fn without_secrets(arguments: &[String]) -> String {
     let mut is_value = false;
     let words = arguments.iter().map(|word| {
-        let is_option = word.starts_with('-');
-        if std::mem::take(&mut is_value) && !is_option {
+        // A secret may begin with one hyphen.
+        if std::mem::take(&mut is_value) && !word.starts_with("--") {
             return HIDDEN.to_owned();
         }
         let (name, value) = match word.split_once('=') {
@@ -257,11 +257,33 @@ fn without_secrets(arguments: &[String]) -> String {
         if !SECRET_NAMES.iter().any(|secret| lower.contains(secret)) {
             return word.clone();
         }
-        is_value = is_option && !value;
+        is_value = word.starts_with('-') && !value;
         match value {
             true => format!("{name}={HIDDEN}"),
             false => word.clone(),
         }
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_of_an_option_that_is_named_for_a_secret_is_hidden_whatever_it_looks_like() {
+        let check = |arguments: &[&str], shown: &str| {
+            let config = ProcessConfig::new("desk").with_arguments(arguments.iter().copied());
+            assert_eq!(config.command_line(), format!("desk {shown}"));
+        };
+        check(&["--api-key", "ab"], "--api-key [redacted: secret]");
+        check(&["--token=ab", "-v"], "--token=[redacted: secret] -v");
+        check(
+            &["--password", "-ab", "--port", "9"],
+            "--password [redacted: secret] --port 9",
+        );
+        check(&["--no-auth", "--port", "9"], "--no-auth --port 9");
+        check(&["DESK_SECRET=ab"], "DESK_SECRET=[redacted: secret]");
+        check(&["desk.py", "--day", "monday"], "desk.py --day monday");
+    }
 }

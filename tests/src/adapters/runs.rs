@@ -73,10 +73,12 @@ fn told(figures: &mut Figures<'_>, what: &str, json: &str) {
         figures.record(&name, number(&held_out["faults"]), DONE);
     }
     let learning = &told["learning"];
-    let name = format!("{what}: attempts while learning");
-    figures.record(&name, number(&learning["attempts"]), JUDGED);
+    let faults = number(&learning["faults"]);
+    // Nothing is learned from an attempt that ended with a fault.
+    let name = format!("{what}: attempts learned from");
+    figures.record(&name, number(&learning["attempts"]) - faults, JUDGED);
     let name = format!("{what}: faults while learning");
-    figures.record(&name, number(&learning["faults"]), DONE);
+    figures.record(&name, faults, DONE);
 }
 
 /// The exit status; none where a signal ended the command. What it said is told where it failed.

@@ -305,7 +305,7 @@ fn is_final(error: &Error) -> bool {
 
 /// The error of a report that the client can make again: the attempt is open, or its outcome is kept.
 fn again(error: Error) -> Error {
-    error.hint("report this attempt again: its outcome is not lost, and it is counted once")
+    error.hint("report this attempt again: it is counted once")
 }
 
 fn counted(library: &SkillLibrary, kept: &Kept) -> Value {

@@ -28,7 +28,9 @@ const REPORTS_PER_SKILL: NonZeroU32 = NonZeroU32::new(100).expect("not 0");
 /// - The tool `search_skills` begins an attempt at a task: the session's recipe selects skills for it as for any task.
 /// - The tool `report_outcome` ends that attempt: the outcome is credited to the skills that the agent was given. An
 ///   attempt is counted once, and at most [`reports_per_skill`](Self::with_reports_per_skill) for one version of a skill
-///   (S20). Where the store or the journal fails, the client is told to report again, and nothing is lost.
+///   (S20). Where the store or the journal fails for a moment, the client is told to report again; the server keeps the
+///   outcome in memory until then. It answers `counted: true` to the second report also where the outcome was dropped in
+///   between, because its run failed for good.
 ///
 /// Several processes may serve one store. Each needs a session of a name of its own
 /// ([`Options::session`](journeyman::run::Options::session)), which includes processes that one client each starts.

@@ -24,7 +24,7 @@ pub(crate) struct Reports {
 struct State {
     open: HashMap<String, AttemptHandle>,
     began: VecDeque<String>,
-    /// Reported attempts; those whose outcome is not written yet with what is known of them.
+    /// Reported attempts, by id. `Some` where the outcome is still to be written.
     reported: HashMap<String, Option<Kept>>,
     order: VecDeque<String>,
     counts: HashMap<SkillRef, u32>,

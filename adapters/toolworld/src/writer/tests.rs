@@ -67,6 +67,24 @@ fn action(line: &str) -> Action {
     }])
 }
 
+/// A call with its answer as a step, without a transcript.
+fn step_of(observation: &Observation, index: usize, exchange: &Exchange) -> Step {
+    Step {
+        index: index as u32,
+        turn: 0,
+        actor: "agent".into(),
+        observation: observation.clone(),
+        action: action(&exchange.call),
+        result: StepResult {
+            is_error: matches!(exchange.reply.outcome, Outcome::Refused(_)),
+            ..StepResult::new(exchange.reply.text.clone(), observation.source.clone())
+        },
+        transcript: String::new(),
+        generations: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
 /// The scene as a trace of a run; its skills are called `skill-0` and `skill-1`.
 fn trace_of(scene: &Scene) -> Trace {
     let source = Source {
@@ -82,18 +100,8 @@ fn trace_of(scene: &Scene) -> Trace {
     let step = |(index, exchange): (usize, &Exchange)| {
         let begun = if index == 0 { begun } else { "" };
         Step {
-            index: index as u32,
-            turn: 0,
-            actor: "agent".into(),
-            observation: observation.clone(),
-            action: action(&exchange.call),
-            result: StepResult {
-                is_error: matches!(exchange.reply.outcome, Outcome::Refused(_)),
-                ..StepResult::new(exchange.reply.text.clone(), source.clone())
-            },
             transcript: format!("{begun}<call> {}<obs>", exchange.call),
-            generations: Vec::new(),
-            notes: Vec::new(),
+            ..step_of(&observation, index, exchange)
         }
     };
     let skills = scene.advice.iter().enumerate().map(|(at, advice)| {

@@ -13,26 +13,13 @@ fn played(number: u64) -> Option<(Trace, Vec<Exchange>, World)> {
     let world = World::make(&WorldSpec::wide(&mut draws), &mut draws);
     let mut simulation = Simulation::start(world.clone(), number);
     let exchanges = Policy::novice(&world)?.run(&mut simulation, 8);
-    let source = Source::trusted("toolworld");
-    let observation = Observation::new(world.query.clone(), source.clone());
-    let step = |(index, exchange): (u32, &Exchange)| Step {
-        index,
-        turn: 0,
-        actor: "agent".into(),
-        observation: observation.clone(),
-        action: action(&exchange.call),
-        result: StepResult {
-            is_error: matches!(exchange.reply.outcome, Outcome::Refused(_)),
-            ..StepResult::new(exchange.reply.text.clone(), source.clone())
-        },
-        transcript: String::new(),
-        generations: Vec::new(),
-        notes: Vec::new(),
-    };
+    let observation = Observation::new(world.query.clone(), Source::trusted("toolworld"));
+    let steps = exchanges.iter().enumerate();
+    let steps = steps.map(|(index, exchange)| step_of(&observation, index, exchange));
     let mut attempt = trace_of(&scenes(Scene::alone, 9).next()?);
     attempt.task.payload = Setup::new(world.clone()).to_json().unwrap();
     attempt.world_seed = Seed(number);
-    attempt.trajectory.steps = (0..).zip(&exchanges).map(step).collect();
+    attempt.trajectory.steps = steps.collect();
     Some((attempt, exchanges, world))
 }
 
