@@ -8,15 +8,22 @@ use std::{
     time::SystemTime,
 };
 
+use futures::{
+    channel::oneshot,
+    future::{Either, select},
+};
 use journeyman::{
-    Error, Result, Seed,
+    Error, ErrorKind, Result, Seed,
     builtin::SystemClock,
     contract::Backends,
     recipe,
     run::{Journeyman, Options},
     select::Selector,
 };
-use journeyman_mcp::{LibraryServer, library::HttpOptions};
+use journeyman_mcp::{
+    LibraryServer,
+    library::{HttpOptions, ServedLibrary},
+};
 use journeyman_tantivy::Bm25Retriever;
 
 use crate::{
@@ -28,7 +35,7 @@ use crate::{
 /// The variable that holds the token of clients over HTTP.
 const TOKEN: &str = "JOURNEYMAN_MCP_TOKEN";
 
-/// Serves one client on standard streams until it goes, or clients over HTTP until the command is ended.
+/// Serves one client on standard streams until it goes, or clients over HTTP. Either ends when the command is told to end.
 pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
     let opened = library::open(root, false).await?;
     let offered = opened.library.entries();
@@ -45,26 +52,60 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
     let options = Options::new(fresh_session(), Seed(1));
     let journeyman = Journeyman::open(backends, recipe, options).await?;
     let server = LibraryServer::new(Arc::new(journeyman.clone())).with_files(store);
-    let Some(port) = command.http else {
-        tell(&format!("serving {offered} skills on standard streams"));
-        server.serve_stdio().await?;
-        // The last chance for an outcome that the library refused when it was reported.
-        if let Err(error) = journeyman.settle().await {
-            warn(&error);
+    let end = told_to_end()?;
+    let served = match command.http {
+        None => {
+            tell(&format!("serving {offered} skills on standard streams"));
+            match select(Box::pin(server.serve_stdio()), end).await {
+                Either::Left((served, _)) => served,
+                Either::Right(_) => Ok(()),
+            }
         }
-        return Ok(Answer::default());
+        Some(port) => {
+            let served = serve_http(server, port).await?;
+            tell(&format!("serving {offered} skills at {}", served.url()));
+            let _ = end.await;
+            served.close().await;
+            Ok(())
+        }
     };
+    // The last chance for an outcome that the library refused when it was reported.
+    if let Err(error) = journeyman.settle().await {
+        warn(&error);
+    }
+    served.map(|()| Answer::default())
+}
+
+async fn serve_http(server: LibraryServer, port: u16) -> Result<ServedLibrary> {
     let token = env::var(TOKEN).map_err(|_| {
         Error::invalid("serve mcp", "the clients' token is not set")
             .with("variable", TOKEN)
             .hint("set it to a random text of at least 16 bytes, such as the output of `openssl rand -hex 16`")
     })?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let served = server
-        .serve_http(HttpOptions::new(token).at(address))
-        .await?;
-    tell(&format!("serving {offered} skills at {}", served.url()));
-    std::future::pending().await
+    server.serve_http(HttpOptions::new(token).at(address)).await
+}
+
+/// Completes when a person or the system tells the command to end: Ctrl-C, SIGTERM or SIGHUP. A second signal changes
+/// nothing; SIGKILL ends the command at once.
+fn told_to_end() -> Result<oneshot::Receiver<()>> {
+    let (tell, told) = oneshot::channel();
+    let mut tell = Some(tell);
+    let handler = move || {
+        if let Some(tell) = tell.take() {
+            let _ = tell.send(());
+        }
+    };
+    ctrlc::set_handler(handler).map_err(|error| {
+        Error::new(
+            ErrorKind::Unavailable,
+            "serve mcp",
+            "the signals that end the command cannot be awaited",
+        )
+        .hint("start it from a program that leaves it signals and threads")
+        .source_from(error)
+    })?;
+    Ok(told)
 }
 
 /// A session's name that no other server has. Several serve one library at the same time, since every client on standard

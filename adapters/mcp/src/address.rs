@@ -73,16 +73,22 @@ impl Address {
 }
 
 /// The path and the query as servers repeat them, and the parts of both that are long enough to be secrets. Each is also
-/// there as it reads without percent-encoding.
+/// there as it reads without percent-encoding. A short query is hidden behind its question mark alone: it may be a word.
 fn parts(url: &Url) -> Vec<Cow<'_, str>> {
     let path = Some(url.path()).filter(|path| path.len() > 1);
     let query = url.query().unwrap_or_default();
+    let whole = match query {
+        "" => None,
+        long if long.len() >= SHORTEST => Some(Cow::Borrowed(long)),
+        short => Some(Cow::Owned(format!("?{short}"))),
+    };
     let within = url.path().split('/').chain(query.split(['&', '=']));
     let long = within.filter(|part| part.len() >= SHORTEST);
     let mut parts = Vec::new();
-    for part in path.into_iter().chain([query]).chain(long) {
-        parts.push(Cow::Borrowed(part));
-        parts.push(percent_decode_str(part).decode_utf8_lossy());
+    let borrowed = path.into_iter().chain(long).map(Cow::Borrowed);
+    for part in borrowed.chain(whole) {
+        let read = percent_decode_str(&part).decode_utf8_lossy().into_owned();
+        parts.extend([part, Cow::Owned(read)]);
     }
     parts
 }
@@ -123,6 +129,14 @@ mod tests {
         check("no key a1B2c3D4e5 here", "no key [address] here");
         check("Bearer the-token-of-the-host", "Bearer [token]");
         check("a tool of mcp", "a tool of mcp");
+    }
+
+    #[test]
+    fn a_short_query_is_hidden_where_it_stands_as_one() {
+        let address = address("http://127.0.0.1:9/?a");
+        let check = |text: &str, expect: &str| assert_eq!(address.hide(text), expect);
+        check("Cannot POST /?a", "Cannot POST /[address]");
+        check("a tool of a desk", "a tool of a desk");
     }
 
     #[test]

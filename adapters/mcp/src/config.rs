@@ -133,7 +133,10 @@ impl McpConfig {
                         "a setting of the child process has no effect for an MCP server",
                     ))
                     .with("field", field)
-                    .hint("leave it out of the `ProcessConfig`, and set its counterpart in `McpConfig`")),
+                    .hint(match field {
+                        "restarts" | "restart_window" => "leave it out of the `ProcessConfig`: each episode has a child of its own, which is not started again",
+                        _ => "leave it out of the `ProcessConfig`, and set its counterpart in `McpConfig`",
+                    })),
                 None => Ok(()),
             },
             McpServer::Http(endpoint) => self.address(endpoint, operation).map(drop),

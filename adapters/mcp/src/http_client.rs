@@ -10,8 +10,9 @@ use rmcp::{
     transport::{
         common::client_side_sse::BoxedSseResponse,
         streamable_http_client::{
-            StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
-            StreamableHttpPostResponse, StreamableHttpResponseLimits,
+            AuthRequiredError, InsufficientScopeError, StreamableHttpClient,
+            StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
+            StreamableHttpResponseLimits,
         },
     },
 };
@@ -72,6 +73,25 @@ impl QuietClient {
             // The start of the response's body, which often repeats the path.
             Failed::UnexpectedServerResponse(said) => {
                 Failed::UnexpectedServerResponse(Cow::Owned(self.address.hide(&said)))
+            }
+            // Headers and messages of the server may repeat it, too.
+            Failed::UnexpectedContentType(said) => {
+                Failed::UnexpectedContentType(said.map(|said| self.address.hide(&said)))
+            }
+            Failed::AuthRequired(error) => {
+                let said = self.address.hide(&error.www_authenticate_header);
+                Failed::AuthRequired(AuthRequiredError::new(said))
+            }
+            Failed::InsufficientScope(error) => {
+                let said = self.address.hide(&error.www_authenticate_header);
+                let scope = error.required_scope.map(|scope| self.address.hide(&scope));
+                Failed::InsufficientScope(InsufficientScopeError::new(said, scope))
+            }
+            Failed::ReinitializationFailed(mut error) => {
+                error.message = Cow::Owned(self.address.hide(&error.message));
+                // Any JSON, which nothing here reads.
+                error.data = None;
+                Failed::ReinitializationFailed(error)
             }
             other => other,
         }

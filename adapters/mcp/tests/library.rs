@@ -297,12 +297,13 @@ fn an_outcome_is_credited_once_to_the_skills_that_were_given() {
     });
 }
 
-/// A store whose next read or next commit fails.
+/// A store whose next read or next commit fails, or that refuses the next commit for good.
 #[derive(Debug, Default)]
 struct Failing {
     store: MemoryStore,
     read: AtomicBool,
     commit: AtomicBool,
+    refuses: AtomicBool,
 }
 
 impl Failing {
@@ -329,6 +330,10 @@ impl SkillStore for Failing {
 
     async fn commit(&self, commit: &Commit) -> journeyman::Result<Committed> {
         Self::check(&self.commit)?;
+        if self.refuses.swap(false, Ordering::SeqCst) {
+            let message = "this commit is refused";
+            return Err(Error::invalid("SkillStore::commit", message));
+        }
         self.store.commit(commit).await
     }
 
@@ -378,6 +383,54 @@ fn an_outcome_outlives_a_store_that_fails_once() {
             assert_eq!(again["counted"], false, "{again}");
             assert_eq!(uses().await, before + count);
         }
+    });
+}
+
+#[test]
+fn an_outcome_that_is_refused_for_good_is_never_called_counted() {
+    Runtime::new().unwrap().block_on(async {
+        let store = Arc::new(Failing::default());
+        let journeyman = over(store.clone(), vec![sample::skill("open-jars")]).await;
+        let client = client(LibraryServer::new(journeyman.clone())).await;
+        let search = async || {
+            let found = call(&client, "search_skills", json!({"task": "open a jar"}));
+            found.await.unwrap()["attempt"].clone()
+        };
+        let report = async |attempt: &Value| {
+            let arguments = json!({"attempt": attempt, "success": true});
+            call(&client, "report_outcome", arguments).await
+        };
+        // Two outcomes wait. Then the store is well, but the first is refused for good when a search settles it.
+        let (first, second) = (search().await, search().await);
+        for attempt in [&first, &second] {
+            store.commit.store(true, Ordering::SeqCst);
+            let failed = report(attempt).await.unwrap_err();
+            assert!(failed.contains("report this attempt again"), "{failed}");
+        }
+        store.refuses.store(true, Ordering::SeqCst);
+        search().await;
+        assert!(!store.refuses.load(Ordering::SeqCst));
+        let counted = report(&second).await.unwrap();
+        assert_eq!(counted["counted"], true, "{counted}");
+        let refused = report(&first).await.unwrap_err();
+        assert!(refused.contains("this commit is refused"), "{refused}");
+        assert!(!refused.contains("again"), "{refused}");
+        let again = report(&first).await.unwrap();
+        assert_eq!(again["counted"], false, "{again}");
+        let library = journeyman.library().await.unwrap();
+        assert_eq!(library.entries().next().unwrap().uses, 1);
+
+        // Another's outcome that waits does not keep this one from being counted.
+        let (first, second) = (search().await, search().await);
+        store.commit.store(true, Ordering::SeqCst);
+        report(&first).await.unwrap_err();
+        store.commit.store(true, Ordering::SeqCst);
+        report(&second).await.unwrap_err();
+        store.commit.store(true, Ordering::SeqCst);
+        // The first waits on, the second is written.
+        let counted = report(&second).await.unwrap();
+        assert_eq!(counted["counted"], true, "{counted}");
+        assert_eq!(report(&first).await.unwrap()["counted"], true);
     });
 }
 

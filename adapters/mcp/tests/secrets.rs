@@ -71,8 +71,8 @@ fn config(url: &str) -> McpConfig {
     McpConfig::new("far", McpServer::Http(endpoint))
 }
 
-/// A server that refuses every request, and repeats its path, its query and its token as many servers do.
-fn echo() -> u16 {
+/// A server that refuses every request with this status, and repeats its path, its query and its token as many servers do.
+fn echo(status: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -84,7 +84,8 @@ fn echo() -> u16 {
             let path = request.split(' ').nth(1).unwrap_or_default();
             let body = format!("Cannot POST {path} for {TOKEN}, and {SECRET} is no key");
             let answer = format!(
-                "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\
+                 WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"{SECRET}\", realm=\"{path}\"\r\n\r\n{body}",
                 body.len()
             );
             let _ = stream.write_all(answer.as_bytes());
@@ -112,7 +113,9 @@ fn an_address_with_a_secret_is_nowhere_but_in_the_request() {
     block_on(async {
         for (port, reason) in [
             (9, "error sending request"),
-            (echo(), "Cannot POST [address]"),
+            (echo("404 Not Found"), "Cannot POST [address]"),
+            (echo("401 Unauthorized"), "Auth required"),
+            (echo("403 Forbidden"), "Insufficient scope"),
         ] {
             let url = format!("http://127.0.0.1:{port}/s/{SECRET}/mcp?k={SECRET}");
             for error in errors(&url).await {

@@ -12,9 +12,10 @@ pub(crate) mod machine;
 
 pub use driver::Performer;
 pub use host::{
-    AddFate, AddReport, AddedSkill, AssessReport, AttemptHandle, BankReport, GroupRollout,
-    Journeyman, MergeReport, Options, PlanRun, ReviewReport, Rollouts, SkillReview,
-    SubgoalRollouts, TaggedTasks, TaskGeneration, TrialOptions, UnreviewedSkill, UntaggedTask,
+    AddFate, AddReport, AddedSkill, AssessReport, AttemptGroup, AttemptHandle, BankReport,
+    GroupRollout, GroupStatus, Journeyman, MergeReport, Options, PlanRun, ReviewReport, Rollouts,
+    SkillReview, SubgoalRollouts, TaggedTasks, TaskGeneration, TrialOptions, UnreviewedSkill,
+    UntaggedTask,
 };
 pub use machine::{
     AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,

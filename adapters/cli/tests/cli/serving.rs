@@ -10,6 +10,7 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{contract::SkillStore, domain::SkillName};
 use journeyman_disk::{DiskOptions, DiskStore};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::support::Place;
@@ -68,6 +69,12 @@ impl Client {
         assert_eq!(reported["counted"], true, "{reported}");
     }
 
+    /// Tells the server to end, as a program's supervisor does.
+    fn terminate(mut self) {
+        terminate(&self.child);
+        assert!(self.child.wait().unwrap().success());
+    }
+
     fn end(mut self) {
         drop(self.to);
         assert!(self.child.wait().unwrap().success());
@@ -122,6 +129,56 @@ fn servers_of_one_library_keep_the_outcomes_of_all_their_clients() {
         .collect();
     assert_eq!(sessions.len(), 2, "{sessions:?}");
     assert!(sessions.iter().all(|session| session.starts_with("mcp-")));
+}
+
+fn terminate(child: &Child) {
+    let id = Pid::from_raw(child.id().try_into().unwrap()).unwrap();
+    kill_process(id, Signal::TERM).unwrap();
+}
+
+#[test]
+fn an_outcome_that_waits_is_written_before_a_signal_ends_the_server() {
+    let place = Place::with_library();
+    let uses = || {
+        place
+            .library()
+            .by_name(&SkillName::new("brew").unwrap())
+            .unwrap()
+            .uses
+    };
+    let before = uses();
+    let mut client = Client::start(&place);
+    let found = client.call("search_skills", json!({"task": "brew"}));
+    // Another program holds the database longer than the library waits for it.
+    let other = rusqlite::Connection::open(place.root().join("library.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let outcome = json!({"attempt": found["attempt"], "success": true});
+    let refused = client.ask(
+        "tools/call",
+        json!({"name": "report_outcome", "arguments": outcome}),
+    );
+    let said = refused["content"][0]["text"].as_str().unwrap();
+    assert!(said.contains("report this attempt again"), "{said}");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(uses(), before);
+    client.terminate();
+    assert_eq!(uses(), before + 1);
+}
+
+#[test]
+fn a_signal_ends_a_server_over_http() {
+    let place = Place::with_library();
+    let mut child = place
+        .command(&["serve", "mcp", "--http", "0"])
+        .env("JOURNEYMAN_MCP_TOKEN", "0123456789abcdef")
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let serves = said.next().unwrap().unwrap();
+    assert!(serves.contains("http://127.0.0.1:"), "{serves}");
+    terminate(&child);
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

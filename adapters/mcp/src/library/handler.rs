@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use journeyman::{
-    Error, ErrorKind, Retry,
+    Error, ErrorKind,
     contract::SkillFiles,
     domain::{self, Outcome, SkillRef, SkillUse, Task},
     library::SkillLibrary,
-    run::Journeyman,
+    run::{GroupStatus, Journeyman},
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -232,7 +232,7 @@ impl Handler {
         let library = self.journeyman.library().await.map_err(again)?;
         let handle = match self.reports.take(&reported.attempt) {
             Report::Counts(handle) => handle,
-            Report::Waits(kept) => return self.settle(&reported.attempt, &kept, &library).await,
+            Report::Waits(kept) => return self.settle(&reported.attempt, kept, &library).await,
             Report::Capped => {
                 return Ok(not(
                     "these skills have had all the outcomes that count from clients",
@@ -249,7 +249,7 @@ impl Handler {
             }
         };
         let kept = Kept {
-            task: handle.task().id.clone(),
+            group: handle.group(),
             skills: reports::skills(&handle),
         };
         if let Some(followed) = &reported.followed {
@@ -262,45 +262,53 @@ impl Handler {
                 handle.used(skill, used);
             }
         }
-        match handle.finish(Outcome::scored(success, score)).await {
-            Ok(_) => Ok(counted(&library, &kept)),
-            Err(error) if is_final(&error) => Err(error),
-            // The store or the journal failed: the session keeps the outcome.
-            Err(error) => {
-                self.reports.keep(&reported.attempt, kept);
-                Err(again(error))
-            }
-        }
+        let finished = handle.finish(Outcome::scored(success, score)).await;
+        self.answer(&reported.attempt, kept, finished.err(), &library)
     }
 
-    /// Writes an outcome that the store or the journal refused at an earlier report.
+    /// Tries again to write an outcome that the store or the journal refused at an earlier report.
     async fn settle(
         &self,
         attempt: &str,
-        kept: &Kept,
+        kept: Kept,
         library: &SkillLibrary,
     ) -> Result<Value, Error> {
-        let settled = match self.journeyman.settle().await {
-            Err(error) if !is_final(&error) => return Err(again(error)),
-            settled => settled,
-        };
-        self.reports.close(attempt);
-        let settled = settled?;
-        let ours = settled.into_iter().find(|report| report.task == kept.task);
-        match ours.and_then(|report| report.failed) {
-            Some(error) => Err(error),
-            None => Ok(counted(library, kept)),
+        // The outcomes of other attempts are settled too, and one of them may be what failed.
+        let settled = self.journeyman.settle().await;
+        self.answer(attempt, kept, settled.err(), library)
+    }
+
+    /// What a reported attempt's group says of its outcome; `failed` is why it may still be waiting.
+    fn answer(
+        &self,
+        attempt: &str,
+        kept: Kept,
+        failed: Option<Error>,
+        library: &SkillLibrary,
+    ) -> Result<Value, Error> {
+        match kept.group.status() {
+            GroupStatus::Completed => {
+                self.reports.close(attempt);
+                Ok(counted(library, &kept))
+            }
+            GroupStatus::Failed(error) => {
+                self.reports.close(attempt);
+                Err(error)
+            }
+            // The session keeps the outcome: the store or the journal failed, or another call is writing it now.
+            _ => {
+                self.reports.keep(attempt, kept);
+                let busy = || {
+                    Error::new(
+                        ErrorKind::Unavailable,
+                        "report_outcome",
+                        "the outcome is not written yet",
+                    )
+                };
+                Err(again(failed.unwrap_or_else(busy)))
+            }
         }
     }
-}
-
-/// Whether the session drops the outcome for this error ([`Journeyman::settle`]).
-fn is_final(error: &Error) -> bool {
-    error.retry() == Retry::Permanent
-        && matches!(
-            error.kind(),
-            ErrorKind::Unsupported | ErrorKind::Conflict | ErrorKind::Invalid
-        )
 }
 
 /// The error of a report that the client can make again: the attempt is open, or its outcome is kept.

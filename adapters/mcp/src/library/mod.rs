@@ -29,8 +29,7 @@ const REPORTS_PER_SKILL: NonZeroU32 = NonZeroU32::new(100).expect("not 0");
 /// - The tool `report_outcome` ends that attempt: the outcome is credited to the skills that the agent was given. An
 ///   attempt is counted once, and at most [`reports_per_skill`](Self::with_reports_per_skill) for one version of a skill
 ///   (S20). Where the store or the journal fails for a moment, the client is told to report again; the server keeps the
-///   outcome in memory until then. It answers `counted: true` to the second report also where the outcome was dropped in
-///   between, because its run failed for good.
+///   outcome in memory until then. Where the store or the journal refuses the outcome for good, the client gets that error.
 ///
 /// Several processes may serve one store. Each needs a session of a name of its own
 /// ([`Options::session`](journeyman::run::Options::session)), which includes processes that one client each starts.

@@ -6,7 +6,10 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use journeyman::{TaskId, domain::SkillRef, run::AttemptHandle};
+use journeyman::{
+    domain::SkillRef,
+    run::{AttemptGroup, AttemptHandle},
+};
 
 /// Maximum number of open attempts; the oldest is abandoned for another one.
 const OPEN: usize = 1024;
@@ -44,10 +47,11 @@ pub(crate) enum Report {
     Unknown,
 }
 
-/// A reported attempt whose outcome the session keeps until the store takes it.
+/// A reported attempt whose outcome the session keeps until the store takes it, or refuses it for good.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
-    pub(crate) task: TaskId,
+    /// Says when the outcome is written.
+    pub(crate) group: AttemptGroup,
     /// The skills that the attempt was given.
     pub(crate) skills: Vec<SkillRef>,
 }

@@ -8,7 +8,7 @@ use std::{
 use super::{group::Group, handle::AttemptHandle, journeyman::Journeyman, locking::lock};
 use crate::{
     domain::{Mode, Task},
-    error::{Error, ErrorKind, Result, Retry},
+    error::{Error, ErrorKind, Result},
     report::TaskReport,
     run::driver::drive::Reach,
 };
@@ -69,7 +69,7 @@ impl Journeyman {
         self.session
             .drive(&mut machine, Reach::AllButAttempts, &mut log)
             .await?;
-        AttemptHandle::group(&self.session, machine, log)
+        AttemptHandle::all(&self.session, machine, log)
     }
 
     /// Completes the waiting groups: those whose last attempt was abandoned, or whose completion failed or was cancelled.
@@ -77,9 +77,10 @@ impl Journeyman {
     /// fails.
     ///
     /// # Errors
-    /// The first error of the store or the journal; every group is tried before it is returned. A group that fails
-    /// permanently (`Unsupported`, `Conflict`, `Invalid`) is dropped, and its run stays in the journal; any other failed
-    /// group keeps waiting. The reports of the completed groups are then available only as events.
+    /// The first error of a task's policy, the store or the journal; every group is tried before it is returned. A group
+    /// whose policy fails is through. A group that the store or the journal refuses permanently (`Unsupported`, `Conflict`,
+    /// `Invalid`) is dropped, and its run stays in the journal. Any other failed group keeps waiting. The reports of the
+    /// completed groups are then available only as events, and [`AttemptGroup::status`](crate::run::AttemptGroup::status) says what became of one group.
     pub async fn settle(&self) -> Result<Vec<TaskReport>> {
         let mut reports = Vec::new();
         let mut failed = None;
@@ -89,7 +90,7 @@ impl Journeyman {
             let Some(group) = self.next_ready() else {
                 break;
             };
-            match self.settle_one(group).await {
+            match self.session.complete(group).await {
                 Ok(report) => reports.extend(report),
                 Err(error) => failed = failed.or(Some(error)),
             }
@@ -103,21 +104,6 @@ impl Journeyman {
         (!ready.is_empty()).then(|| ready.remove(0))
     }
 
-    async fn settle_one(&self, group: Arc<Group>) -> Result<Option<TaskReport>> {
-        let settled = self.session.complete(group.clone()).await;
-        if let Err(error) = &settled
-            && error.retry() == Retry::Permanent
-            && matches!(
-                error.kind(),
-                ErrorKind::Unsupported | ErrorKind::Conflict | ErrorKind::Invalid
-            )
-        {
-            tracing::warn!(%error, "a group of attempts failed permanently and is dropped");
-            lock(&self.session.ready).retain(|one| !Arc::ptr_eq(one, &group));
-        }
-        settled
-    }
-
     /// Completes some waiting groups. Stops at the first failure, so that a group that cannot be completed neither prevents
     /// nor slows down new attempts.
     pub(crate) async fn settle_some(&self) {
@@ -125,7 +111,7 @@ impl Journeyman {
             let Some(group) = self.next_ready() else {
                 return;
             };
-            if let Err(error) = self.settle_one(group).await {
+            if let Err(error) = self.session.complete(group).await {
                 tracing::warn!(%error, "a group of attempts could not be completed");
                 return;
             }

@@ -1,6 +1,9 @@
 //! A group of attempts in the host's own loop, with the run's machine.
 
-use std::sync::Mutex;
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+};
 
 use futures::lock::Mutex as AsyncMutex;
 
@@ -29,6 +32,66 @@ struct GroupState {
     arrived: Vec<(NeedId, Answer)>,
     /// Number of attempts that are neither finished nor abandoned.
     open: usize,
+    /// How the group ended; `None` before that.
+    ended: Option<Result<()>>,
+}
+
+/// A group of attempts, to be asked about after its [`AttemptHandle`](crate::run::AttemptHandle)s are gone. It does not keep
+/// the group open, and takes no part in its work.
+///
+/// ```
+/// # use journeyman::{Seed, contract::Backends, domain::{Outcome, Task}, recipe, run::{Journeyman, Options}};
+/// use journeyman::run::GroupStatus;
+///
+/// # futures::executor::block_on(async {
+/// # let options = Options::new("desk", Seed(7));
+/// # let journeyman = Journeyman::open(Backends::own_loop(), recipe::standard(), options).await?;
+/// let attempt = journeyman.begin(Task::new("t-1", "close ticket 17")).await?;
+/// let group = attempt.group();
+/// assert!(matches!(group.status(), GroupStatus::Open));
+/// attempt.finish(Outcome::success()).await?;
+/// assert!(matches!(group.status(), GroupStatus::Completed));
+/// # Ok::<_, journeyman::Error>(())
+/// # })?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct AttemptGroup(pub(crate) Arc<Group>);
+
+/// Omits the run's machine, which holds the task.
+impl fmt::Debug for AttemptGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AttemptGroup").field(&self.status()).finish()
+    }
+}
+
+/// What became of a group of attempts.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub enum GroupStatus {
+    /// Some of its attempts are neither finished nor abandoned.
+    Open,
+    /// All of its attempts have ended. Its outcomes are being written, or wait for the next
+    /// [`settle`](crate::run::Journeyman::settle).
+    Waiting,
+    /// Its outcomes are credited and written.
+    Completed,
+    /// Nothing is learned from it: its task's policy failed, or the store or the journal refused it permanently with this
+    /// error.
+    Failed(Error),
+}
+
+impl AttemptGroup {
+    /// What became of the group so far.
+    pub fn status(&self) -> GroupStatus {
+        let state = lock(&self.0.state);
+        match &state.ended {
+            Some(Ok(())) => GroupStatus::Completed,
+            Some(Err(error)) => GroupStatus::Failed(error.clone()),
+            None if state.open > 0 => GroupStatus::Open,
+            None => GroupStatus::Waiting,
+        }
+    }
 }
 
 impl Group {
@@ -39,6 +102,7 @@ impl Group {
             state: Mutex::new(GroupState {
                 arrived: Vec::new(),
                 open: attempts,
+                ended: None,
             }),
         }
     }
@@ -58,6 +122,11 @@ impl Group {
         state.arrived.extend(verdict);
         state.open -= 1;
         state.open == 0
+    }
+
+    /// Records how the group ended.
+    pub(crate) fn end(&self, ended: Result<()>) {
+        lock(&self.state).ended = Some(ended);
     }
 
     /// Moves the recorded results to the log.

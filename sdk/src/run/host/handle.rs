@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    group::{Group, verdict_of},
+    group::{AttemptGroup, Group, verdict_of},
     locking::lock,
     session::Session,
 };
@@ -79,11 +79,7 @@ impl fmt::Debug for AttemptHandle {
 
 impl AttemptHandle {
     /// The handles of a machine's open attempts.
-    pub(crate) fn group(
-        session: &Arc<Session>,
-        machine: RunMachine,
-        log: Log,
-    ) -> Result<Vec<Self>> {
+    pub(crate) fn all(session: &Arc<Session>, machine: RunMachine, log: Log) -> Result<Vec<Self>> {
         let mut attempts = Vec::new();
         for (id, need) in machine.needs() {
             if let Need::Attempt(mut need) = need {
@@ -107,6 +103,11 @@ impl AttemptHandle {
             finished: false,
         });
         Ok(handles.collect())
+    }
+
+    /// The group of this attempt, which can be asked about after [`finish`](Self::finish).
+    pub fn group(&self) -> AttemptGroup {
+        AttemptGroup(Arc::clone(&self.group))
     }
 
     /// The original task, as the host gave it.
@@ -175,8 +176,11 @@ impl AttemptHandle {
     /// - `Invalid` for an outcome whose score is outside [0, 1] or whose parts are not finite, and for a step with a
     ///   log-probability that is not finite. The attempt then counts as abandoned.
     /// - The error of the task's policy, if it failed.
-    /// - The error of the store or the journal. If it is temporary, the group keeps waiting, and
-    ///   [`settle`](crate::run::Journeyman::settle) tries again.
+    /// - The error of the store or the journal. If it can pass, the group keeps waiting, and
+    ///   [`settle`](crate::run::Journeyman::settle) tries again. If it is permanent (`Unsupported`, `Conflict`, `Invalid`),
+    ///   the group is dropped, and its run stays in the journal.
+    ///
+    /// [`AttemptGroup::status`] tells these cases apart.
     pub async fn finish(
         mut self,
         outcome: impl Into<Option<Outcome>>,

@@ -27,6 +27,7 @@ pub(crate) mod trials;
 pub use add_report::{AddFate, AddReport, AddedSkill};
 pub use assessing::AssessReport;
 pub use bank::BankReport;
+pub use group::{AttemptGroup, GroupStatus};
 pub use handle::AttemptHandle;
 pub use journeyman::Journeyman;
 pub use options::Options;

@@ -13,7 +13,7 @@ use super::{checking, group::Group, locking::lock, options::Options};
 use crate::{
     contract::{Backends, Journal},
     domain::{Mode, Task},
-    error::{Error, ErrorKind, Result},
+    error::{Error, ErrorKind, Result, Retry},
     id::RunId,
     maintain::Overlaps,
     policy::ChosenSkill,
@@ -189,8 +189,9 @@ impl Session {
         machine.turn_skills(&ask).unwrap_or_else(|| Err(through()))
     }
 
-    /// Judges, credits, writes and commits for a group without open attempts. On an error of the store or the journal, or if
-    /// the future is dropped, the group returns to the waiting groups.
+    /// Judges, credits, writes and commits for a group without open attempts. On an error of the store or the journal that can
+    /// pass, or if the future is dropped, the group returns to the waiting groups. On a permanent one it is dropped, and its
+    /// run stays in the journal.
     ///
     /// # Errors
     /// The error of the store, the journal or the task's policy.
@@ -205,15 +206,35 @@ impl Session {
             return Ok(None);
         };
         group.collect(log);
-        self.drive(machine, Reach::Everything, log).await?;
-        let report = machine.report().tasks.into_iter().next();
+        let driven = self.drive(machine, Reach::Everything, log).await;
+        let completed = match driven {
+            Err(error) if !is_permanent(&error) => return Err(error),
+            Err(error) => {
+                tracing::warn!(%error, "a group of attempts failed permanently and is dropped");
+                Err(error)
+            }
+            Ok(()) => {
+                let report = machine.report().tasks.into_iter().next();
+                match report.as_ref().and_then(|report| report.failed.clone()) {
+                    Some(error) => Err(error),
+                    None => Ok(report),
+                }
+            }
+        };
         *run = None;
         unfinished.group = None;
-        match report.as_ref().and_then(|report| report.failed.clone()) {
-            Some(error) => Err(error),
-            None => Ok(report),
-        }
+        group.end(completed.as_ref().map(drop).map_err(Error::clone));
+        completed
     }
+}
+
+/// Whether another try to complete a group gives this error of the store or the journal again.
+fn is_permanent(error: &Error) -> bool {
+    error.retry() == Retry::Permanent
+        && matches!(
+            error.kind(),
+            ErrorKind::Unsupported | ErrorKind::Conflict | ErrorKind::Invalid
+        )
 }
 
 /// A guard for a group that is being completed: if it is dropped before the end, the group returns to the waiting groups

@@ -1,6 +1,9 @@
 //! Groups of attempts that wait to be settled: cancelled in the middle, or refused by a store or a journal.
 
-use journeyman::CommitKey;
+use journeyman::{
+    CommitKey,
+    run::{AttemptGroup, AttemptHandle, GroupStatus},
+};
 
 use super::{outcomes::by_hand, *};
 
@@ -97,6 +100,50 @@ fn settling_that_is_dropped_in_the_middle_loses_and_doubles_nothing() {
             assert_eq!(calls, asked, "what a role said is kept: {group}");
         }
     }
+}
+
+/// What became of one group, at the store's commits that go wrong so.
+fn check_status(error: Option<Error>, by_finish: &str, by_settle: &str) {
+    let run = RunId::new("test/begin-1");
+    let store: Arc<Refusing> = match error {
+        Some(error) => Arc::new(Refusing::new(Some(run), error)),
+        None => {
+            let store = Refusing::new(Some(run), Error::new(ErrorKind::Unavailable, "-", "-"));
+            store.recovers();
+            Arc::new(store)
+        }
+    };
+    let parts = own_loop().with_store(store.clone() as _);
+    block_on(async {
+        let journeyman = open_as("test", &parts, recipe()).await;
+        let mut attempts = Vec::new();
+        for task in tasks(3) {
+            attempts.push(journeyman.begin(task).await.expect("it begins"));
+        }
+        let groups: Vec<AttemptGroup> = attempts.iter().map(AttemptHandle::group).collect();
+        let name = |group: &AttemptGroup| match group.status() {
+            GroupStatus::Failed(error) => format!("Failed: {:?}", error.kind()),
+            other => format!("{other:?}"),
+        };
+        let names = || groups.iter().map(name).collect::<Vec<_>>();
+        assert_eq!(names(), ["Open", "Open", "Open"]);
+        for attempt in attempts {
+            let _ = attempt.finish(Outcome::success()).await;
+        }
+        assert_eq!(names(), ["Completed", by_finish, "Completed"]);
+        store.recovers();
+        let _ = journeyman.settle().await;
+        assert_eq!(names(), ["Completed", by_settle, "Completed"]);
+    });
+}
+
+#[test]
+fn a_group_says_what_became_of_it() {
+    let error = |kind| Some(Error::new(kind, "SkillStore::commit", "scripted"));
+    check_status(None, "Completed", "Completed");
+    check_status(error(ErrorKind::Unavailable), "Waiting", "Completed");
+    let refused = "Failed: Invalid";
+    check_status(error(ErrorKind::Invalid), refused, refused);
 }
 
 /// Three groups of which the store refuses the second with this error until it is well again.
