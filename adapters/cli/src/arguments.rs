@@ -22,9 +22,9 @@ Names and texts of skills are printed without control characters.";
 #[derive(Debug, Parser)]
 #[command(name = "journeyman", version, about, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// The library's folder, which holds `library.db`
-    #[arg(long, global = true, value_name = "PATH", default_value = ".")]
-    pub(crate) library: PathBuf,
+    /// The library's folder, which holds `library.db` [default: the current folder; for `run`, what its file names]
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) library: Option<PathBuf>,
     /// Answer with one JSON document
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -75,7 +75,6 @@ pub(crate) struct Experiment {
     pub(crate) any_build: bool,
 }
 
-/// The library's folder is named in the file; `--library` is not read.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     /// The run's file, in TOML
@@ -86,6 +85,9 @@ pub(crate) struct Run {
     /// Learn nothing: measure the held-out tasks with the library as it is
     #[arg(long)]
     pub(crate) only_measure: bool,
+    /// Write what the agent saw and did in each attempt, and what was decided, to this file as text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Show the tools of the file's MCP server, approve them all as they are now, and run nothing
     #[arg(long, conflicts_with = "only_measure")]
     pub(crate) approve_tools: bool,

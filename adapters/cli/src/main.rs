@@ -85,7 +85,8 @@ fn not_understood(error: &clap::Error) -> ExitCode {
 }
 
 async fn perform(arguments: Arguments) -> Result<Answer> {
-    let root = arguments.library;
+    let named = arguments.library;
+    let root = named.clone().unwrap_or_else(|| ".".into());
     match arguments.command {
         Command::Skill(command) => match command {
             SkillCommand::List(list) => show::list(&root, &list).await,
@@ -117,7 +118,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
         },
         Command::Model(command) => model::perform(&root, command, arguments.json).await,
         Command::Experiment(command) => experiment::experiment(&command),
-        Command::Run(command) => run::run(&command).await,
+        Command::Run(command) => run::run(named.as_deref(), &command).await,
         Command::Serve(ServeCommand::Mcp(command)) => serve::mcp(&root, &command).await,
         // `main` has handled it.
         Command::Completions { .. } => Ok(Answer::default()),

@@ -8,10 +8,7 @@ use std::{
     time::SystemTime,
 };
 
-use futures::{
-    channel::oneshot,
-    future::{Either, select},
-};
+use futures::{FutureExt, channel::oneshot};
 use journeyman::{
     Error, ErrorKind, Result, Seed,
     builtin::SystemClock,
@@ -29,7 +26,7 @@ use journeyman_tantivy::Bm25Retriever;
 use crate::{
     arguments::ServeMcp,
     library,
-    output::{Answer, tell, warn},
+    output::{Answer, Exit, tell, warn},
 };
 
 /// The variable that holds the token of clients over HTTP.
@@ -56,10 +53,7 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
     let served = match command.http {
         None => {
             tell(&format!("serving {offered} skills on standard streams"));
-            match select(Box::pin(server.serve_stdio()), end).await {
-                Either::Left((served, _)) => served,
-                Either::Right(_) => Ok(()),
-            }
+            server.serve_stdio_until(end.map(drop)).await
         }
         Some(port) => {
             let served = serve_http(server, port).await?;
@@ -69,9 +63,9 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
             Ok(())
         }
     };
-    // The last chance for an outcome that the library refused when it was reported.
+    // The last chance for an outcome that was under way, or that the library refused when it was reported.
     if let Err(error) = journeyman.settle().await {
-        warn(&error);
+        warn(&error.hint("outcomes that clients reported are lost; end the program that holds the library, and report them again"));
     }
     served.map(|()| Answer::default())
 }
@@ -86,15 +80,14 @@ async fn serve_http(server: LibraryServer, port: u16) -> Result<ServedLibrary> {
     server.serve_http(HttpOptions::new(token).at(address)).await
 }
 
-/// Completes when a person or the system tells the command to end: Ctrl-C, SIGTERM or SIGHUP. A second signal changes
-/// nothing; SIGKILL ends the command at once.
+/// Completes when a person or the system tells the command to end: Ctrl-C, SIGTERM or SIGHUP. A second signal ends it at
+/// once, with what it still holds.
 fn told_to_end() -> Result<oneshot::Receiver<()>> {
     let (tell, told) = oneshot::channel();
     let mut tell = Some(tell);
-    let handler = move || {
-        if let Some(tell) = tell.take() {
-            let _ = tell.send(());
-        }
+    let handler = move || match tell.take() {
+        Some(tell) => drop(tell.send(())),
+        None => std::process::exit(Exit::Unavailable as i32),
     };
     ctrlc::set_handler(handler).map_err(|error| {
         Error::new(
@@ -102,7 +95,7 @@ fn told_to_end() -> Result<oneshot::Receiver<()>> {
             "serve mcp",
             "the signals that end the command cannot be awaited",
         )
-        .hint("start it from a program that leaves it signals and threads")
+        .hint("free threads and file descriptors of this user, and start it again")
         .source_from(error)
     })?;
     Ok(told)

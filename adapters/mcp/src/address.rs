@@ -1,11 +1,11 @@
 //! The address of an endpoint, and what of it errors and logs may show.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
-/// The least length in bytes of a part of an address that is hidden by itself; shorter ones are ordinary words.
+/// The least length in characters of a part of an address that is hidden by itself; shorter ones are ordinary words.
 const SHORTEST: usize = 8;
 
 /// The address of an endpoint. Its path and its query may hold a secret, so only scheme, host and port are shown.
@@ -46,7 +46,7 @@ impl Address {
         let mut hidden: Vec<(&str, &str)> = whole.into();
         hidden.extend(token.map(|token| (token, "[token]")));
         let parts = parts(&url);
-        hidden.extend(parts.iter().map(|part| (part.as_ref(), "[address]")));
+        hidden.extend(parts.iter().map(|part| (part.as_str(), "[address]")));
         hidden.retain(|(text, _)| !text.is_empty());
         hidden.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
         let hidden = hidden.into_iter();
@@ -73,22 +73,26 @@ impl Address {
 }
 
 /// The path and the query as servers repeat them, and the parts of both that are long enough to be secrets. Each is also
-/// there as it reads without percent-encoding. A short query is hidden behind its question mark alone: it may be a word.
-fn parts(url: &Url) -> Vec<Cow<'_, str>> {
+/// there as it reads without percent-encoding. A short text is hidden only with the mark before it, since it may be a word.
+fn parts(url: &Url) -> Vec<String> {
+    let read = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
     let path = Some(url.path()).filter(|path| path.len() > 1);
-    let query = url.query().unwrap_or_default();
-    let whole = match query {
-        "" => None,
-        long if long.len() >= SHORTEST => Some(Cow::Borrowed(long)),
-        short => Some(Cow::Owned(format!("?{short}"))),
-    };
-    let within = url.path().split('/').chain(query.split(['&', '=']));
-    let long = within.filter(|part| part.len() >= SHORTEST);
+    let query = url.query().filter(|query| !query.is_empty());
     let mut parts = Vec::new();
-    let borrowed = path.into_iter().chain(long).map(Cow::Borrowed);
-    for part in borrowed.chain(whole) {
-        let read = percent_decode_str(&part).decode_utf8_lossy().into_owned();
-        parts.extend([part, Cow::Owned(read)]);
+    for whole in path
+        .into_iter()
+        .map(str::to_owned)
+        .chain(query.map(|query| format!("?{query}")))
+    {
+        parts.extend([read(&whole), whole]);
+    }
+    let query = query.unwrap_or_default();
+    // A query with a value is no word, however short.
+    let valued = Some(query).filter(|query| query.contains('=') && query.len() > 3);
+    let within = url.path().split('/').chain(query.split(['&', '=']));
+    let long = within.filter(|part| read(part).chars().count() >= SHORTEST);
+    for part in valued.into_iter().chain(long) {
+        parts.extend([read(part), part.to_owned()]);
     }
     parts
 }
@@ -137,6 +141,13 @@ mod tests {
         let check = |text: &str, expect: &str| assert_eq!(address.hide(text), expect);
         check("Cannot POST /?a", "Cannot POST /[address]");
         check("a tool of a desk", "a tool of a desk");
+        let address = Address::new("http://127.0.0.1:9/日/?да", None).unwrap();
+        assert_eq!(address.hide("да, 日"), "да, 日");
+        let address = Address::new("http://127.0.0.1:9/?t=12", None).unwrap();
+        assert_eq!(
+            address.hide("no ticket for t=12"),
+            "no ticket for [address]"
+        );
     }
 
     #[test]

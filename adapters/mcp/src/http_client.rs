@@ -10,7 +10,7 @@ use rmcp::{
     transport::{
         common::client_side_sse::BoxedSseResponse,
         streamable_http_client::{
-            AuthRequiredError, InsufficientScopeError, StreamableHttpClient,
+            AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpClient,
             StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
             StreamableHttpResponseLimits,
         },
@@ -74,7 +74,7 @@ impl QuietClient {
             Failed::UnexpectedServerResponse(said) => {
                 Failed::UnexpectedServerResponse(Cow::Owned(self.address.hide(&said)))
             }
-            // Headers and messages of the server may repeat it, too.
+            // Headers of the server may repeat it, too.
             Failed::UnexpectedContentType(said) => {
                 Failed::UnexpectedContentType(said.map(|said| self.address.hide(&said)))
             }
@@ -87,11 +87,8 @@ impl QuietClient {
                 let scope = error.required_scope.map(|scope| self.address.hide(&scope));
                 Failed::InsufficientScope(InsufficientScopeError::new(said, scope))
             }
-            Failed::ReinitializationFailed(mut error) => {
-                error.message = Cow::Owned(self.address.hide(&error.message));
-                // Any JSON, which nothing here reads.
-                error.data = None;
-                Failed::ReinitializationFailed(error)
+            Failed::HttpStatus(error) => {
+                Failed::HttpStatus(HttpStatusError::new(error.status, None))
             }
             other => other,
         }

@@ -17,7 +17,9 @@ pub(crate) struct Runtime(Arc<Thread>);
 struct Thread {
     handle: Handle,
     /// Never sent: dropping it ends the thread.
-    _alive: oneshot::Sender<()>,
+    alive: oneshot::Sender<()>,
+    /// Ends with the thread, after everything that ran on it was dropped.
+    ended: oneshot::Receiver<()>,
 }
 
 /// Stops a future that nobody waits for any more.
@@ -43,6 +45,7 @@ impl Runtime {
         };
         let (alive, end) = oneshot::channel::<()>();
         let (tell, told) = oneshot::channel();
+        let (running, ended) = oneshot::channel::<()>();
         let thread = thread::Builder::new().name("journeyman-mcp".to_owned());
         let work = move || {
             let built = Builder::new_current_thread().enable_all().build();
@@ -60,13 +63,23 @@ impl Runtime {
                 }
                 runtime.shutdown_background();
             }
+            drop(running);
         };
         thread.spawn(work).map_err(failed)?;
         let handle = told.await.map_err(io::Error::other).and_then(|told| told);
         Ok(Self(Arc::new(Thread {
             handle: handle.map_err(failed)?,
-            _alive: alive,
+            alive,
+            ended,
         })))
+    }
+
+    /// Ends the thread, and waits until everything that ran on it was dropped. Another copy keeps the thread.
+    pub(crate) async fn end(self) {
+        if let Some(Thread { alive, ended, .. }) = Arc::into_inner(self.0) {
+            drop(alive);
+            let _ = ended.await;
+        }
     }
 
     pub(crate) fn handle(&self) -> &Handle {

@@ -85,7 +85,7 @@ fn echo(status: &'static str) -> u16 {
             let body = format!("Cannot POST {path} for {TOKEN}, and {SECRET} is no key");
             let answer = format!(
                 "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\
-                 WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"{SECRET}\", realm=\"{path}\"\r\n\r\n{body}",
+                 Retry-After: {SECRET}\r\nWWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"{SECRET}\", realm=\"{path}\"\r\n\r\n{body}",
                 body.len()
             );
             let _ = stream.write_all(answer.as_bytes());
@@ -115,6 +115,7 @@ fn an_address_with_a_secret_is_nowhere_but_in_the_request() {
             (9, "error sending request"),
             (echo("404 Not Found"), "Cannot POST [address]"),
             (echo("401 Unauthorized"), "Auth required"),
+            (echo("429 Too Many Requests"), "HTTP 429"),
             (echo("403 Forbidden"), "Insufficient scope"),
         ] {
             let url = format!("http://127.0.0.1:{port}/s/{SECRET}/mcp?k={SECRET}");

@@ -195,8 +195,10 @@ class Channel:
             self.say({"type": "error", "id": request, "error": {**fields, "temporary": failure.temporary}})
         except Exception as error:  # pylint: disable=broad-except
             traceback.print_exc()
-            fields = {"kind": "unavailable", "message": f"{type(error).__name__}: {error}"}
-            hint = "this is an exception of the process; its traceback is on its standard error"
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{os.path.basename(last.filename)}:{last.lineno}"
+            fields = {"kind": "unavailable", "message": f"{type(error).__name__}: {error} ({place})"}
+            hint = "this is an exception of the process, raised at the given line; the whole traceback is on its standard error"
             self.say({"type": "error", "id": request, "error": {**fields, "hint": hint}})
         return False
 
@@ -252,7 +254,7 @@ class _Episode:
             result = Transition(result)
         self._over = result.outcome is not None
         outcome = asdict(result.outcome) if result.outcome else None
-        transition = {"observation": _observation(result.observation), "is_error": result.is_error, "outcome": outcome}
+        transition = {"observation": _observation(result.observation), "is_error": bool(result.is_error), "outcome": outcome}
         return {"type": "transition", "transition": transition}
 
     def _close(self, _: dict[str, Any]) -> dict[str, Any]:

@@ -85,6 +85,10 @@ impl fmt::Display for Compaction {
         let parts: Vec<String> = counts
             .chain(flags.map(|(_, words)| words.to_owned()))
             .collect();
-        write!(f, "in {} prompts: {}", self.prompts, parts.join(", "))
+        match parts.is_empty() {
+            // Nothing could be left out, and they are too long all the same.
+            true => write!(f, "nothing of {} prompts that do not fit", self.prompts),
+            false => write!(f, "in {} prompts: {}", self.prompts, parts.join(", ")),
+        }
     }
 }

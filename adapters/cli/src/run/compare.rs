@@ -87,6 +87,12 @@ impl Comparison {
         }
     }
 
+    /// Whether the latest measurement judged attempts, and none was a success.
+    pub(super) fn is_nothing_done(&self) -> bool {
+        let latest = self.after.as_ref().or(self.before.as_ref());
+        latest.is_some_and(|one| one.judged > 0 && one.done == 0)
+    }
+
     pub(super) fn json(&self) -> Value {
         let difference = |spread: Option<Spread>| {
             let spread = spread?;

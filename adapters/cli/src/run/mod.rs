@@ -5,26 +5,22 @@ mod compare;
 mod form;
 mod learned;
 mod parts;
+mod progress;
 mod tasks;
+mod trace;
 mod world;
 mod world_config;
 
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::path::Path;
 
-use futures::{
-    StreamExt,
-    future::{Either, select},
-};
 use journeyman::{
-    Result, Seed, SkillId,
+    Error, Result, Seed,
+    domain::EndReason,
     library::SkillLibrary,
-    report::{Event, EventKind, RunReport, TaskReport},
+    report::RunReport,
     run::{Journeyman, Options},
 };
 use journeyman_disk::DiskStore;
@@ -35,7 +31,9 @@ use self::{
     compare::Comparison,
     form::{Form, RUN},
     parts::Parts,
+    progress::{Reasons, follow},
     tasks::Tasks,
+    trace::Trace,
 };
 use crate::{
     arguments::Run,
@@ -44,7 +42,8 @@ use crate::{
     toml_file::Source,
 };
 
-pub(crate) async fn run(command: &Run) -> Result<Answer> {
+/// `library` is the folder that the arguments name, which comes before the file's.
+pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer> {
     let source = Source::read(RUN, &command.file)?;
     let form: Form = source.form()?;
     let folder = std::path::absolute(&command.file)
@@ -63,9 +62,13 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
         form.protocol(),
     )?;
     let judge = ExpectationJudge::new(tasks.expected);
-    let library = folder.join(form.library.as_deref().unwrap_or(Path::new("library")));
+    let library = match library {
+        Some(named) => named.to_owned(),
+        None => folder.join(form.library.as_deref().unwrap_or(Path::new("library"))),
+    };
     let seed = command.seed.or(form.seed).unwrap_or(1);
-    let parts = Parts::open(&source, &form, &folder, &library, judge).await?;
+    let trace = Trace::open(command.trace.as_deref())?;
+    let parts = Parts::open(&source, &form, &folder, &library, judge, &trace).await?;
     tell(&format!("model {}", parts.model));
     let options = Options::new(name.as_str(), Seed(seed));
     let journeyman = Journeyman::open(parts.backends, recipe, options).await?;
@@ -77,36 +80,75 @@ pub(crate) async fn run(command: &Run) -> Result<Answer> {
         journeyman.evaluate(tasks.held_out.clone())
     };
     let resettable = parts.world.environment.capabilities().resettable;
-    let mut before = None;
+    let (mut before, mut given) = (None, Reasons::default());
     if resettable || command.only_measure {
         let measuring = measure("measuring held-out tasks");
-        before = Some(follow(&journeyman, measuring, tasks.held_out.len()).await?);
+        let (measured, reasons) =
+            follow(&journeyman, measuring, tasks.held_out.len(), &trace).await?;
+        refuse_short_context(&measured)?;
+        (before, given) = (Some(measured), reasons);
     } else {
         tell(
             "the world cannot be set up again: the held-out tasks are attempted once, after learning",
         );
     }
-    let (mut after, mut learning_report) = (None, None);
+    let (mut after, mut learning) = (None, None);
     if !command.only_measure {
         tell("learning");
-        let learning = journeyman.learn(tasks.stream.clone());
-        let learned = follow(&journeyman, learning, tasks.stream.len()).await?;
+        let stream = journeyman.learn(tasks.stream.clone());
+        let learned = follow(&journeyman, stream, tasks.stream.len(), &trace).await?;
         let again = measure("measuring held-out tasks again");
-        let measured = follow(&journeyman, again, tasks.held_out.len()).await;
+        let measured = follow(&journeyman, again, tasks.held_out.len(), &trace).await;
+        let measured = measured.and_then(|(measured, reasons)| {
+            refuse_short_context(&measured)?;
+            Ok((measured, reasons))
+        });
         if measured.is_err() {
-            tell_kept(&learned, &parts.store, &library).await;
+            tell_kept(&learned.0, &parts.store, &library).await;
         }
-        (after, learning_report) = (Some(measured?), Some(learned));
+        let measured = measured?;
+        (after, given, learning) = (Some(measured.0), measured.1, Some(learned));
     }
     parts.world.close().await;
     let compared = Comparison::of(before.as_ref(), after.as_ref());
     let skills = load(&parts.store).await?;
     let mut answer = told(&compared, &skills, &library, seed);
-    if let Some(report) = &learning_report {
+    let mut remarks = Vec::new();
+    if let Some((report, reasons)) = &learning {
         answer.text.push_str(&learned::text(report));
         answer.json["learning"] = learned::json(report);
+        remarks.extend(reasons.none_written());
+    }
+    if counts(&skills).0 > 0 {
+        remarks.extend(given.none_given());
+    }
+    if compared.is_nothing_done() {
+        remarks.extend(trace.failed().map(|failed| {
+            format!("No held-out task was done. The end of the latest attempt:\n{failed}`--trace FILE` writes all attempts.")
+        }));
+    }
+    for remark in remarks {
+        answer.text.push_str(&format!("{remark}\n"));
     }
     Ok(answer)
+}
+
+/// Refuses a measurement in which no attempt was judged, since the prompts of some do not fit the model's context.
+fn refuse_short_context(report: &RunReport) -> Result<()> {
+    let short = report.out_of_context().find_map(|one| match one.end {
+        Some(EndReason::ContextLength { prompt, context }) => Some((prompt, context)),
+        _ => None,
+    });
+    match (report.success_rate(), short) {
+        (None, Some((prompt, context))) => Err(Error::invalid(
+            RUN,
+            "no attempt could be judged: the prompts do not fit the model's context",
+        )
+        .with("prompt", prompt)
+        .with("context", context)
+        .hint("set `context` in [model] to more tokens, as far as the model allows, take a model with a longer context, or shorten the descriptions of the tools")),
+        _ => Ok(()),
+    }
 }
 
 /// Where the measurement after the learning fails, its error comes last: what the learning left is said before it.
@@ -166,83 +208,4 @@ async fn approve(source: &Source<'_>, form: &Form, folder: &Path) -> Result<Answ
         json: json!({"approved": count, "file": file}),
         exit: Exit::Done,
     })
-}
-
-/// Prints a run's progress on standard error while it goes on.
-async fn follow(
-    journeyman: &Journeyman,
-    run: impl Future<Output = Result<RunReport>>,
-    total: usize,
-) -> Result<RunReport> {
-    let mut events = journeyman.events();
-    let mut run = std::pin::pin!(run);
-    let library = journeyman.library().await?;
-    let named = library
-        .entries()
-        .map(|one| (one.skill.id.clone(), one.skill.name.to_string()));
-    let mut progress = Progress {
-        total,
-        ended: 0,
-        names: named.collect(),
-    };
-    loop {
-        match select(events.next(), run.as_mut()).await {
-            Either::Left((Some(event), _)) => progress.show(&event),
-            Either::Left((None, _)) => {}
-            Either::Right((report, _)) => {
-                while let Ok(event) = events.try_recv() {
-                    progress.show(&event);
-                }
-                return report;
-            }
-        }
-    }
-}
-
-/// What was seen of a run.
-#[derive(Debug)]
-struct Progress {
-    total: usize,
-    ended: usize,
-    /// The names of the skills that are known.
-    names: BTreeMap<SkillId, String>,
-}
-
-impl Progress {
-    fn show(&mut self, event: &Event) {
-        match &event.kind {
-            EventKind::Admitted { skill, revised, .. } => {
-                let how = if *revised { "revised" } else { "learned" };
-                tell(&format!("    {how} {}: {}", skill.name, skill.description));
-                self.names.insert(skill.id.clone(), skill.name.to_string());
-            }
-            EventKind::TaskFinished { report, .. } => {
-                self.ended += 1;
-                let line = self.line(report);
-                tell(&format!("  [{}/{}] {line}", self.ended, self.total));
-            }
-            _ => {}
-        }
-    }
-
-    fn line(&self, report: &TaskReport) -> String {
-        let all = report.attempts.len();
-        let done = report
-            .attempts
-            .iter()
-            .filter(|one| one.success == Some(true));
-        let mut line = format!("{}: done {} of {all}", report.task, done.count());
-        let injected = report.attempts.iter().flat_map(|one| &one.injected);
-        let skills: BTreeSet<&SkillId> = injected.map(|skill| &skill.id).collect();
-        if !skills.is_empty() {
-            let name = |id: &SkillId| self.names.get(id).cloned().unwrap_or(id.to_string());
-            let names: Vec<String> = skills.into_iter().map(name).collect();
-            line.push_str(&format!(", with {}", names.join(", ")));
-        }
-        let fault = report.attempts.iter().find_map(|one| one.error.as_ref());
-        if let Some(fault) = fault.or(report.failed.as_ref()) {
-            line.push_str(&format!("; fault: {}", fault.message()));
-        }
-        line
-    }
 }

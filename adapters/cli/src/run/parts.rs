@@ -20,6 +20,7 @@ use journeyman_toolworld::{
 
 use super::{
     form::{DialectForm, Form, ModelForm},
+    trace::{Trace, Traced},
     world::World,
 };
 use crate::{library, model::load::template, output::Progress, toml_file::Source};
@@ -52,6 +53,7 @@ impl Parts {
         folder: &Path,
         library: &Path,
         judge: ExpectationJudge,
+        trace: &Arc<Trace>,
     ) -> Result<Self> {
         // The cheapest first: a wrong path or program is told before a model is loaded.
         if !library::is_library(library) {
@@ -80,8 +82,12 @@ impl Parts {
         }
         let agent = ModelExecutor::new(model.language.clone(), dialect.clone(), options)?;
         let name = model.language.capabilities().model.to_string();
+        let traced = Traced {
+            agent: Arc::new(agent),
+            trace: trace.clone(),
+        };
         let mut backends = Backends::new(
-            Arc::new(agent),
+            Arc::new(traced),
             world.environment.clone(),
             world.judge.clone(),
         )
@@ -130,7 +136,7 @@ fn local(model: &ModelForm, file: &Path) -> Result<Model> {
     }
     let loaded = LlamaCpp::load(config).map_err(|error| {
         match model.template.is_none() && error.message().contains("chat template") {
-            true => error.hint("name the template that the model was made for, such as `template = \"chatml\"`, in [model]"),
+            true => error.hint("for the bundled model set `dialect = \"apprentice\"` in [model]; for another, name the template that it was made for, such as `template = \"chatml\"`"),
             false => error,
         }
     })?;

@@ -62,6 +62,68 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
 }
 
 #[test]
+fn a_run_in_which_nothing_is_done_shows_what_the_agent_did() {
+    let place = Place::empty();
+    services(&place, |text| text);
+    // Words that the bundled model does not know.
+    for name in ["tasks.jsonl", "held-out.jsonl"] {
+        let tasks = fs::read_to_string(place.path(name)).unwrap();
+        let tasks = tasks.lines().map(|line| {
+            let mut task: serde_json::Value = serde_json::from_str(line).unwrap();
+            task["instruction"] = "Develop the Second Film.".into();
+            task.to_string()
+        });
+        let tasks: Vec<String> = tasks.collect();
+        fs::write(place.path(name), tasks.join("\n")).unwrap();
+    }
+    let file = place.path("run.toml").display().to_string();
+    let trace = place.path("trace.txt");
+    let library = place.path("elsewhere");
+    let arguments = [
+        "run",
+        &file,
+        "--trace",
+        "trace.txt",
+        "--library",
+        "elsewhere",
+    ];
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_journeyman"));
+    command.current_dir(place.folder.path()).args(arguments);
+    let ran = crate::support::ran(&command.output().unwrap()).done();
+    assert_eq!(ran.out.matches("0 of 6").count(), 4, "{}", ran.out);
+    for said in [
+        "No skill was written: ",
+        "No held-out task was done.",
+        "task: Develop the Second Film.",
+        "  end: ",
+    ] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    // Six held-out tasks twice, and twelve that are learned from in groups of four.
+    let trace = fs::read_to_string(trace).unwrap();
+    assert_eq!(
+        trace.matches("task: Develop the Second Film.").count(),
+        60,
+        "{trace}"
+    );
+    assert!(trace.contains("no skill is to be written"), "{trace}");
+    assert!(library.join("library.db").exists() && !place.path("learned").exists());
+}
+
+#[test]
+fn a_model_whose_context_is_too_short_for_every_prompt_is_refused() {
+    let place = Place::empty();
+    services(&place, |text| {
+        text.replace("dialect = ", "context = 32\ndialect = ")
+    });
+    let file = place.path("run.toml").display().to_string();
+    let ran = place
+        .run(&["run", &file])
+        .failed(1, "the prompts do not fit");
+    assert!(ran.err.contains("context: 32"), "{}", ran.err);
+}
+
+#[test]
 fn a_run_that_cannot_begin_says_why_and_leaves_no_library_of_learned_skills() {
     let place = Place::empty();
     let file = place.path("run.toml").display().to_string();

@@ -5,6 +5,7 @@ use std::{
     io::{BufRead, BufReader, Lines, Write},
     process::{Child, ChildStdin, ChildStdout, Stdio},
     thread,
+    time::Duration,
 };
 
 use futures::executor::block_on;
@@ -69,9 +70,9 @@ impl Client {
         assert_eq!(reported["counted"], true, "{reported}");
     }
 
-    /// Tells the server to end, as a program's supervisor does.
-    fn terminate(mut self) {
-        terminate(&self.child);
+    /// Ends the server as a program's supervisor does.
+    fn end_by_signal(mut self) {
+        signal(&self.child, Signal::TERM);
         assert!(self.child.wait().unwrap().success());
     }
 
@@ -131,9 +132,9 @@ fn servers_of_one_library_keep_the_outcomes_of_all_their_clients() {
     assert!(sessions.iter().all(|session| session.starts_with("mcp-")));
 }
 
-fn terminate(child: &Child) {
+fn signal(child: &Child, signal: Signal) {
     let id = Pid::from_raw(child.id().try_into().unwrap()).unwrap();
-    kill_process(id, Signal::TERM).unwrap();
+    kill_process(id, signal).unwrap();
 }
 
 #[test]
@@ -161,24 +162,54 @@ fn an_outcome_that_waits_is_written_before_a_signal_ends_the_server() {
     assert!(said.contains("report this attempt again"), "{said}");
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(uses(), before);
-    client.terminate();
+    client.end_by_signal();
     assert_eq!(uses(), before + 1);
 }
 
 #[test]
-fn a_signal_ends_a_server_over_http() {
+fn an_outcome_that_is_being_written_outlives_a_signal() {
     let place = Place::with_library();
-    let mut child = place
-        .command(&["serve", "mcp", "--http", "0"])
-        .env("JOURNEYMAN_MCP_TOKEN", "0123456789abcdef")
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-    let serves = said.next().unwrap().unwrap();
-    assert!(serves.contains("http://127.0.0.1:"), "{serves}");
-    terminate(&child);
-    assert!(child.wait().unwrap().success());
+    let uses = || {
+        place
+            .library()
+            .by_name(&SkillName::new("brew").unwrap())
+            .unwrap()
+            .uses
+    };
+    let before = uses();
+    let mut client = Client::start(&place);
+    let found = client.call("search_skills", json!({"task": "brew"}));
+    let other = rusqlite::Connection::open(place.root().join("library.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let outcome = json!({"attempt": found["attempt"], "success": true});
+    let params = json!({"name": "report_outcome", "arguments": outcome});
+    let request = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": params});
+    writeln!(client.to, "{request}").unwrap();
+    // Long enough for the server to begin with it, and too short for it to give up.
+    thread::sleep(Duration::from_secs(2));
+    signal(&client.child, Signal::TERM);
+    thread::sleep(Duration::from_secs(1));
+    other.execute_batch("ROLLBACK").unwrap();
+    assert!(client.child.wait().unwrap().success());
+    assert_eq!(uses(), before + 1);
+}
+
+#[test]
+fn each_signal_that_asks_for_the_end_ends_a_server_over_http() {
+    let place = Place::with_library();
+    for asks in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let mut child = place
+            .command(&["serve", "mcp", "--http", "0"])
+            .env("JOURNEYMAN_MCP_TOKEN", "0123456789abcdef")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        let serves = said.next().unwrap().unwrap();
+        assert!(serves.contains("http://127.0.0.1:"), "{serves}");
+        signal(&child, asks);
+        assert!(child.wait().unwrap().success(), "{asks:?}");
+    }
 }
 
 #[test]

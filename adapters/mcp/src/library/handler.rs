@@ -26,7 +26,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     catalog::{self, Found},
-    reports::{self, Kept, Report, Reports},
+    reports::{Kept, Report, Reports},
     tools,
 };
 
@@ -173,10 +173,7 @@ impl ServerHandler for Handler {
         };
         Ok(match result {
             Ok(answer) => CallToolResult::structured(answer),
-            Err(error) => {
-                let (message, hint) = (error.message(), error.hint_text().unwrap_or_default());
-                CallToolResult::error(vec![ContentBlock::text(format!("{message}; {hint}"))])
-            }
+            Err(error) => CallToolResult::error(vec![ContentBlock::text(said(&error))]),
         }
         .into())
     }
@@ -228,11 +225,18 @@ impl Handler {
             return Err(Error::invalid(OPERATION, "`score` is outside [0, 1]")
                 .hint("leave it out, or give a number from 0 to 1; the attempt is still open"));
         }
+        if self.journeyman.is_read_only() {
+            return Ok(not("this server only reads its library"));
+        }
         // Read before the attempt is taken: where this fails, the attempt is still open, and the client reports it again.
         let library = self.journeyman.library().await.map_err(again)?;
-        let handle = match self.reports.take(&reported.attempt) {
-            Report::Counts(handle) => handle,
-            Report::Waits(kept) => return self.settle(&reported.attempt, kept, &library).await,
+        let (handle, kept) = match self.reports.take(&reported.attempt) {
+            Report::Counts(handle, kept) => (handle, kept),
+            Report::Waits(kept) => {
+                // This settles the outcomes of other attempts too, whose errors are not this client's.
+                let _ = self.journeyman.settle().await;
+                return self.answer(&reported.attempt, &kept, None, &library);
+            }
             Report::Capped => {
                 return Ok(not(
                     "these skills have had all the outcomes that count from clients",
@@ -248,10 +252,6 @@ impl Handler {
                 .hint("give the id that search_skills gave; after a restart of the server begin another attempt"));
             }
         };
-        let kept = Kept {
-            group: handle.group(),
-            skills: reports::skills(&handle),
-        };
         if let Some(followed) = &reported.followed {
             for skill in &kept.skills {
                 let is_followed = uri(&library, skill).is_some_and(|uri| followed.contains(&uri));
@@ -263,33 +263,21 @@ impl Handler {
             }
         }
         let finished = handle.finish(Outcome::scored(success, score)).await;
-        self.answer(&reported.attempt, kept, finished.err(), &library)
-    }
-
-    /// Tries again to write an outcome that the store or the journal refused at an earlier report.
-    async fn settle(
-        &self,
-        attempt: &str,
-        kept: Kept,
-        library: &SkillLibrary,
-    ) -> Result<Value, Error> {
-        // The outcomes of other attempts are settled too, and one of them may be what failed.
-        let settled = self.journeyman.settle().await;
-        self.answer(attempt, kept, settled.err(), library)
+        self.answer(&reported.attempt, &kept, finished.err(), &library)
     }
 
     /// What a reported attempt's group says of its outcome; `failed` is why it may still be waiting.
     fn answer(
         &self,
         attempt: &str,
-        kept: Kept,
+        kept: &Kept,
         failed: Option<Error>,
         library: &SkillLibrary,
     ) -> Result<Value, Error> {
         match kept.group.status() {
             GroupStatus::Completed => {
                 self.reports.close(attempt);
-                Ok(counted(library, &kept))
+                Ok(counted(library, kept))
             }
             GroupStatus::Failed(error) => {
                 self.reports.close(attempt);
@@ -297,7 +285,6 @@ impl Handler {
             }
             // The session keeps the outcome: the store or the journal failed, or another call is writing it now.
             _ => {
-                self.reports.keep(attempt, kept);
                 let busy = || {
                     Error::new(
                         ErrorKind::Unavailable,
@@ -352,6 +339,11 @@ fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ErrorDa
 
 fn failed(error: Error) -> ErrorData {
     tracing::warn!(%error, "a request to the library's server failed");
-    let hint = error.hint_text().unwrap_or_default();
-    ErrorData::internal_error(format!("{}; {hint}", error.message()), None)
+    ErrorData::internal_error(said(&error), None)
+}
+
+/// An error's message with its hint, if it has one.
+fn said(error: &Error) -> String {
+    let hint = error.hint_text().map(|hint| format!("; {hint}"));
+    format!("{}{}", error.message(), hint.unwrap_or_default())
 }

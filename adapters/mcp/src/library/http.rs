@@ -90,7 +90,7 @@ pub struct ServedLibrary {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     stopped: oneshot::Receiver<()>,
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 impl ServedLibrary {
@@ -131,7 +131,7 @@ impl ServedLibrary {
             address,
             stop,
             stopped,
-            _runtime: runtime,
+            runtime,
         })
     }
 
@@ -145,10 +145,12 @@ impl ServedLibrary {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Ends the server and its connections.
+    /// Ends the server and its connections. Requests that are under way end without an answer; an outcome among them waits for
+    /// the session's next [`settle`](journeyman::run::Journeyman::settle).
     pub async fn close(self) {
         let _ = self.stop.send(());
         let _ = self.stopped.await;
+        self.runtime.end().await;
     }
 }
 

@@ -8,6 +8,7 @@ mod tools;
 
 use std::{num::NonZeroU32, sync::Arc};
 
+use futures::future::{Either, select};
 use journeyman::{Error, ErrorKind, Result, contract::SkillFiles, run::Journeyman};
 use rmcp::{ServiceExt, transport::async_rw::AsyncRwTransport};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -90,13 +91,30 @@ impl LibraryServer {
     /// # Errors
     /// `Unavailable` where no session comes about.
     pub async fn serve_stdio(self) -> Result<()> {
+        self.serve_stdio_until(std::future::pending()).await
+    }
+
+    /// As [`serve_stdio`](Self::serve_stdio), but at most until `stop` completes. A request that is under way then ends without
+    /// an answer; an outcome in it waits for the session's next [`settle`](journeyman::run::Journeyman::settle).
+    ///
+    /// # Errors
+    /// As [`serve_stdio`](Self::serve_stdio).
+    pub async fn serve_stdio_until(self, stop: impl Future<Output = ()>) -> Result<()> {
         let runtime = Runtime::start(SERVE).await?;
         let handler = self.handler();
         let work = async move {
             let (input, output) = rmcp::transport::io::stdio();
             serve(handler, input, output).await
         };
-        runtime.run(SERVE, work).await
+        let served = {
+            let work = std::pin::pin!(runtime.run(SERVE, work));
+            match select(work, std::pin::pin!(stop)).await {
+                Either::Left((served, _)) => served,
+                Either::Right(_) => Ok(()),
+            }
+        };
+        runtime.end().await;
+        served
     }
 
     /// Serves one client on a pair of streams, until the client ends its session.

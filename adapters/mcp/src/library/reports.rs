@@ -27,7 +27,7 @@ pub(crate) struct Reports {
 struct State {
     open: HashMap<String, AttemptHandle>,
     began: VecDeque<String>,
-    /// Reported attempts, by id. `Some` where the outcome is still to be written.
+    /// Reported attempts, by id. `Some` until it is known that the outcome is written or refused.
     reported: HashMap<String, Option<Kept>>,
     order: VecDeque<String>,
     counts: HashMap<SkillRef, u32>,
@@ -37,8 +37,8 @@ struct State {
 #[derive(Debug)]
 pub(crate) enum Report {
     /// To be finished with its outcome.
-    Counts(Box<AttemptHandle>),
-    /// It was reported before, and its outcome is not written yet.
+    Counts(Box<AttemptHandle>, Kept),
+    /// It was reported before, and its outcome may not be written yet.
     Waits(Kept),
     /// One of its skills has had all the outcomes that count.
     Capped,
@@ -85,7 +85,8 @@ impl Reports {
         id
     }
 
-    /// Takes an attempt for its report. From here on it is reported: the caller finishes it, or calls [`keep`](Self::keep).
+    /// Takes an attempt for its report. From here on it is reported: the caller finishes it, and calls
+    /// [`close`](Self::close) when its outcome is written or refused for good.
     pub(crate) fn take(&self, id: &str) -> Report {
         let mut state = self.lock();
         let Some(handle) = state.open.remove(id) else {
@@ -96,29 +97,30 @@ impl Reports {
             };
         };
         state.began.retain(|one| one != id);
-        state.reported.insert(id.to_owned(), None);
+        let kept = Kept {
+            group: handle.group(),
+            skills: skills(&handle),
+        };
+        state.reported.insert(id.to_owned(), Some(kept.clone()));
         state.order.push_back(id.to_owned());
         if state.order.len() > REPORTED
             && let Some(oldest) = state.order.pop_front()
         {
             state.reported.remove(&oldest);
         }
-        let skills: Vec<SkillRef> = skills(&handle);
         let count = |skill: &SkillRef| state.counts.get(skill).copied().unwrap_or(0);
-        if skills.iter().any(|skill| count(skill) >= self.most.get()) {
+        if kept
+            .skills
+            .iter()
+            .any(|skill| count(skill) >= self.most.get())
+        {
+            state.reported.insert(id.to_owned(), None);
             return Report::Capped;
         }
-        for skill in skills {
-            *state.counts.entry(skill).or_default() += 1;
+        for skill in &kept.skills {
+            *state.counts.entry(skill.clone()).or_default() += 1;
         }
-        Report::Counts(Box::new(handle))
-    }
-
-    /// Remembers that the outcome of a reported attempt is not written yet.
-    pub(crate) fn keep(&self, id: &str, kept: Kept) {
-        if let Some(known) = self.lock().reported.get_mut(id) {
-            *known = Some(kept);
-        }
+        Report::Counts(Box::new(handle), kept)
     }
 
     /// Remembers that nothing is left to do for a reported attempt.
@@ -130,7 +132,7 @@ impl Reports {
 }
 
 /// The skills that an attempt was given.
-pub(crate) fn skills(handle: &AttemptHandle) -> Vec<SkillRef> {
+fn skills(handle: &AttemptHandle) -> Vec<SkillRef> {
     let given = handle.injection().skills.iter();
     given.map(|one| one.skill.clone()).collect()
 }

@@ -74,10 +74,12 @@ pub enum GroupStatus {
     /// All of its attempts have ended. Its outcomes are being written, or wait for the next
     /// [`settle`](crate::run::Journeyman::settle).
     Waiting,
-    /// Its outcomes are credited and written.
+    /// It is through: its outcomes are credited and written, and what there was to learn is learned. A read-only session,
+    /// and a group whose attempts were all abandoned, write nothing.
     Completed,
-    /// Nothing is learned from it: its task's policy failed, or the store or the journal refused it permanently with this
-    /// error.
+    /// Nothing is learned from it: its task's policy failed with this error, or the store or the journal refused it
+    /// permanently. In the second case its run stays in the journal, and [`resume`](crate::run::Journeyman::resume) may
+    /// still complete it.
     Failed(Error),
 }
 

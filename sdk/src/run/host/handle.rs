@@ -174,13 +174,13 @@ impl AttemptHandle {
     ///
     /// # Errors
     /// - `Invalid` for an outcome whose score is outside [0, 1] or whose parts are not finite, and for a step with a
-    ///   log-probability that is not finite. The attempt then counts as abandoned.
+    ///   log-probability that is not finite. The attempt then counts as abandoned, and its outcome as not reported.
     /// - The error of the task's policy, if it failed.
     /// - The error of the store or the journal. If it can pass, the group keeps waiting, and
     ///   [`settle`](crate::run::Journeyman::settle) tries again. If it is permanent (`Unsupported`, `Conflict`, `Invalid`),
     ///   the group is dropped, and its run stays in the journal.
     ///
-    /// [`AttemptGroup::status`] tells these cases apart.
+    /// After an error of the last two kinds, [`AttemptGroup::status`] tells a group that waits from one that is through.
     pub async fn finish(
         mut self,
         outcome: impl Into<Option<Outcome>>,

@@ -325,6 +325,11 @@ impl Journeyman {
         }
     }
 
+    /// Whether nothing can be learned or changed in this session: [`Options::read_only`], or a frozen store.
+    pub fn is_read_only(&self) -> bool {
+        self.session.read_only
+    }
+
     /// # Errors
     /// `Unsupported` where the session is read-only.
     pub(crate) fn writable(&self, operation: &'static str) -> Result<()> {

@@ -207,24 +207,23 @@ impl Session {
         };
         group.collect(log);
         let driven = self.drive(machine, Reach::Everything, log).await;
-        let completed = match driven {
-            Err(error) if !is_permanent(&error) => return Err(error),
-            Err(error) => {
-                tracing::warn!(%error, "a group of attempts failed permanently and is dropped");
-                Err(error)
-            }
-            Ok(()) => {
-                let report = machine.report().tasks.into_iter().next();
-                match report.as_ref().and_then(|report| report.failed.clone()) {
-                    Some(error) => Err(error),
-                    None => Ok(report),
-                }
-            }
-        };
+        if let Err(error) = &driven
+            && !is_permanent(error)
+        {
+            return driven.map(|()| None);
+        }
+        let report = machine.report().tasks.into_iter().next();
+        let failed = report.as_ref().and_then(|report| report.failed.clone());
+        // A task with a report is committed, also where what comes after it, such as maintenance, is refused.
+        group.end(match (&report, &failed, &driven) {
+            (_, Some(error), _) | (None, None, Err(error)) => Err(error.clone()),
+            _ => Ok(()),
+        });
+        self.performer.forget(machine.run());
         *run = None;
         unfinished.group = None;
-        group.end(completed.as_ref().map(drop).map_err(Error::clone));
-        completed
+        driven?;
+        failed.map_or(Ok(report), Err)
     }
 }
 

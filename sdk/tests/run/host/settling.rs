@@ -146,6 +146,24 @@ fn a_group_says_what_became_of_it() {
     check_status(error(ErrorKind::Invalid), refused, refused);
 }
 
+#[test]
+fn a_group_is_open_until_its_last_attempt_and_then_waits_where_that_was_abandoned() {
+    block_on(async {
+        let journeyman = open_as("test", &own_loop(), recipe()).await;
+        let two = NonZeroUsize::new(2).expect("two");
+        let task = tasks(1).remove(0);
+        let mut attempts = journeyman.begin_group(task, two).await.expect("it begins");
+        let (last, first) = (attempts.remove(1), attempts.remove(0));
+        let group = first.group();
+        first.finish(Outcome::success()).await.expect("it finishes");
+        assert!(matches!(group.status(), GroupStatus::Open));
+        drop(last);
+        assert!(matches!(group.status(), GroupStatus::Waiting));
+        assert_eq!(journeyman.settle().await.expect("it settles").len(), 1);
+        assert!(matches!(group.status(), GroupStatus::Completed));
+    });
+}
+
 /// Three groups of which the store refuses the second with this error until it is well again.
 fn check_refused(error: &Error, given_up: bool) {
     let run = RunId::new("test/begin-1");
