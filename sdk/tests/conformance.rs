@@ -12,7 +12,10 @@ mod host_policies;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -24,7 +27,7 @@ use journeyman::{
     Error, ErrorKind, Seed, Timestamp,
     builtin::{
         EnvironmentJudge, ForkStore, JsonLinesJournal, MemoryJournal, MemoryStore, ModelExecutor,
-        ModelExecutorOptions, SystemClock, VectorRetriever,
+        ModelExecutorOptions, ObservedExecutor, SystemClock, VectorRetriever,
     },
     conformance::{self, Outcome, Report, dialect::UseSample},
     contract::{
@@ -405,6 +408,14 @@ fn other_parts_keep_the_rules_too() {
     });
     let report = block_on(conformance::executor::check(&acting, &executor_fixture()));
     report.into_result().unwrap();
+    let seen = Arc::new(AtomicUsize::new(0));
+    let sees = seen.clone();
+    let observed = ObservedExecutor::new(acting, move |_, _| {
+        sees.fetch_add(1, Ordering::Relaxed);
+    });
+    let report = block_on(conformance::executor::check(&observed, &executor_fixture()));
+    report.into_result().unwrap();
+    assert!(seen.load(Ordering::Relaxed) > 0);
     let judge = ScriptedJudge::by(|request, _| {
         let verdict = match &request.trajectory.outcome {
             Some(outcome) => journeyman::domain::Verdict::binary(outcome.success),

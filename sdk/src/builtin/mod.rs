@@ -1,6 +1,6 @@
 //! Implementations of contracts that need no other crate: a store and a journal in memory, a frozen store, a store for one
-//! rollout, a journal of JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, a
-//! dialect for instruct models, retrieval by embeddings and by words together, and an embedder without a model. With the feature `threads` also a
+//! rollout, a journal of JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, one
+//! whose attempts the host sees, a dialect for instruct models, retrieval by embeddings and by words together, and an embedder without a model. With the feature `threads` also a
 //! wrapper that runs blocking parts on threads, and
 //! with `system-clock` a clock.
 
@@ -14,6 +14,7 @@ mod json_lines_journal;
 mod memory_journal;
 mod memory_store;
 mod model_executor;
+mod observed_executor;
 #[cfg(feature = "threads")]
 mod on_thread;
 mod one_model;
@@ -33,6 +34,7 @@ pub use json_lines_journal::{
 pub use memory_journal::MemoryJournal;
 pub use memory_store::MemoryStore;
 pub use model_executor::{ModelExecutor, ModelExecutorOptions};
+pub use observed_executor::ObservedExecutor;
 #[cfg(feature = "threads")]
 pub use on_thread::OnThread;
 #[cfg(feature = "system-clock")]

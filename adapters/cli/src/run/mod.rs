@@ -18,7 +18,7 @@ use std::path::Path;
 
 use journeyman::{
     Error, Result, Seed,
-    domain::EndReason,
+    domain::{EndReason, Task},
     library::SkillLibrary,
     report::RunReport,
     run::{Journeyman, Options},
@@ -75,62 +75,116 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     for finding in journeyman.findings() {
         tell(&format!("note: {finding}"));
     }
-    let measure = |what| {
-        tell(what);
-        journeyman.evaluate(tasks.held_out.clone())
+    let session = Session {
+        journeyman: &journeyman,
+        stream: &tasks.stream,
+        held_out: &tasks.held_out,
+        trace: &trace,
     };
-    let resettable = parts.world.environment.capabilities().resettable;
-    let (mut before, mut given) = (None, Reasons::default());
-    if resettable || command.only_measure {
-        let measuring = measure("measuring held-out tasks");
-        let (measured, reasons) =
-            follow(&journeyman, measuring, tasks.held_out.len(), &trace).await?;
-        refuse_short_context(&measured)?;
-        (before, given) = (Some(measured), reasons);
-    } else {
-        tell(
-            "the world cannot be set up again: the held-out tasks are attempted once, after learning",
-        );
-    }
-    let (mut after, mut learning) = (None, None);
-    if !command.only_measure {
-        tell("learning");
-        let stream = journeyman.learn(tasks.stream.clone());
-        let learned = follow(&journeyman, stream, tasks.stream.len(), &trace).await?;
-        let again = measure("measuring held-out tasks again");
-        let measured = follow(&journeyman, again, tasks.held_out.len(), &trace).await;
-        let measured = measured.and_then(|(measured, reasons)| {
-            refuse_short_context(&measured)?;
-            Ok((measured, reasons))
-        });
-        if measured.is_err() {
-            tell_kept(&learned.0, &parts.store, &library).await;
+    let measured = match command.only_measure {
+        true => session.measure_alone().await?,
+        false => {
+            let resettable = parts.world.environment.capabilities().resettable;
+            session.learn(resettable, &parts.store, &library).await?
         }
-        let measured = measured?;
-        (after, given, learning) = (Some(measured.0), measured.1, Some(learned));
-    }
+    };
     parts.world.close().await;
-    let compared = Comparison::of(before.as_ref(), after.as_ref());
+    let compared = Comparison::of(measured.before.as_ref(), measured.after.as_ref());
     let skills = load(&parts.store).await?;
     let mut answer = told(&compared, &skills, &library, seed);
-    let mut remarks = Vec::new();
-    if let Some((report, reasons)) = &learning {
+    if let Some((report, _)) = &measured.learning {
         answer.text.push_str(&learned::text(report));
         answer.json["learning"] = learned::json(report);
+    }
+    for remark in remarks(&measured, &compared, &skills, &trace) {
+        answer.text.push_str(&format!("{remark}\n"));
+    }
+    Ok(answer)
+}
+
+/// What a run measured and learned.
+#[derive(Debug, Default)]
+struct Measured {
+    before: Option<RunReport>,
+    learning: Option<(RunReport, Reasons)>,
+    after: Option<RunReport>,
+    /// Why no skill was given to the agent in the latest measurement, where none was.
+    given: Reasons,
+}
+
+/// A run under way.
+#[derive(Clone, Copy, Debug)]
+struct Session<'a> {
+    journeyman: &'a Journeyman,
+    stream: &'a [Task],
+    held_out: &'a [Task],
+    trace: &'a Trace,
+}
+
+impl Session<'_> {
+    async fn measure_alone(self) -> Result<Measured> {
+        let (before, given) = self.measure("measuring held-out tasks").await?;
+        Ok(Measured {
+            before: Some(before),
+            given,
+            ..Measured::default()
+        })
+    }
+
+    /// Measures, where the world can be set up again; learns; measures again.
+    async fn learn(self, resettable: bool, store: &DiskStore, library: &Path) -> Result<Measured> {
+        let mut measured = Measured::default();
+        if resettable {
+            measured = self.measure_alone().await?;
+        } else {
+            tell(
+                "the world cannot be set up again: the held-out tasks are attempted once, after learning",
+            );
+        }
+        tell("learning");
+        let stream = self.journeyman.learn(self.stream.to_vec());
+        let count = self.stream.len();
+        let learned = follow(self.journeyman, stream, count, self.trace).await?;
+        let again = self.measure("measuring held-out tasks again").await;
+        if again.is_err() {
+            tell_kept(&learned.0, store, library).await;
+        }
+        let (after, given) = again?;
+        (measured.after, measured.given) = (Some(after), given);
+        measured.learning = Some(learned);
+        Ok(measured)
+    }
+
+    async fn measure(self, what: &str) -> Result<(RunReport, Reasons)> {
+        tell(what);
+        let run = self.journeyman.evaluate(self.held_out.to_vec());
+        let count = self.held_out.len();
+        let (report, reasons) = follow(self.journeyman, run, count, self.trace).await?;
+        refuse_short_context(&report)?;
+        Ok((report, reasons))
+    }
+}
+
+/// Why nothing came of a run, where nothing did.
+fn remarks(
+    measured: &Measured,
+    compared: &Comparison,
+    skills: &SkillLibrary,
+    trace: &Trace,
+) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some((_, reasons)) = &measured.learning {
         remarks.extend(reasons.none_written());
     }
-    if counts(&skills).0 > 0 {
-        remarks.extend(given.none_given());
+    if counts(skills).0 > 0 {
+        remarks.extend(measured.given.none_given());
     }
     if compared.is_nothing_done() {
         remarks.extend(trace.failed().map(|failed| {
             format!("No held-out task was done. The end of the latest attempt:\n{failed}`--trace FILE` writes all attempts.")
         }));
     }
-    for remark in remarks {
-        answer.text.push_str(&format!("{remark}\n"));
-    }
-    Ok(answer)
+    remarks
 }
 
 /// Refuses a measurement in which no attempt was judged, since the prompts of some do not fit the model's context.

@@ -4,7 +4,7 @@ use std::{env, path::Path, sync::Arc};
 
 use journeyman::{
     Result,
-    builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions, SystemClock},
+    builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions, ObservedExecutor, SystemClock},
     contract::{Backends, Dialect, LanguageModel, Roles, Scorer, Tokenizer},
     role::GeneralRoles,
 };
@@ -20,7 +20,7 @@ use journeyman_toolworld::{
 
 use super::{
     form::{DialectForm, Form, ModelForm},
-    trace::{Trace, Traced},
+    trace::Trace,
     world::World,
 };
 use crate::{library, model::load::template, output::Progress, toml_file::Source};
@@ -82,10 +82,10 @@ impl Parts {
         }
         let agent = ModelExecutor::new(model.language.clone(), dialect.clone(), options)?;
         let name = model.language.capabilities().model.to_string();
-        let traced = Traced {
-            agent: Arc::new(agent),
-            trace: trace.clone(),
-        };
+        let trace = trace.clone();
+        let traced = ObservedExecutor::new(agent, move |task, trajectory| {
+            trace.attempt(task, trajectory)
+        });
         let mut backends = Backends::new(
             Arc::new(traced),
             world.environment.clone(),

@@ -9,9 +9,8 @@ use std::{
 };
 
 use journeyman::{
-    Result, async_trait,
-    contract::{Attempt, Episode, Executor},
-    domain::{Action, EndReason, Step, Trajectory},
+    Result,
+    domain::{Action, EndReason, Step, Task, Trajectory},
     report::Event,
     text::Redactor,
 };
@@ -57,7 +56,9 @@ impl Trace {
         failed.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn attempt(&self, instruction: &str, trajectory: &Trajectory) {
+    /// Notes an attempt that has ended.
+    pub(super) fn attempt(&self, task: &Task, trajectory: &Trajectory) {
+        let instruction = task.instruction.as_str();
         let is_done = matches!(&trajectory.outcome, Some(outcome) if outcome.success);
         if !is_done {
             let from = trajectory.steps.len().saturating_sub(LAST_STEPS);
@@ -148,21 +149,4 @@ fn cut(text: &str, most: usize) -> String {
 /// Further lines stand below the first.
 fn indented(text: &str) -> String {
     text.trim_end().replace('\n', "\n      ")
-}
-
-/// An agent whose attempts are noted.
-#[derive(Debug)]
-pub(super) struct Traced {
-    pub(super) agent: Arc<dyn Executor>,
-    pub(super) trace: Arc<Trace>,
-}
-
-#[async_trait]
-impl Executor for Traced {
-    async fn execute(&self, attempt: Attempt<'_>, episode: &mut dyn Episode) -> Result<Trajectory> {
-        let instruction = attempt.task.instruction.clone();
-        let trajectory = self.agent.execute(attempt, episode).await?;
-        self.trace.attempt(&instruction, &trajectory);
-        Ok(trajectory)
-    }
 }

@@ -117,10 +117,12 @@ fn a_model_whose_context_is_too_short_for_every_prompt_is_refused() {
         text.replace("dialect = ", "context = 32\ndialect = ")
     });
     let file = place.path("run.toml").display().to_string();
-    let ran = place
-        .run(&["run", &file])
-        .failed(1, "the prompts do not fit");
-    assert!(ran.err.contains("context: 32"), "{}", ran.err);
+    // What was told of the model comes first.
+    let ran = place.run(&["run", &file]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let said = "error: no attempt could be judged: the prompts do not fit the model's context";
+    assert!(ran.err.contains(said), "{}", ran.err);
+    assert!(ran.err.contains("context: 32\n"), "{}", ran.err);
 }
 
 #[test]
