@@ -410,7 +410,7 @@ fn other_parts_keep_the_rules_too() {
     report.into_result().unwrap();
     let seen = Arc::new(AtomicUsize::new(0));
     let sees = seen.clone();
-    let observed = ObservedExecutor::new(acting, move |_, _| {
+    let observed = ObservedExecutor::new(acting, move |_, _, _| {
         sees.fetch_add(1, Ordering::Relaxed);
     });
     let report = block_on(conformance::executor::check(&observed, &executor_fixture()));

@@ -85,8 +85,8 @@ pub(crate) struct Run {
     /// Learn nothing: measure the held-out tasks with the library as it is
     #[arg(long)]
     pub(crate) only_measure: bool,
-    /// Write what the agent saw and did in each attempt, and what was decided, to this file as text
-    #[arg(long, value_name = "FILE")]
+    /// Write what the agent saw and did in each attempt, and what was decided, to this file as text; an older trace is replaced
+    #[arg(long, value_name = "FILE", conflicts_with = "approve_tools")]
     pub(crate) trace: Option<PathBuf>,
     /// Show the tools of the file's MCP server, approve them all as they are now, and run nothing
     #[arg(long, conflicts_with = "only_measure")]

@@ -5,7 +5,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::Path,
     sync::Arc,
-    time::SystemTime,
+    time::{Duration, Instant, SystemTime},
 };
 
 use futures::{FutureExt, channel::oneshot};
@@ -28,6 +28,9 @@ use crate::{
     library,
     output::{Answer, Exit, tell, warn},
 };
+
+/// How long a command that was told to end may take to write what it holds, before a further signal ends it at once.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The variable that holds the token of clients over HTTP.
 const TOKEN: &str = "JOURNEYMAN_MCP_TOKEN";
@@ -64,10 +67,17 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
         }
     };
     // The last chance for an outcome that was under way, or that the library refused when it was reported.
-    if let Err(error) = journeyman.settle().await {
-        warn(&error.hint("outcomes that clients reported are lost; end the program that holds the library, and report them again"));
+    let settled = journeyman.settle().await.map_err(|error| {
+        error.with(
+            "not written",
+            "outcomes that clients reported; they have to begin these attempts again",
+        )
+    });
+    if let (Err(_), Err(error)) = (&served, &settled) {
+        warn(error);
     }
-    served.map(|()| Answer::default())
+    served?;
+    settled.map(|_| Answer::default())
 }
 
 async fn serve_http(server: LibraryServer, port: u16) -> Result<ServedLibrary> {
@@ -80,14 +90,20 @@ async fn serve_http(server: LibraryServer, port: u16) -> Result<ServedLibrary> {
     server.serve_http(HttpOptions::new(token).at(address)).await
 }
 
-/// Completes when a person or the system tells the command to end: Ctrl-C, SIGTERM or SIGHUP. A second signal ends it at
-/// once, with what it still holds.
+/// Completes when a person or the system tells the command to end: Ctrl-C, SIGTERM or SIGHUP. A further signal changes nothing
+/// at first, since closing a terminal or a supervisor may send several; after [`PATIENCE`] it ends the command at once, with
+/// what it still holds.
 fn told_to_end() -> Result<oneshot::Receiver<()>> {
     let (tell, told) = oneshot::channel();
     let mut tell = Some(tell);
-    let handler = move || match tell.take() {
-        Some(tell) => drop(tell.send(())),
-        None => std::process::exit(Exit::Unavailable as i32),
+    let mut since = None;
+    let handler = move || match (tell.take(), since) {
+        (Some(tell), _) => {
+            since = Some(Instant::now());
+            let _ = tell.send(());
+        }
+        (None, Some(since)) if since.elapsed() < PATIENCE => {}
+        (None, _) => std::process::exit(Exit::Unavailable as i32),
     };
     ctrlc::set_handler(handler).map_err(|error| {
         Error::new(

@@ -160,6 +160,17 @@ class Environment:
         """Frees what the episode holds. Called once, also after a failed `reset`."""
 
 
+def _place(error: BaseException) -> str:
+    """The innermost line in the program's own folder, which its author can mend; without one, the innermost line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    folder = os.path.dirname(os.path.abspath(sys.argv[0]))
+    paths = [os.path.abspath(frame.filename) for frame in frames]
+    here = os.path.abspath(__file__)
+    own = [frame for frame, path in zip(frames, paths) if os.path.dirname(path) == folder and path != here]
+    last = (own or frames)[-1]
+    return f"{os.path.basename(last.filename)}:{last.lineno}"
+
+
 class Channel:
     """The protocol's end of standard input and output. From here on, all that is printed goes to standard error."""
 
@@ -195,10 +206,8 @@ class Channel:
             self.say({"type": "error", "id": request, "error": {**fields, "temporary": failure.temporary}})
         except Exception as error:  # pylint: disable=broad-except
             traceback.print_exc()
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            place = f"{os.path.basename(last.filename)}:{last.lineno}"
-            fields = {"kind": "unavailable", "message": f"{type(error).__name__}: {error} ({place})"}
-            hint = "this is an exception of the process, raised at the given line; the whole traceback is on its standard error"
+            fields = {"kind": "unavailable", "message": f"{type(error).__name__}: {error} ({_place(error)})"}
+            hint = "this is an exception of the process, raised at or below the given line; the whole traceback is on its standard error"
             self.say({"type": "error", "id": request, "error": {**fields, "hint": hint}})
         return False
 

@@ -6,15 +6,17 @@ use async_trait::async_trait;
 
 use crate::{
     contract::{Attempt, Episode, Executor},
-    domain::{Task, Trajectory},
+    domain::{Injection, Task, Trajectory},
     error::Result,
 };
 
 /// An agent whose attempts a function of the host sees when they have ended: to write a trace, or to show them.
 ///
-/// The function is called once for each attempt that could be made, before the attempt is judged; attempts of a group may
-/// call it at once from several threads. An attempt ends when the function has returned, so it should be quick. What it sees
-/// has not been cleared of secrets: a [`Redactor`](crate::text::Redactor) hides those whose form is known.
+/// The function is called with the task, the skills that the attempt was given, and what the agent made of it: once for each
+/// attempt that could be made, before it is judged. What the run adds to a trajectory is not there yet, such as
+/// [`Trajectory::injection`]. Attempts of a group may call it at once from several threads. An attempt ends when the function has
+/// returned, so it should be quick. What it sees has not been cleared of secrets: a [`Redactor`](crate::text::Redactor) hides
+/// those whose form is known.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -26,7 +28,7 @@ use crate::{
 /// let seen = Arc::new(Mutex::new(Vec::new()));
 /// let sees = seen.clone();
 /// let agent = ScriptedExecutor::acting(|_, steps| Play::Give(steps.is_empty().then(|| Action::Message("good".into()))));
-/// let agent = ObservedExecutor::new(agent, move |task: &Task, trajectory| {
+/// let agent = ObservedExecutor::new(agent, move |task, _, trajectory| {
 ///     sees.lock().unwrap().push((task.id.clone(), trajectory.steps.len()));
 /// });
 /// # let task = Task::new("greet", "good day").with_payload(vec!["good"]);
@@ -46,7 +48,11 @@ pub struct ObservedExecutor<E, F> {
     observe: F,
 }
 
-impl<E: Executor, F: Fn(&Task, &Trajectory) + Send + Sync> ObservedExecutor<E, F> {
+impl<E, F> ObservedExecutor<E, F>
+where
+    E: Executor,
+    F: Fn(&Task, &Injection, &Trajectory) + Send + Sync,
+{
     /// An agent, and the function that sees its attempts.
     pub fn new(agent: E, observe: F) -> Self {
         Self { agent, observe }
@@ -62,11 +68,15 @@ impl<E: fmt::Debug, F> fmt::Debug for ObservedExecutor<E, F> {
 }
 
 #[async_trait]
-impl<E: Executor, F: Fn(&Task, &Trajectory) + Send + Sync> Executor for ObservedExecutor<E, F> {
+impl<E, F> Executor for ObservedExecutor<E, F>
+where
+    E: Executor,
+    F: Fn(&Task, &Injection, &Trajectory) + Send + Sync,
+{
     async fn execute(&self, attempt: Attempt<'_>, episode: &mut dyn Episode) -> Result<Trajectory> {
-        let task = attempt.task;
+        let (task, injection) = (attempt.task, attempt.injection);
         let trajectory = self.agent.execute(attempt, episode).await?;
-        (self.observe)(task, &trajectory);
+        (self.observe)(task, injection, &trajectory);
         Ok(trajectory)
     }
 }

@@ -20,7 +20,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 21] = [
+const GROUPS: [Group; 22] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -98,6 +98,12 @@ const GROUPS: [Group; 21] = [
         about: "SkillOS in groups of tasks against one task after the other, on as many tasks",
         listed: true,
         run: papers::run_groups,
+    },
+    Group {
+        name: "skillrl-growth",
+        about: "the number of skills in SkillRL's bank while it learns",
+        listed: true,
+        run: papers::run_growth,
     },
     Group {
         name: "published-bank",

@@ -3,6 +3,7 @@
 mod arms;
 mod forks;
 mod grouped;
+mod growth;
 mod judged;
 mod meter;
 mod patterns;
@@ -56,6 +57,11 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 /// SkillOS in groups of tasks.
 pub fn run_groups(figures: &mut Figures<'_>) -> Outcome {
     grouped::run(figures)
+}
+
+/// The growth of SkillRL's bank.
+pub fn run_growth(figures: &mut Figures<'_>) -> Outcome {
+    growth::run(figures)
 }
 
 /// The bank of the published memories.

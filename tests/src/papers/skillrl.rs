@@ -26,7 +26,7 @@ use super::{
 };
 use crate::figures::{Bound, Figures, Outcome};
 
-const SKILLRL: Arm = Arm::of("skillrl", arms::skillrl);
+pub(super) const SKILLRL: Arm = Arm::of("skillrl", arms::skillrl);
 /// The same bank, of which the two best by BM25 are given, whatever their category.
 const FLAT: Arm = Arm::of("skillrl, flat", flat);
 /// The first bank stays as it is.

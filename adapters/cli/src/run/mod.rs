@@ -67,8 +67,9 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
         None => folder.join(form.library.as_deref().unwrap_or(Path::new("library"))),
     };
     let seed = command.seed.or(form.seed).unwrap_or(1);
-    let trace = Trace::open(command.trace.as_deref())?;
+    let trace = Trace::new(command.trace.as_deref(), &form)?;
     let parts = Parts::open(&source, &form, &folder, &library, judge, &trace).await?;
+    trace.begin()?;
     tell(&format!("model {}", parts.model));
     let options = Options::new(name.as_str(), Seed(seed));
     let journeyman = Journeyman::open(parts.backends, recipe, options).await?;
@@ -96,9 +97,11 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
         answer.text.push_str(&learned::text(report));
         answer.json["learning"] = learned::json(report);
     }
-    for remark in remarks(&measured, &compared, &skills, &trace) {
+    let remarks = remarks(&measured, &compared, &skills, &trace);
+    for remark in &remarks {
         answer.text.push_str(&format!("{remark}\n"));
     }
+    answer.json["remarks"] = remarks.into();
     Ok(answer)
 }
 

@@ -8,6 +8,7 @@ use futures::{
 };
 use journeyman::{
     Result, SkillId,
+    domain::Decision,
     report::{Event, EventKind, RunReport, TaskReport},
     run::Journeyman,
 };
@@ -56,58 +57,92 @@ pub(super) async fn follow(
 #[derive(Debug, Default)]
 pub(super) struct Reasons {
     written: usize,
-    /// How often each reason was said.
-    not_written: BTreeMap<String, usize>,
+    not_written: Counts,
     given: usize,
-    not_given: BTreeMap<String, usize>,
+    not_given: Counts,
 }
 
 impl Reasons {
     /// The reasons why no skill was written, where none was.
     pub(super) fn none_written(&self) -> Option<String> {
         let none = self.written == 0 && !self.not_written.is_empty();
-        none.then(|| format!("No skill was written: {}.", listed(&self.not_written)))
+        none.then(|| format!("No skill was written: {}.", self.not_written.listed()))
     }
 
     /// The reasons why no skill was given to the agent, where none was.
     pub(super) fn none_given(&self) -> Option<String> {
         let none = self.given == 0 && !self.not_given.is_empty();
         none.then(|| {
-            format!(
-                "No skill was given to the agent: {}.",
-                listed(&self.not_given)
-            )
+            let listed = self.not_given.listed();
+            format!("No skill was given to the agent: {listed}.")
         })
     }
 
     fn note(&mut self, event: &EventKind) {
-        let mut count = |reason: String| *self.not_written.entry(reason).or_default() += 1;
         match event {
             EventKind::Admitted { .. } => self.written += 1,
-            EventKind::NotDue { reason } | EventKind::Refused { reason } => count(reason.clone()),
-            EventKind::RoleFailed { role, reason } => {
-                count(format!("role {role} failed: {reason}"))
+            EventKind::NotDue { reason } | EventKind::Refused { reason } => {
+                self.not_written.note(reason.clone());
             }
-            EventKind::Selected {
-                selection, names, ..
-            } => match names.is_empty() {
-                true => *self.not_given.entry(selection.to_string()).or_default() += 1,
-                false => self.given += 1,
+            EventKind::CallRefused { refusal, .. } => self.not_written.note(refusal.to_string()),
+            EventKind::RoleFailed { role, reason } => {
+                self.not_written
+                    .note(format!("role {role} failed: {reason}"));
+            }
+            EventKind::Selected { selection, .. } => match &selection.decision {
+                Decision::Nothing(reason) => self.not_given.note(reason.to_string()),
+                _ => self.given += 1,
             },
             _ => {}
         }
     }
 }
 
-/// The three reasons that were said most often.
-fn listed(reasons: &BTreeMap<String, usize>) -> String {
-    let mut reasons: Vec<(&String, &usize)> = reasons.iter().collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let shown = reasons.iter().take(3);
-    let shown: Vec<String> = shown
-        .map(|(reason, count)| format!("{reason} ({count} times)"))
-        .collect();
-    shown.join("; ")
+/// How often each reason was said. Those that differ in their numbers alone are one.
+#[derive(Debug, Default)]
+struct Counts(BTreeMap<String, Said>);
+
+/// A reason as it was first said.
+#[derive(Debug)]
+struct Said {
+    first: String,
+    count: usize,
+    /// Whether it was also said with other numbers.
+    varies: bool,
+}
+
+impl Counts {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn note(&mut self, reason: String) {
+        let key = reason.replace(|c: char| c.is_ascii_digit() || "+-.".contains(c), "");
+        let said = self.0.entry(key).or_insert_with(|| Said {
+            first: reason.clone(),
+            count: 0,
+            varies: false,
+        });
+        said.count += 1;
+        said.varies |= said.first != reason;
+    }
+
+    /// The three reasons that were said most often.
+    fn listed(&self) -> String {
+        let mut said: Vec<&Said> = self.0.values().collect();
+        said.sort_by_key(|one| std::cmp::Reverse(one.count));
+        let shown = said
+            .iter()
+            .take(3)
+            .map(|one| match (one.count, one.varies) {
+                (1, _) => format!("{} (once)", one.first),
+                (count, false) => format!("{} ({count} times)", one.first),
+                (count, true) => {
+                    format!("{} ({count} times, with these or other numbers)", one.first)
+                }
+            });
+        shown.collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// What was seen of a run.
@@ -157,5 +192,23 @@ impl Progress {
             line.push_str(&format!("; fault: {}", fault.message()));
         }
         line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_that_differ_in_their_numbers_are_one() {
+        let mut counts = Counts::default();
+        for score in ["0.123", "-1.5", "4.75"] {
+            counts.note(format!("the score, {score} nats, is not above 5"));
+        }
+        counts.note("no candidate was found".to_owned());
+        assert_eq!(
+            counts.listed(),
+            "the score, 0.123 nats, is not above 5 (3 times, with these or other numbers); no candidate was found (once)"
+        );
     }
 }

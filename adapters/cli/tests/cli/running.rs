@@ -56,7 +56,17 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
     assert_eq!(told["before"]["with_skill"], 0);
     assert!(told["after"]["with_skill"].as_u64().unwrap() > 0, "{told}");
     // What was learned is in the library for the next run, which measures alone.
-    let again = place.run(&["run", &file, "--only-measure"]).done();
+    let trace = place.path("trace.txt").display().to_string();
+    let again = place
+        .run(&["run", &file, "--only-measure", "--trace", &trace])
+        .done();
+    let traced = fs::read_to_string(&trace).unwrap();
+    let with = traced.lines().filter(|line| line.starts_with("attempt "));
+    assert!(
+        with.clone().any(|line| line.contains(", with ")),
+        "{traced}"
+    );
+    assert_eq!(with.count(), 6);
     assert!(again.out.contains("NOW"), "{}", again.out);
     assert!(!again.err.contains("learning"), "{}", again.err);
 }
@@ -108,6 +118,26 @@ fn a_run_in_which_nothing_is_done_shows_what_the_agent_did() {
     );
     assert!(trace.contains("no skill is to be written"), "{trace}");
     assert!(library.join("library.db").exists() && !place.path("learned").exists());
+}
+
+#[test]
+fn a_trace_replaces_an_older_one_and_no_other_file() {
+    let place = Place::empty();
+    services(&place, |text| text.replace("apprentice.gguf", "no.gguf"));
+    let file = place.path("run.toml").display().to_string();
+    let tasks = fs::read(place.path("tasks.jsonl")).unwrap();
+    let refused = place.path("tasks.jsonl").display().to_string();
+    place
+        .run(&["run", &file, "--trace", &refused])
+        .failed(1, "holds something else than a trace");
+    assert_eq!(fs::read(place.path("tasks.jsonl")).unwrap(), tasks);
+    // A run that cannot begin leaves the trace of the one before.
+    let older = "trace of journeyman run\nolder\n";
+    fs::write(place.path("trace.txt"), older).unwrap();
+    let trace = place.path("trace.txt").display().to_string();
+    let ran = place.run(&["run", &file, "--trace", &trace]);
+    assert_ne!(ran.code, 0);
+    assert_eq!(fs::read_to_string(&trace).unwrap(), older);
 }
 
 #[test]

@@ -234,7 +234,9 @@ impl Handler {
             Report::Counts(handle, kept) => (handle, kept),
             Report::Waits(kept) => {
                 // This settles the outcomes of other attempts too, whose errors are not this client's.
-                let _ = self.journeyman.settle().await;
+                if let Err(error) = self.journeyman.settle().await {
+                    tracing::warn!(%error, "an outcome that a client reported is not written yet");
+                }
                 return self.answer(&reported.attempt, &kept, None, &library);
             }
             Report::Capped => {
