@@ -1,6 +1,8 @@
 //! Seeds repeat, contracts hide and hint, and a task takes what its contract says.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+use std::collections::BTreeSet;
+
 use futures::executor::block_on;
 use journeyman::{
     Seed,
@@ -9,6 +11,7 @@ use journeyman::{
 };
 use journeyman_toolworld::environment::{Setup, Toolworld};
 use journeyman_toolworld::form::ContractForm;
+use journeyman_toolworld::lexicon;
 use journeyman_toolworld::policy::{Exchange, Policy};
 use journeyman_toolworld::refusal::{Refusal, Wording};
 use journeyman_toolworld::request::Goal;
@@ -356,5 +359,24 @@ fn a_trace_needs_no_more_calls_than_its_demands_explain() {
             .filter(|demand| demand.helper().is_some())
             .count();
         assert_eq!(trace.len(), 1 + contract.len() + helpers);
+    }
+}
+
+#[test]
+fn the_bundled_models_page_lists_the_words() {
+    let page = include_str!("../../../examples/apprentice/README.md");
+    let (_, words) = page.split_once("## Its words").unwrap();
+    let (words, _) = words.split_once("\n## ").unwrap();
+    let listed: BTreeSet<&str> = words.split_whitespace().collect();
+    for (kind, all) in [
+        ("verb", lexicon::VERBS),
+        ("noun", lexicon::NOUNS),
+        ("parameter", lexicon::NUMBER_PARAMETERS),
+        ("parameter", lexicon::WORD_PARAMETERS),
+        ("value", lexicon::VALUES),
+    ] {
+        for word in all {
+            assert!(listed.contains(word), "the {kind} {word} is missing");
+        }
     }
 }

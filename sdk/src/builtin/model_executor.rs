@@ -164,7 +164,7 @@ impl<'a> Run<'a> {
             self.expose(&injection);
             match self.write(&observation, &injection).await? {
                 Turn::Unreadable(unread) => {
-                    self.unread = unread;
+                    self.unread = Some(unread);
                     return Ok(EndReason::Unreadable);
                 }
                 Turn::TooLong(prompt) => {

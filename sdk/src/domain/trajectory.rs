@@ -208,15 +208,15 @@ impl fmt::Display for StepNote {
     }
 }
 
-/// The last turn of an attempt, if its text could not be read as an action ([`EndReason::Unreadable`]). It is no step, but a
-/// trainer learns from it too.
+/// The last turn of an attempt, if its text could not be read as an action ([`EndReason::Unreadable`]). It is no step, but it
+/// shows a person what went wrong, and a trainer learns from it too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnreadTurn {
     /// The observation before it.
     pub observation: Observation,
     /// The agent's own words, as for a [`Step`].
     pub transcript: String,
-    /// The generations behind it.
+    /// The generations behind it, where the agent records them.
     pub generations: Vec<GenerationRecord>,
 }
 
@@ -353,7 +353,7 @@ pub struct Trajectory {
     /// The chosen skills that did not fit into the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// The last turn, if it could not be read and its generations were recorded.
+    /// The last turn, if it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<Box<UnreadTurn>>,
     /// What its prompts left out so that they fit the model's context. The steps here are whole.

@@ -87,10 +87,10 @@ impl Comparison {
         }
     }
 
-    /// Whether the latest measurement judged attempts, and none was a success.
-    pub(super) fn is_nothing_done(&self) -> bool {
+    /// How many attempts of the latest measurement were judged and no success, and how many were judged.
+    pub(super) fn undone(&self) -> (usize, usize) {
         let latest = self.after.as_ref().or(self.before.as_ref());
-        latest.is_some_and(|one| one.judged > 0 && one.done == 0)
+        latest.map_or((0, 0), |one| (one.judged - one.done, one.judged))
     }
 
     pub(super) fn json(&self) -> Value {

@@ -168,7 +168,7 @@ impl Session<'_> {
     }
 }
 
-/// Why nothing came of a run, where nothing did.
+/// Why a run did or learned less than it could.
 fn remarks(
     measured: &Measured,
     compared: &Comparison,
@@ -182,9 +182,10 @@ fn remarks(
     if counts(skills).0 > 0 {
         remarks.extend(measured.given.none_given());
     }
-    if compared.is_nothing_done() {
+    let (undone, judged) = compared.undone();
+    if undone > 0 {
         remarks.extend(trace.failed().map(|failed| {
-            format!("No held-out task was done. The end of the latest attempt:\n{failed}`--trace FILE` writes all attempts.")
+            format!("Of {judged} held-out tasks {undone} were not done. The end of the latest such attempt:\n{failed}`--trace FILE` writes all attempts.")
         }));
     }
     remarks

@@ -136,7 +136,7 @@ fn local(model: &ModelForm, file: &Path) -> Result<Model> {
     }
     let loaded = LlamaCpp::load(config).map_err(|error| {
         match model.template.is_none() && error.message().contains("chat template") {
-            true => error.hint("for the bundled model set `dialect = \"apprentice\"` in [model]; for another, name the template that it was made for, such as `template = \"chatml\"`"),
+            true => error.hint("in [model], name the template that the model was made for, such as `template = \"chatml\"`; or, for the bundled model in a world that speaks its language, `dialect = \"apprentice\"`"),
             false => error,
         }
     })?;

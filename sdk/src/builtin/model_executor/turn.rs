@@ -5,8 +5,7 @@ use crate::domain::{Action, GenerationRecord, SkillUse, StepNote, UnreadTurn};
 /// The result of one turn of the model.
 pub(super) enum Turn {
     Act(Box<Acted>),
-    /// With the turn, if the model's generations are recorded.
-    Unreadable(Option<Box<UnreadTurn>>),
+    Unreadable(Box<UnreadTurn>),
     /// The prompt's tokens leave no room for an answer, or cut it off.
     TooLong(u64),
 }

@@ -162,13 +162,11 @@ impl Run<'_> {
         if let Some(prompt) = written.cut_off {
             return Turn::TooLong(prompt);
         }
-        let generations = std::mem::take(&mut written.generations);
-        let unread = (!generations.is_empty()).then(|| UnreadTurn {
+        Turn::Unreadable(Box::new(UnreadTurn {
             observation: observation.clone(),
             transcript,
-            generations,
-        });
-        Turn::Unreadable(unread.map(Box::new))
+            generations: std::mem::take(&mut written.generations),
+        }))
     }
 
     /// The request of the next generation, without a prompt.

@@ -129,5 +129,5 @@ pub(crate) fn not_again(operation: &'static str) -> Error {
         operation,
         "the environment does not declare that a task can be set up again, so that no attempt is repeated in it",
     )
-    .hint("declare `EnvironmentCapabilities::resettable` if a second attempt at a task finds the world as the first one did")
+    .hint("declare `EnvironmentCapabilities::resettable` (`resettable = True` in Python) if a second attempt at a task finds the world as the first one did")
 }

@@ -63,7 +63,7 @@ pub(super) fn release_findings(
 /// What a recipe does otherwise in a world that cannot be set up again. `bundles_run`: nothing else keeps bundles from running.
 fn once_findings(recipe: &Recipe, bundles_run: bool) -> Vec<Finding> {
     const REASON: &str = "the environment does not declare that a task can be set up again";
-    const HINT: &str = "declare `EnvironmentCapabilities::resettable` if a second attempt at a task finds the world as the \
+    const HINT: &str = "declare `EnvironmentCapabilities::resettable` (`resettable = True` in Python) if a second attempt at a task finds the world as the \
                         first one did";
     let mut findings = Vec::new();
     let group = recipe.attempts.group.get();

@@ -137,8 +137,8 @@ fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding>
             FindingKind::Uncalibrated,
             format!("the gate may inject too much or too little: its threshold, {threshold} nats of {kind}, is a guess"),
             format!("it was not fitted to the model {}", scorer.model()),
-            "fit it with `journeyman model calibrate` and give it to `Recipe::calibrate`, or set `GatePolicy::fitted_for` where you \
-             know that it fits",
+            "fit it with `journeyman model calibrate` and give it to `Recipe::calibrate` (`calibration` in a run's file), or set \
+             `GatePolicy::fitted_for` where you know that it fits",
         )
     })
 }
