@@ -20,7 +20,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 22] = [
+const GROUPS: [Group; 23] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -104,6 +104,12 @@ const GROUPS: [Group; 22] = [
         about: "the number of skills in SkillRL's bank while it learns",
         listed: true,
         run: papers::run_growth,
+    },
+    Group {
+        name: "scribe-reasons",
+        about: "why SCRIBE's routes differ from the clusters that come later, and which cuts differ from the world's own",
+        listed: true,
+        run: papers::run_reasons,
     },
     Group {
         name: "published-bank",

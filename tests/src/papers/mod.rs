@@ -8,6 +8,7 @@ mod judged;
 mod meter;
 mod patterns;
 mod published;
+mod reasons;
 mod router;
 pub mod rule_agent;
 mod scribe;
@@ -57,6 +58,11 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 /// SkillOS in groups of tasks.
 pub fn run_groups(figures: &mut Figures<'_>) -> Outcome {
     grouped::run(figures)
+}
+
+/// Why SCRIBE's routes differ from later clusters, and where cuts differ from the world's.
+pub fn run_reasons(figures: &mut Figures<'_>) -> Outcome {
+    reasons::run(figures)
 }
 
 /// The growth of SkillRL's bank.

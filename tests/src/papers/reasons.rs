@@ -1,0 +1,203 @@
+//! SCRIBE: why routes differ from clusters that came later, and where cuts differ from the world's own.
+
+use std::collections::BTreeMap;
+
+use futures::executor::block_on;
+use journeyman::{
+    PrototypeId, Result,
+    assess::annotations,
+    contract::SkillStore,
+    domain::{Committed, SubgoalRef, Trace},
+    library::{KnownSubgoal, SkillLibrary},
+};
+use journeyman_toolworld::writer::true_cut;
+use quickstart::{Parts, default_model};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    STEPS, WORLDS, key, scribe,
+    world::{Host, World},
+};
+use crate::figures::{Bound, Figures, Outcome};
+
+/// What a route is, beside the cluster that its subgoal is in at the end, in the order in which they are told.
+const ROUTES: [&str; 5] = [
+    "to the same prototype",
+    "to another, since that prototype was not there yet",
+    "to none, since none was near enough",
+    "to another prototype of the same tool",
+    "to a prototype of another tool",
+];
+
+/// The prototypes in force, with their titles: the tools that they are about.
+type Titles = BTreeMap<PrototypeId, String>;
+
+/// Counts of one world.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Counts {
+    routes: [usize; ROUTES.len()],
+    /// Spans that match, and all: of attempts without a refused call, and of those with one.
+    spans: [(usize, usize); 2],
+    /// Other spans: those across an end of the world's, and parts of one of the world's.
+    wrong: [usize; 2],
+}
+
+/// Measures and records.
+pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
+    let parts = Parts::load(&default_model(), STEPS)?;
+    let mut all = Counts::default();
+    for number in 0..WORLDS {
+        let seed = figures.options().seed;
+        let key = key(&parts, &format!("routes and cuts, world {number}"));
+        let one: Counts = figures.once(&key, || {
+            let world = World::new(seed, number)?;
+            Ok(counts(&Host::new(&parts, world.seed), &world)?)
+        })?;
+        all.add(&one);
+    }
+    let compared: usize = all.routes.iter().sum();
+    let mut record = |name: &str, value: f64| {
+        figures.record(&format!("scribe-reasons.{name}"), value, Bound::None);
+    };
+    record("routes compared", compared as f64);
+    for (what, count) in ROUTES.iter().zip(all.routes) {
+        record(&format!("routes {what}"), share(count, compared));
+    }
+    for (which, (same, of)) in ["without", "with"].into_iter().zip(all.spans) {
+        let of_these = format!("attempts {which} a refused call");
+        record(&format!("spans of {of_these}"), of as f64);
+        record(&format!("spans of {of_these} that match"), share(same, of));
+    }
+    let [across, within] = all.wrong;
+    record("other spans across an end of the world's", across as f64);
+    record("other spans within one of the world's", within as f64);
+    Ok(())
+}
+
+fn share(count: usize, of: usize) -> f64 {
+    count as f64 / of as f64
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        let sums = self.routes.iter_mut().zip(other.routes);
+        sums.for_each(|(sum, count)| *sum += count);
+        for (sum, (same, of)) in self.spans.iter_mut().zip(other.spans) {
+            *sum = (sum.0 + same, sum.1 + of);
+        }
+        let sums = self.wrong.iter_mut().zip(other.wrong);
+        sums.for_each(|(sum, count)| *sum += count);
+    }
+}
+
+fn counts(host: &Host<'_>, world: &World) -> Result<Counts> {
+    let (store, _) = scribe::learn(host, world)?;
+    let committed = block_on(store.load())?.committed;
+    let library = SkillLibrary::replay(&committed)?;
+    let known: Vec<&KnownSubgoal> = library.subgoals().collect();
+    let mut counts = Counts {
+        routes: routes(&library, &known, &committed)?,
+        ..Counts::default()
+    };
+    let traces: BTreeMap<_, &Trace> = library
+        .traces()
+        .map(|trace| (&trace.trajectory.attempt, trace))
+        .collect();
+    for subgoals in known.chunk_by(|one, next| one.at.attempt == next.at.attempt) {
+        let whole = subgoals.first().filter(|first| first.at.place == 0);
+        if let Some(trace) = whole.and_then(|first| traces.get(&first.at.attempt)) {
+            counts.cut(subgoals, trace)?;
+        }
+    }
+    Ok(counts)
+}
+
+impl Counts {
+    fn cut(&mut self, subgoals: &[&KnownSubgoal], trace: &Trace) -> Result<()> {
+        let world: Vec<_> = true_cut(trace)?.into();
+        let world: Vec<(usize, usize)> = world.iter().map(|one| (one.first, one.last)).collect();
+        let refused = trace
+            .trajectory
+            .steps
+            .iter()
+            .any(|step| step.result.is_error);
+        for known in subgoals {
+            let (first, last) = (known.assessed.subgoal.first, known.assessed.subgoal.last);
+            let same = world.contains(&(first, last));
+            let [without, with] = &mut self.spans;
+            let of_these = if refused { with } else { without };
+            *of_these = (of_these.0 + usize::from(same), of_these.1 + 1);
+            if !same {
+                let is_across = world.iter().any(|(_, end)| first <= *end && *end < last);
+                let [across, within] = &mut self.wrong;
+                *(if is_across { across } else { within }) += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How the subgoals of attempts of which some subgoal was routed were routed then, beside the clusters that they are in now.
+fn routes(
+    library: &SkillLibrary,
+    known: &[&KnownSubgoal],
+    committed: &[Committed],
+) -> Result<[usize; ROUTES.len()]> {
+    let then = prototypes_then(committed)?;
+    let now = titles(library);
+    let annotated = annotations(library);
+    let mut counts = [0; ROUTES.len()];
+    for subgoals in known.chunk_by(|one, next| one.at.attempt == next.at.attempt) {
+        if subgoals.iter().all(|one| one.assessed.route.is_none()) {
+            continue;
+        }
+        let Some(first) = subgoals.first() else {
+            continue;
+        };
+        let Some(later) = annotated.iter().find(|one| one.attempt == first.at.attempt) else {
+            continue;
+        };
+        for (known, later) in subgoals.iter().zip(&later.subgoals) {
+            let Some(later) = later.route.as_ref().map(|route| &route.prototype) else {
+                continue;
+            };
+            let there = then.get(&known.at);
+            let routed = known.assessed.route.as_ref().map(|route| &route.prototype);
+            let kind = match routed {
+                Some(routed) if routed == later => 0,
+                _ if !there.is_some_and(|there| there.contains_key(later)) => 1,
+                None => 2,
+                Some(routed) => {
+                    let of = there.and_then(|there| there.get(routed));
+                    if of == now.get(later) { 3 } else { 4 }
+                }
+            };
+            if let Some(count) = counts.get_mut(kind) {
+                *count += 1;
+            }
+        }
+    }
+    Ok(counts)
+}
+
+fn titles(library: &SkillLibrary) -> Titles {
+    let prototypes = library.prototypes().iter();
+    prototypes
+        .map(|one| (one.id.clone(), one.rubric.title.clone()))
+        .collect()
+}
+
+/// For each subgoal the prototypes that were in force when it was assessed.
+fn prototypes_then(committed: &[Committed]) -> Result<BTreeMap<SubgoalRef, Titles>> {
+    let mut library = SkillLibrary::new();
+    let mut then = BTreeMap::new();
+    for commit in committed {
+        let before = titles(&library);
+        library.apply(commit)?;
+        for known in library.subgoals() {
+            then.entry(known.at.clone())
+                .or_insert_with(|| before.clone());
+        }
+    }
+    Ok(then)
+}
