@@ -2,12 +2,13 @@
 # `journeyman run` on BFCL's multi-turn tasks: bash examples/bfcl/run.sh OUT MODEL-LINES...
 #   OUT          a new folder, for the run's file, its tasks and the library
 #   MODEL-LINES  the lines of [model], such as 'gguf = "/path/model.gguf"', or 'server = "http://127.0.0.1:8000/v1"' 'name = "m"'
-# JOURNEYMAN names the command (journeyman), ARGUMENTS are further ones of `journeyman run` (such as --json), COUNT the tasks to take (all), HELD_OUT those of them to measure with (20), DATA
-# a folder with BFCL's tasks and the tools' documents (those of the package, the tasks of even number).
+# JOURNEYMAN names the command (journeyman), ARGUMENTS further ones of `journeyman run` (such as --json), COUNT the tasks to take
+# (all), HELD_OUT those of them to measure with (20), DATA a folder with BFCL's tasks and the tools' documents (the package's, the
+# tasks of even number).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ "$#" -lt 2 ]; then
-    sed -n '2,6s/^# //p' "$0" >&2
+    sed -n '2,7s/^# //p' "$0" >&2
     exit 2
 fi
 mkdir -p "$1"

@@ -70,7 +70,7 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
     let settled = journeyman.settle().await.map_err(|error| {
         error.with(
             "not written",
-            "outcomes that clients reported; they have to begin these attempts again",
+            "outcomes that the library refused until now; clients that reported some have to begin these attempts again",
         )
     });
     if let (Err(_), Err(error)) = (&served, &settled) {

@@ -160,13 +160,21 @@ class Environment:
         """Frees what the episode holds. Called once, also after a failed `reset`."""
 
 
+_FOLDER = os.path.dirname(os.path.realpath((sys.argv or [""])[0])) + os.sep
+_HELPERS = ("journeyman_env.py", "journeyman_gym.py")
+
+
+def _is_own(path: str) -> bool:
+    """Whether a file is the program's, in its folder or below: its author can mend it."""
+    real = os.path.realpath(path) if os.path.isabs(path) else ""
+    is_below = real.startswith(_FOLDER) and "site-packages" not in real.split(os.sep)
+    return is_below and os.path.basename(real) not in _HELPERS
+
+
 def _place(error: BaseException) -> str:
-    """The innermost line in the program's own folder, which its author can mend; without one, the innermost line."""
+    """The innermost line of the program's own files; without one, the innermost line of all."""
     frames = traceback.extract_tb(error.__traceback__)
-    folder = os.path.dirname(os.path.abspath(sys.argv[0]))
-    paths = [os.path.abspath(frame.filename) for frame in frames]
-    here = os.path.abspath(__file__)
-    own = [frame for frame, path in zip(frames, paths) if os.path.dirname(path) == folder and path != here]
+    own = [frame for frame in frames if _is_own(frame.filename)]
     last = (own or frames)[-1]
     return f"{os.path.basename(last.filename)}:{last.lineno}"
 

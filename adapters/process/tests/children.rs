@@ -371,13 +371,20 @@ fn exceptions_and_bad_numbers_are_typed_errors_and_the_process_goes_on() {
         let desk = ProcessEnvironment::start(support::child("desk.py", &[]))
             .await
             .unwrap();
-        let raises = task().with_payload("raises");
-        let error = desk.reset(&raises, Seed(1)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unavailable);
-        assert!(
-            error.message().starts_with("KeyError: 'drawer' (desk.py:"),
-            "{error}"
-        );
+        // The innermost line of the program's own files, in folders below it too, and not one of text that was compiled.
+        for (payload, kind, file) in [
+            ("raises", "KeyError: 'drawer'", "desk.py"),
+            ("raises below", "AttributeError: ", "lower.py"),
+            ("raises in text", "FrozenInstanceError: ", "desk.py"),
+            ("raises without arguments", "KeyError: 'key'", "desk.py"),
+        ] {
+            let raises = task().with_payload(payload);
+            let error = desk.reset(&raises, Seed(1)).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unavailable);
+            let said = error.message();
+            assert!(said.starts_with(kind), "{error}");
+            assert!(said.contains(&format!(" ({file}:")), "{error}");
+        }
         let unknown = task().with_payload("unknown");
         let error = desk.reset(&unknown, Seed(1)).await.unwrap_err();
         assert_eq!(

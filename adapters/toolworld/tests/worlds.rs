@@ -1,8 +1,6 @@
 //! Seeds repeat, contracts hide and hint, and a task takes what its contract says.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use std::collections::BTreeSet;
-
 use futures::executor::block_on;
 use journeyman::{
     Seed,
@@ -367,16 +365,20 @@ fn the_bundled_models_page_lists_the_words() {
     let page = include_str!("../../../examples/apprentice/README.md");
     let (_, words) = page.split_once("## Its words").unwrap();
     let (words, _) = words.split_once("\n## ").unwrap();
-    let listed: BTreeSet<&str> = words.split_whitespace().collect();
-    for (kind, all) in [
-        ("verb", lexicon::VERBS),
-        ("noun", lexicon::NOUNS),
-        ("parameter", lexicon::NUMBER_PARAMETERS),
-        ("parameter", lexicon::WORD_PARAMETERS),
-        ("value", lexicon::VALUES),
-    ] {
-        for word in all {
-            assert!(listed.contains(word), "the {kind} {word} is missing");
-        }
+    let blocks: Vec<&str> = words.split("```").skip(1).step_by(2).collect();
+    let parameters = [lexicon::NUMBER_PARAMETERS, lexicon::WORD_PARAMETERS].concat();
+    let lists: [&[&str]; 6] = [
+        lexicon::VERBS,
+        lexicon::NOUNS,
+        &parameters,
+        lexicon::VALUES,
+        lexicon::FUNCTION_WORDS,
+        lexicon::ROLE_WORDS,
+    ];
+    assert_eq!(blocks.len(), lists.len());
+    for (block, list) in blocks.into_iter().zip(lists) {
+        let (language, block) = block.split_once('\n').unwrap();
+        assert_eq!(language, "text");
+        assert_eq!(block.split_whitespace().collect::<Vec<_>>(), list);
     }
 }

@@ -12,8 +12,9 @@ use crate::{
 
 /// An agent whose attempts a function of the host sees when they have ended: to write a trace, or to show them.
 ///
-/// The function is called with the task, the skills that the attempt was given, and what the agent made of it: once for each
-/// attempt that could be made, before it is judged. What the run adds to a trajectory is not there yet, such as
+/// The function is called with the task, the skills that the attempt had at its first turn (later ones are in
+/// [`Trajectory::exposures`] too), and what the agent made of it: once for each attempt that could be made, before it is judged.
+/// What the run adds to a trajectory is not there yet, such as
 /// [`Trajectory::injection`]. Attempts of a group may call it at once from several threads. An attempt ends when the function has
 /// returned, so it should be quick. What it sees has not been cleared of secrets: a [`Redactor`](crate::text::Redactor) hides
 /// those whose form is known.

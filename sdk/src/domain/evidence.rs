@@ -43,7 +43,8 @@ impl Trace {
         }
     }
 
-    /// The same without token ids and log-probabilities, which only a trainer needs.
+    /// The same without token ids and log-probabilities, which only a trainer needs, and without a turn that could not be read,
+    /// from which nothing is learned.
     #[must_use]
     pub fn lean(mut self) -> Self {
         for step in &mut self.trajectory.steps {

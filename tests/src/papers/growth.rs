@@ -1,7 +1,7 @@
 //! SkillRL: how its bank grows while it learns (figure 3 of the paper; row R7).
 
 use futures::executor::block_on;
-use journeyman::{contract::SkillStore, measure::bank_growth};
+use journeyman::{Error, ErrorKind, contract::SkillStore, measure::bank_growth};
 use quickstart::{Parts, default_model};
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,13 @@ fn growth(parts: &Parts, world: &World) -> journeyman::Result<[Size; PARTS]> {
     let learned = arms::learn(&host, world, &SKILLRL, BUDGET)?;
     let committed = block_on(learned.store.load())?.committed;
     let sizes = bank_growth(&committed)?;
+    if sizes.is_empty() {
+        return Err(Error::new(
+            ErrorKind::Internal,
+            "growth",
+            "the bank never had a skill, so nothing was measured",
+        ));
+    }
     let last = committed.last().map_or(0, |commit| commit.revision.0);
     Ok(std::array::from_fn(|part| {
         let until = last * (part as u64 + 1) / PARTS as u64;

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    num::NonZeroU32,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -127,7 +128,16 @@ fn arise_at_once() -> Recipe {
     recipe
 }
 
-const ARMS: [Arm; 7] = [
+/// A single live attempt that went well suffices for a release, as in `hisme`.
+fn robust_at_one_task() -> Recipe {
+    let mut recipe = recipe::hisme_robust();
+    if let Some(bundles) = &mut recipe.maintenance.bundles {
+        bundles.tasks = NonZeroU32::MIN;
+    }
+    recipe
+}
+
+const ARMS: [Arm; 9] = [
     Arm {
         name: "no skills",
         recipe: unaided,
@@ -153,6 +163,14 @@ const ARMS: [Arm; 7] = [
         unaided: "no skills",
     },
     Arm {
+        name: "hisme-robust, one task suffices",
+        recipe: robust_at_one_task,
+        universe: noisy_world,
+        resets: false,
+        gain: (Bound::None, Bound::None),
+        unaided: "no skills",
+    },
+    Arm {
         name: "hisme-robust, with resets",
         recipe: recipe::hisme_robust,
         universe: noisy_world,
@@ -163,6 +181,14 @@ const ARMS: [Arm; 7] = [
     Arm {
         name: "no skills, plain worlds",
         recipe: unaided,
+        universe: plain_world,
+        resets: false,
+        gain: (Bound::None, Bound::None),
+        unaided: "no skills, plain worlds",
+    },
+    Arm {
+        name: "hisme-robust, plain worlds",
+        recipe: recipe::hisme_robust,
         universe: plain_world,
         resets: false,
         gain: (Bound::None, Bound::None),

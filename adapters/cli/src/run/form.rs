@@ -2,13 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    env, fs,
     num::NonZeroU32,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use journeyman::{Error, Result, domain::Trust, recipe::Recipe, select::GateCalibration};
+use journeyman::{
+    Error, Result, domain::Trust, recipe::Recipe, select::GateCalibration, text::Redactor,
+};
 use journeyman_mcp::{HttpEndpoint, McpConfig, McpServer};
 use journeyman_process::ProcessConfig;
 use schemars::JsonSchema;
@@ -200,6 +202,21 @@ impl Form {
         Ok(recipe)
     }
 
+    /// What hides the known forms of secrets, the key of the model's server, the world's token, and the values of the world's
+    /// variables whose names say that they are secrets. A value that is too short to be told from a word is not hidden.
+    pub(super) fn redactor(&self) -> Redactor {
+        let world = self.world.get_ref();
+        let named = [&self.model.get_ref().key_variable, &world.token_variable];
+        let named = named.into_iter().flatten();
+        let passed = world.pass.iter().filter(|name| is_of_a_secret(name));
+        let own = named.chain(passed).filter_map(|name| env::var(name).ok());
+        let given = world.environment.iter();
+        let given = given.filter(|(name, _)| is_of_a_secret(name));
+        let values = own.chain(given.map(|(_, value)| value.clone()));
+        let hidden = values.filter(|value| Redactor::new([value.clone()]).is_ok());
+        Redactor::new(hidden).unwrap_or_default()
+    }
+
     /// What the world speaks.
     pub(super) fn protocol(&self) -> Protocol {
         self.world.get_ref().protocol
@@ -282,7 +299,7 @@ impl Form {
 
     /// The value of one of the command's own variables.
     fn variable(&self, source: &Source<'_>, name: &str) -> Result<String> {
-        std::env::var(name).map_err(|_| {
+        env::var(name).map_err(|_| {
             self.unfit(
                 source,
                 "a variable that the world shall get is not set",
@@ -291,6 +308,14 @@ impl Form {
             .with("variable", name)
         })
     }
+}
+
+/// Whether a variable's name says that its value is a secret.
+fn is_of_a_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["KEY", "TOKEN", "SECRET", "PASSWORD"]
+        .iter()
+        .any(|word| name.contains(word))
 }
 
 impl WorldForm {

@@ -67,12 +67,13 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
         None => folder.join(form.library.as_deref().unwrap_or(Path::new("library"))),
     };
     let seed = command.seed.or(form.seed).unwrap_or(1);
-    let trace = Trace::new(command.trace.as_deref(), &form)?;
+    let mut options = Options::new(name.as_str(), Seed(seed));
+    options.redactor = form.redactor();
+    let trace = Trace::new(command.trace.as_deref(), options.redactor.clone())?;
     let parts = Parts::open(&source, &form, &folder, &library, judge, &trace).await?;
-    trace.begin()?;
     tell(&format!("model {}", parts.model));
-    let options = Options::new(name.as_str(), Seed(seed));
     let journeyman = Journeyman::open(parts.backends, recipe, options).await?;
+    trace.begin()?;
     for finding in journeyman.findings() {
         tell(&format!("note: {finding}"));
     }
@@ -185,7 +186,9 @@ fn remarks(
     let (undone, judged) = compared.undone();
     if undone > 0 {
         remarks.extend(trace.failed().map(|failed| {
-            format!("Of {judged} held-out tasks {undone} were not done. The end of the latest such attempt:\n{failed}`--trace FILE` writes all attempts.")
+            let more = if trace.has_file() { "" } else { "`--trace FILE` writes all attempts." };
+            let text = format!("Of {judged} held-out tasks {undone} were not done. The end of the latest such attempt:\n{failed}{more}");
+            text.trim_end().to_owned()
         }));
     }
     remarks

@@ -83,8 +83,8 @@ impl Parts {
         let agent = ModelExecutor::new(model.language.clone(), dialect.clone(), options)?;
         let name = model.language.capabilities().model.to_string();
         let trace = trace.clone();
-        let traced = ObservedExecutor::new(agent, move |task, injection, trajectory| {
-            trace.attempt(task, injection, trajectory);
+        let traced = ObservedExecutor::new(agent, move |task, _, trajectory| {
+            trace.attempt(task, trajectory);
         });
         let mut backends = Backends::new(
             Arc::new(traced),

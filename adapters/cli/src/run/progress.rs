@@ -1,6 +1,9 @@
 //! A run's progress on standard error, and why nothing came of it where nothing did.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use futures::{
     StreamExt,
@@ -16,6 +19,9 @@ use journeyman::{
 use super::trace::Trace;
 use crate::output::tell;
 
+/// How many reasons are listed.
+const LISTED: usize = 3;
+
 /// Prints a run's progress on standard error while it goes on.
 pub(super) async fn follow(
     journeyman: &Journeyman,
@@ -23,6 +29,7 @@ pub(super) async fn follow(
     total: usize,
     trace: &Trace,
 ) -> Result<(RunReport, Reasons)> {
+    trace.forget();
     let mut events = journeyman.events();
     let mut run = std::pin::pin!(run);
     let library = journeyman.library().await?;
@@ -58,7 +65,10 @@ pub(super) async fn follow(
 pub(super) struct Reasons {
     written: usize,
     not_written: Counts,
+    /// Attempts with a skill in their prompts.
     given: usize,
+    /// How often skills were chosen, for whole groups of attempts or for one.
+    chosen: usize,
     not_given: Counts,
 }
 
@@ -71,11 +81,18 @@ impl Reasons {
 
     /// The reasons why no skill was given to the agent, where none was.
     pub(super) fn none_given(&self) -> Option<String> {
-        let none = self.given == 0 && !self.not_given.is_empty();
-        none.then(|| {
-            let listed = self.not_given.listed();
-            format!("No skill was given to the agent: {listed}.")
-        })
+        if self.given > 0 {
+            return None;
+        }
+        if self.chosen > 0 {
+            return Some(format!(
+                "No skill was given to the agent: skills were chosen {} times, and none fitted into the prompt. Give them more \
+                 room with `select.skill_tokens` in `set`.",
+                self.chosen
+            ));
+        }
+        let listed = self.not_given.listed();
+        (!self.not_given.is_empty()).then(|| format!("No skill was given to the agent: {listed}."))
     }
 
     fn note(&mut self, event: &EventKind) {
@@ -84,15 +101,18 @@ impl Reasons {
             EventKind::NotDue { reason } | EventKind::Refused { reason } => {
                 self.not_written.note(reason.clone());
             }
-            EventKind::CallRefused { refusal, .. } => self.not_written.note(refusal.to_string()),
-            EventKind::RoleFailed { role, reason } => {
-                self.not_written
-                    .note(format!("role {role} failed: {reason}"));
-            }
+            EventKind::CallRefused { .. }
+            | EventKind::RoleFailed { .. }
+            | EventKind::TaskFailed { .. }
+            | EventKind::OverBudget { .. }
+            | EventKind::MaintenanceFailed { .. } => self.not_written.note(event.to_string()),
             EventKind::Selected { selection, .. } => match &selection.decision {
                 Decision::Nothing(reason) => self.not_given.note(reason.to_string()),
-                _ => self.given += 1,
+                _ => self.chosen += 1,
             },
+            EventKind::Attempted { report, .. } => {
+                self.given += usize::from(!report.injected.is_empty());
+            }
             _ => {}
         }
     }
@@ -117,8 +137,8 @@ impl Counts {
     }
 
     fn note(&mut self, reason: String) {
-        let key = reason.replace(|c: char| c.is_ascii_digit() || "+-.".contains(c), "");
-        let said = self.0.entry(key).or_insert_with(|| Said {
+        let said = self.0.entry(without_numbers(&reason));
+        let said = said.or_insert_with(|| Said {
             first: reason.clone(),
             count: 0,
             varies: false,
@@ -127,22 +147,41 @@ impl Counts {
         said.varies |= said.first != reason;
     }
 
-    /// The three reasons that were said most often.
+    /// The reasons that were said most often.
     fn listed(&self) -> String {
         let mut said: Vec<&Said> = self.0.values().collect();
-        said.sort_by_key(|one| std::cmp::Reverse(one.count));
-        let shown = said
-            .iter()
-            .take(3)
-            .map(|one| match (one.count, one.varies) {
-                (1, _) => format!("{} (once)", one.first),
-                (count, false) => format!("{} ({count} times)", one.first),
-                (count, true) => {
-                    format!("{} ({count} times, with these or other numbers)", one.first)
-                }
-            });
-        shown.collect::<Vec<_>>().join("; ")
+        said.sort_by_key(|one| Reverse(one.count));
+        let shown = said.iter().take(LISTED).map(|one| {
+            let times = match one.count {
+                1 => "once".to_owned(),
+                count => format!("{count} times"),
+            };
+            let varies = if one.varies {
+                ", with these or other numbers"
+            } else {
+                ""
+            };
+            format!("{} ({times}{varies})", one.first)
+        });
+        let mut listed: Vec<String> = shown.collect();
+        if said.len() > LISTED {
+            listed.push(format!("and {} more reasons", said.len() - LISTED));
+        }
+        listed.join("; ")
     }
+}
+
+/// A text with a mark in the place of each number. Digits of a name, such as those of `brew-2`, are no number.
+fn without_numbers(text: &str) -> String {
+    let words = text.split_inclusive(|c: char| c.is_whitespace() || "(),:;".contains(c));
+    let words = words.map(|word| {
+        let number = word.trim_end_matches(|c: char| !c.is_ascii_digit());
+        match number.parse::<f64>() {
+            Ok(_) => format!("#{}", &word[number.len()..]),
+            Err(_) => word.to_owned(),
+        }
+    });
+    words.collect()
 }
 
 /// What was seen of a run.
@@ -199,16 +238,33 @@ impl Progress {
 mod tests {
     use super::*;
 
+    fn listed(reasons: &[&str]) -> String {
+        let mut counts = Counts::default();
+        reasons
+            .iter()
+            .for_each(|one| counts.note((*one).to_owned()));
+        counts.listed()
+    }
+
     #[test]
     fn reasons_that_differ_in_their_numbers_are_one() {
-        let mut counts = Counts::default();
-        for score in ["0.123", "-1.5", "4.75"] {
-            counts.note(format!("the score, {score} nats, is not above 5"));
-        }
-        counts.note("no candidate was found".to_owned());
+        let nats =
+            ["0.123", "-1.5", "1e-5", "4"].map(|n| format!("the score, {n} nats, is not above 5"));
+        let mut reasons: Vec<&str> = nats.iter().map(String::as_str).collect();
+        reasons.push("no candidate was found");
         assert_eq!(
-            counts.listed(),
-            "the score, 0.123 nats, is not above 5 (3 times, with these or other numbers); no candidate was found (once)"
+            listed(&reasons),
+            "the score, 0.123 nats, is not above 5 (4 times, with these or other numbers); no candidate was found (once)"
         );
+    }
+
+    #[test]
+    fn reasons_about_other_names_are_others_and_those_that_are_not_listed_are_counted() {
+        let names = ["brew", "brew-2", "brew-12", "t1", "t2"];
+        let reasons = names.map(|name| format!("{name} is taken"));
+        let reasons: Vec<&str> = reasons.iter().map(String::as_str).collect();
+        let listed = listed(&reasons);
+        assert_eq!(listed.matches("(once)").count(), 3, "{listed}");
+        assert!(listed.ends_with("; and 2 more reasons"), "{listed}");
     }
 }

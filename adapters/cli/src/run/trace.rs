@@ -1,23 +1,23 @@
 //! What the agent did, for a person to read: `--trace FILE`, and the end of an attempt that failed.
 
 use std::{
-    env,
+    collections::BTreeMap,
     fmt::Write as _,
-    fs::{self, File},
-    io::{ErrorKind, Read as _, Write as _},
+    fs::{File, OpenOptions},
+    io::{self, Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use journeyman::{
-    Error, Result,
-    domain::{Action, EndReason, Injection, Step, Task, Trajectory},
-    report::Event,
+    AttemptId, Error, Result,
+    domain::{Action, EndReason, Step, Task, Trajectory},
+    report::{Event, EventKind},
     text::{Redactor, plain_terminal},
 };
 use serde_json::Value;
 
-use super::form::{Form, RUN};
+use super::form::RUN;
 use crate::{
     files::{unreadable, unwritable},
     output::warn,
@@ -33,69 +33,94 @@ const SHOWN: usize = 200;
 /// The record of a run's attempts.
 #[derive(Debug)]
 pub(super) struct Trace {
-    path: Option<PathBuf>,
-    /// Nothing before the run begins, and after the file could not be written.
-    file: Mutex<Option<File>>,
-    /// The end of the latest attempt that did not succeed.
-    failed: Mutex<Option<String>>,
-    /// Known forms of secrets, and the key of the run's server, are in no file and on no terminal.
+    file: Mutex<TraceFile>,
+    ends: Mutex<Ends>,
     redactor: Redactor,
 }
 
+/// The file of `--trace`.
+#[derive(Debug)]
+enum TraceFile {
+    /// There is none, or it could not be written.
+    None,
+    /// It can be written, and is as it was.
+    Found(PathBuf, File),
+    /// It has what this run has done so far.
+    Begun(PathBuf, File),
+}
+
+/// How attempts ended.
+#[derive(Debug, Default)]
+struct Ends {
+    /// The last steps of attempts that are not judged yet.
+    unjudged: BTreeMap<AttemptId, String>,
+    /// The last steps of the latest attempt that was judged to be no success.
+    failed: Option<String>,
+}
+
 impl Trace {
-    /// A record that is also written to a file: a new one, or one that holds an older trace. Nothing is written yet.
-    pub(super) fn new(path: Option<&Path>, form: &Form) -> Result<Arc<Self>> {
-        if let Some(path) = path {
-            refuse_other_files(path)?;
-        }
-        let key = form.model.get_ref().key_variable.as_ref();
-        let key = key.and_then(|variable| env::var(variable).ok());
+    /// A record that is also written to a file, where a path is given: a new file, or one that holds an older trace, which stays
+    /// until [`Trace::begin`]. What the redactor finds is in no file and on no terminal.
+    pub(super) fn new(path: Option<&Path>, redactor: Redactor) -> Result<Arc<Self>> {
+        let file = path.map_or(Ok(TraceFile::None), |path| {
+            found(path).map(|file| TraceFile::Found(path.to_owned(), file))
+        })?;
         Ok(Arc::new(Self {
-            path: path.map(Path::to_owned),
-            file: Mutex::default(),
-            failed: Mutex::default(),
-            // A key that is too short to be told from a word is hidden by its form alone.
-            redactor: Redactor::new(key).unwrap_or_default(),
+            file: Mutex::new(file),
+            ends: Mutex::default(),
+            redactor,
         }))
     }
 
     /// Empties the file, once everything else is known to be there.
     pub(super) fn begin(&self) -> Result<()> {
-        let Some(path) = &self.path else {
-            return Ok(());
-        };
-        let begun = File::create(path).and_then(|mut file| {
-            file.write_all(TITLE.as_bytes())?;
-            Ok(file)
-        });
-        *locked(&self.file) = Some(begun.map_err(|error| unwritable(RUN, path, error))?);
+        let mut of_run = locked(&self.file);
+        if let TraceFile::Found(path, mut file) = std::mem::replace(&mut *of_run, TraceFile::None) {
+            emptied(&mut file).map_err(|error| unwritable(RUN, &path, error))?;
+            *of_run = TraceFile::Begun(path, file);
+        }
         Ok(())
+    }
+
+    /// Forgets how earlier attempts ended. No event is about those at test cases, so they would be kept else.
+    pub(super) fn forget(&self) {
+        *locked(&self.ends) = Ends::default();
+    }
+
+    /// Whether attempts are written to a file.
+    pub(super) fn has_file(&self) -> bool {
+        !matches!(&*locked(&self.file), TraceFile::None)
     }
 
     /// Notes a decision of the run.
     pub(super) fn event(&self, event: &Event) {
-        self.write(&format!("{}\n", self.redactor.redact(&event.to_string())));
-    }
-
-    /// The last steps of the latest attempt that did not succeed.
-    pub(super) fn failed(&self) -> Option<String> {
-        locked(&self.failed).clone()
-    }
-
-    /// Notes an attempt that has ended.
-    pub(super) fn attempt(&self, task: &Task, injection: &Injection, trajectory: &Trajectory) {
-        let is_done = matches!(&trajectory.outcome, Some(outcome) if outcome.success);
-        if !is_done {
-            let from = trajectory.steps.len().saturating_sub(LAST_STEPS);
-            let mut text = self.head(task, injection, trajectory, SHOWN);
-            for step in &trajectory.steps[from..] {
-                self.step(&mut text, step, SHOWN);
+        if let EventKind::Attempted { report, .. } = &event.kind {
+            let mut ends = locked(&self.ends);
+            let end = ends.unjudged.remove(&report.attempt);
+            if report.success == Some(false) {
+                ends.failed = end;
             }
-            self.end(&mut text, trajectory, SHOWN);
-            *locked(&self.failed) = Some(text);
         }
-        if self.path.is_some() {
-            let mut text = self.head(task, injection, trajectory, usize::MAX);
+        self.write(&format!("{}\n", self.shown(&event.to_string(), usize::MAX)));
+    }
+
+    /// The last steps of the latest attempt that was judged to be no success.
+    pub(super) fn failed(&self) -> Option<String> {
+        locked(&self.ends).failed.clone()
+    }
+
+    /// Notes an attempt that has ended, and is not judged yet.
+    pub(super) fn attempt(&self, task: &Task, trajectory: &Trajectory) {
+        let from = trajectory.steps.len().saturating_sub(LAST_STEPS);
+        let mut text = self.head(task, trajectory, SHOWN);
+        for step in &trajectory.steps[from..] {
+            self.step(&mut text, step, SHOWN);
+        }
+        self.end(&mut text, trajectory, SHOWN);
+        let unjudged = &mut locked(&self.ends).unjudged;
+        unjudged.insert(trajectory.attempt.clone(), text);
+        if self.has_file() {
+            let mut text = self.head(task, trajectory, usize::MAX);
             for step in &trajectory.steps {
                 let seen = self.shown(&step.observation.text, usize::MAX);
                 let _ = writeln!(text, "  sees: {seen}");
@@ -107,28 +132,26 @@ impl Trace {
     }
 
     fn write(&self, text: &str) {
-        let mut file = locked(&self.file);
-        let Some(open) = file.as_mut() else { return };
-        if let Err(error) = open.write_all(plain_terminal(text).as_bytes()) {
+        let mut of_run = locked(&self.file);
+        let TraceFile::Begun(path, file) = &mut *of_run else {
+            return;
+        };
+        if let Err(error) = file.write_all(text.as_bytes()) {
             // Said once; the run does not need the trace.
-            *file = None;
-            let path = self.path.as_deref().unwrap_or(Path::new(""));
             warn(&unwritable(RUN, path, error).hint("the trace ends here; the run goes on"));
+            *of_run = TraceFile::None;
         }
     }
 
-    fn head(
-        &self,
-        task: &Task,
-        injection: &Injection,
-        trajectory: &Trajectory,
-        most: usize,
-    ) -> String {
-        let injected = match injection.skills.as_slice() {
+    fn head(&self, task: &Task, trajectory: &Trajectory, most: usize) -> String {
+        let injected = match trajectory.exposures.as_slice() {
             [] => "without a skill".to_owned(),
-            skills => {
-                let names = skills.iter().map(|one| one.skill.to_string());
-                format!("with {}", names.collect::<Vec<_>>().join(", "))
+            exposures => {
+                let skills = exposures.iter().map(|one| match one.since {
+                    0 => one.skill.to_string(),
+                    since => format!("{} since step {since}", one.skill),
+                });
+                format!("with {}", skills.collect::<Vec<_>>().join(", "))
             }
         };
         format!(
@@ -184,11 +207,11 @@ impl Trace {
         let _ = writeln!(text, "  end: {}", self.shown(&end, most));
     }
 
-    /// At most so many characters of a text, its further lines below the first. Secrets are hidden before it is cut, since a
-    /// part of one has no known form.
+    /// At most so many characters of a text, its further lines below the first. Escape sequences go first, since they could part
+    /// a secret, and secrets are hidden before the text is cut, since a part of one has no known form.
     fn shown(&self, text: &str, most: usize) -> String {
-        let text = self.redactor.redact(text);
         let text = plain_terminal(text.trim_end());
+        let text = self.redactor.redact(&text);
         let cut = match text.char_indices().nth(most) {
             Some((at, _)) => format!("{}…", &text[..at]),
             None => text.into_owned(),
@@ -197,30 +220,64 @@ impl Trace {
     }
 }
 
-/// Refuses a file that holds anything else than a trace.
-fn refuse_other_files(path: &Path) -> Result<()> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        // A terminal or a pipe has nothing to lose.
-        return Ok(());
-    }
+/// Opens the file of a trace without changing it, and refuses one that holds anything else. Where there is none, it is made now,
+/// so that a folder that cannot be written is told before a model is loaded.
+fn found(path: &Path) -> Result<File> {
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path);
+    let mut file = opened.map_err(|error| unwritable(RUN, path, error))?;
     let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| {
-        let most = TITLE.len() as u64;
-        file.take(most).read_to_end(&mut start)
-    });
-    match read {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(unreadable(RUN, path, error)),
-        Ok(_) if start.is_empty() || start == TITLE.as_bytes() => Ok(()),
-        Ok(_) => Err(Error::invalid(
-            RUN,
-            "the file for the trace holds something else than a trace",
-        )
-        .with("path", path.display())
-        .hint("name another file, or remove this one")),
+    // A terminal or a pipe has nothing to lose.
+    if file.metadata().is_ok_and(|found| found.is_file()) {
+        let read = (&mut file).take(TITLE.len() as u64).read_to_end(&mut start);
+        read.map_err(|error| unreadable(RUN, path, error))?;
     }
+    if start.is_empty() || start == TITLE.as_bytes() {
+        return Ok(file);
+    }
+    Err(Error::invalid(
+        RUN,
+        "the file for the trace holds something else than a trace",
+    )
+    .with("path", path.display())
+    .hint("name another file, or remove this one"))
+}
+
+/// Takes out what a file held, and writes the title.
+fn emptied(file: &mut File) -> io::Result<()> {
+    if file.metadata()?.is_file() {
+        file.rewind()?;
+        file.set_len(0)?;
+    }
+    file.write_all(TITLE.as_bytes())
 }
 
 fn locked<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_that_an_escape_sequence_parts_or_a_cut_would_part_is_hidden() {
+        let named = Redactor::new(["the-blue-door".to_owned()]).unwrap();
+        let trace = Trace::new(None, named).unwrap();
+        let coloured = "password: \u{1B}[31mhunter22x\u{1B}[0m, the-\u{1B}[1mblue-door";
+        for (text, most) in [
+            (coloured, usize::MAX),
+            (coloured, 30),
+            ("say the-blue-door", 9),
+        ] {
+            let shown = trace.shown(text, most);
+            for part in ["hunter", "the-b", "blue"] {
+                assert!(!shown.contains(part), "{shown}");
+            }
+        }
+    }
 }

@@ -57,10 +57,12 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
     assert!(told["after"]["with_skill"].as_u64().unwrap() > 0, "{told}");
     // What was learned is in the library for the next run, which measures alone.
     let trace = place.path("trace.txt").display().to_string();
+    fs::write(&trace, "trace of journeyman run\nolder\n".repeat(9_999)).unwrap();
     let again = place
         .run(&["run", &file, "--only-measure", "--trace", &trace])
         .done();
     let traced = fs::read_to_string(&trace).unwrap();
+    assert!(!traced.contains("older"), "{traced}");
     let with = traced.lines().filter(|line| line.starts_with("attempt "));
     assert!(
         with.clone().any(|line| line.contains(", with ")),
@@ -121,7 +123,7 @@ fn a_run_in_which_nothing_is_done_shows_what_the_agent_did() {
 }
 
 #[test]
-fn a_trace_replaces_an_older_one_and_no_other_file() {
+fn a_trace_is_written_over_no_other_file_and_by_no_run_that_cannot_begin() {
     let place = Place::empty();
     services(&place, |text| text.replace("apprentice.gguf", "no.gguf"));
     let file = place.path("run.toml").display().to_string();
@@ -131,13 +133,29 @@ fn a_trace_replaces_an_older_one_and_no_other_file() {
         .run(&["run", &file, "--trace", &refused])
         .failed(1, "holds something else than a trace");
     assert_eq!(fs::read(place.path("tasks.jsonl")).unwrap(), tasks);
+    // Told before the model is missed.
+    let nowhere = place.path("no/trace.txt").display().to_string();
+    place
+        .run(&["run", &file, "--trace", &nowhere])
+        .failed(5, &nowhere);
     // A run that cannot begin leaves the trace of the one before.
     let older = "trace of journeyman run\nolder\n";
     fs::write(place.path("trace.txt"), older).unwrap();
     let trace = place.path("trace.txt").display().to_string();
-    let ran = place.run(&["run", &file, "--trace", &trace]);
-    assert_ne!(ran.code, 0);
+    place
+        .run(&["run", &file, "--trace", &trace])
+        .failed(3, "no.gguf");
     assert_eq!(fs::read_to_string(&trace).unwrap(), older);
+}
+
+#[test]
+fn a_trace_on_a_full_disk_ends_the_run_before_it_begins() {
+    let place = Place::empty();
+    services(&place, |text| text);
+    let file = place.path("run.toml").display().to_string();
+    place
+        .run(&["run", &file, "--trace", "/dev/full"])
+        .failed(5, "/dev/full");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::{
     collections::BTreeSet,
-    io::{BufRead, BufReader, Lines, Write},
-    process::{Child, ChildStdin, ChildStdout, Stdio},
+    io::{BufRead, BufReader, Lines, Read, Write},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio},
     thread,
     time::Duration,
 };
@@ -21,6 +21,7 @@ struct Client {
     child: Child,
     to: ChildStdin,
     from: Lines<BufReader<ChildStdout>>,
+    errors: ChildStderr,
     asked: u32,
 }
 
@@ -30,10 +31,11 @@ impl Client {
             .command(&["serve", "mcp"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut client = Self {
+            errors: child.stderr.take().unwrap(),
             to: child.stdin.take().unwrap(),
             from: BufReader::new(child.stdout.take().unwrap()).lines(),
             asked: 0,
@@ -167,6 +169,27 @@ fn an_outcome_that_waits_is_written_before_a_signal_ends_the_server() {
 }
 
 #[test]
+fn an_outcome_that_cannot_be_written_before_the_end_is_told_by_the_exit_code() {
+    let place = Place::with_library();
+    let mut client = Client::start(&place);
+    let found = client.call("search_skills", json!({"task": "brew"}));
+    let other = rusqlite::Connection::open(place.root().join("library.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let outcome = json!({"attempt": found["attempt"], "success": true});
+    client.ask(
+        "tools/call",
+        json!({"name": "report_outcome", "arguments": outcome}),
+    );
+    signal(&client.child, Signal::TERM);
+    // A terminal that is closed and a supervisor may both send a signal: the second one does not cut the writing short.
+    signal(&client.child, Signal::HUP);
+    assert_eq!(client.child.wait().unwrap().code(), Some(5));
+    let mut said = String::new();
+    client.errors.read_to_string(&mut said).unwrap();
+    assert!(said.contains("not written: outcomes that "), "{said}");
+}
+
+#[test]
 fn an_outcome_that_is_being_written_outlives_a_signal() {
     let place = Place::with_library();
     let uses = || {
@@ -187,6 +210,7 @@ fn an_outcome_that_is_being_written_outlives_a_signal() {
     writeln!(client.to, "{request}").unwrap();
     // Long enough for the server to begin with it, and too short for it to give up.
     thread::sleep(Duration::from_secs(2));
+    signal(&client.child, Signal::TERM);
     signal(&client.child, Signal::TERM);
     thread::sleep(Duration::from_secs(1));
     other.execute_batch("ROLLBACK").unwrap();

@@ -4,11 +4,20 @@ import os
 import random
 import sys
 import time
+from dataclasses import dataclass
 
+from drawers.lower import lock
 from journeyman_env import Action, Environment, Failure, Observation, Outcome, Task, Tool, Transition, serve
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 GUESS = Tool("guess", "Guesses the number.", SCHEMA)
+
+
+@dataclass(frozen=True)
+class Key:
+    """Its methods are made from text, which no file holds."""
+
+    teeth: int
 
 
 class Desk(Environment):
@@ -25,6 +34,13 @@ class Desk(Environment):
             raise Failure("unavailable", secret, secret)
         if task.payload == "raises":
             raise KeyError("drawer")
+        if task.payload == "raises below":
+            lock(None)
+        if task.payload == "raises in text":
+            Key(1).teeth = 2
+        if task.payload == "raises without arguments":
+            sys.argv.clear()
+            raise KeyError("key")
         self.number = random.Random(seed).randrange(1000)
         return Observation(f"A number below 1000 was drawn: {self.number}.", [GUESS])
 

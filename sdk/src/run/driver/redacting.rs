@@ -207,7 +207,9 @@ impl Redacting {
             for step in &mut trajectory.steps {
                 step.generations.clear();
             }
-            trajectory.unread = None;
+            if let Some(unread) = &mut trajectory.unread {
+                unread.generations.clear();
+            }
         }
     }
 
