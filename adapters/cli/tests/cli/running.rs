@@ -153,9 +153,10 @@ fn a_trace_on_a_full_disk_ends_the_run_before_it_begins() {
     let place = Place::empty();
     services(&place, |text| text);
     let file = place.path("run.toml").display().to_string();
-    place
-        .run(&["run", &file, "--trace", "/dev/full"])
-        .failed(5, "/dev/full");
+    let ran = place.run(&["run", &file, "--trace", "/dev/full"]);
+    assert_eq!(ran.code, 5, "{}", ran.err);
+    assert!(ran.err.contains("  path: /dev/full\n"), "{}", ran.err);
+    assert!(!ran.err.contains("measuring"), "{}", ran.err);
 }
 
 #[test]
