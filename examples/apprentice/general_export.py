@@ -14,24 +14,10 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
 from general_train import Config, Model
+from general_weights import named
 
-MATRICES = [("attn_q", "self_attn.q_proj"), ("attn_k", "self_attn.k_proj"), ("attn_v", "self_attn.v_proj"),
-            ("attn_output", "self_attn.o_proj"), ("ffn_gate", "mlp.gate_proj"), ("ffn_up", "mlp.up_proj"),
-            ("ffn_down", "mlp.down_proj")]
-NORMS = [("attn_norm", "input_layernorm"), ("ffn_norm", "post_attention_layernorm")]
-HEAD_NORMS = [("attn_q_norm", "self_attn.q_norm"), ("attn_k_norm", "self_attn.k_norm")]
-GROUPS = [("matrices", MATRICES), ("norms", NORMS), ("head_norms", HEAD_NORMS)]
 END, PAD = "<|im_end|>", "<|endoftext|>"
 WRITTEN = 64  # tokens of an answer, at most
-
-
-def named(c):
-    """Triples of the name in GGUF, in transformers and in `general_train.py`, the embedding apart."""
-    yield "output_norm", "model.norm", f"norms.{2 * c.layers}"
-    for layer in range(c.layers):
-        for ours, names in GROUPS:
-            for index, (short, long) in enumerate(names):
-                yield f"blk.{layer}.{short}", f"model.layers.{layer}.{long}", f"{ours}.{len(names) * layer + index}"
 
 
 def write_gguf(out, c, state, vocabulary, template, kind):

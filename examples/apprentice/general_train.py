@@ -1,7 +1,8 @@
 """Trains the second edition of the bundled model on the text that toolworld's `general` wrote.
 
 The size is given by options. A run has one schedule, by tokens: the learning rate and the choice of text follow the fraction
-that is done, and a run that was stopped goes on from OUT/checkpoint.pt where it was. On a GPU the arithmetic is bfloat16 and
+that is done, and a run that was stopped goes on from OUT/checkpoint.pt where it was. `--start` begins a run with the weights of an
+earlier one. On a GPU the arithmetic is bfloat16 and
 attention skips what documents of one row do not see of each other; on CPUs one-thread processes share the work, and each
 document has a row of its own (`--alone`), so that attention is plainly causal.
 """
@@ -19,12 +20,14 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 
+from general_weights import start_from
 from muon import Muon
 
 LEARNT = 1 << 15
 PACKED = "512,2048,4096"
 ALONE = "128,192,256,320,384,512,1024,4096"
 PARTS = {"early": 0.0, "late": 0.3}  # from which fraction of the run on
+GOES_ON = {"late": 0.0}  # the same where an earlier run's weights are trained on
 
 
 @dataclass
@@ -237,6 +240,7 @@ def options():
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--tokens", type=float, default=60e6, help="the length of the schedule")
+    parser.add_argument("--start", type=Path, help="a GGUF of the same shape whose weights a new run begins with, with text of another seed")
     parser.add_argument("--stop-after", type=float, default=0, help="seconds after which to save and stop; 0: never")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--width", type=int, default=128)
@@ -284,7 +288,8 @@ def main():
     bfloat16 = fast_bfloat16(device) if o.bfloat16 is None else o.bfloat16
     lengths = [int(length) for length in (o.rows or (ALONE if alone else PACKED)).split(",")]
     separator = vocabulary["controls"] - 1
-    texts = {name: Text(o.corpus / f"{name}.bin", separator, lengths, alone) for name in PARTS}
+    parts = GOES_ON if o.start else PARTS
+    texts = {name: Text(o.corpus / f"{name}.bin", separator, lengths, alone) for name in parts}
     c = Config(o.width, o.layers, o.heads, o.feed_forward, o.context, len(vocabulary["tokens"]))
     checkpoint = o.out / "checkpoint.pt"
     saved = torch.load(checkpoint, map_location="cpu", weights_only=False) if checkpoint.exists() else None
@@ -292,6 +297,9 @@ def main():
         raise SystemExit(f"{checkpoint} has another shape or vocabulary: {saved['config']}; remove it or give its options")
     model = Model(c)
     start_words_alike(model.embedding, vocabulary["tokens"])
+    if o.start and saved is None:
+        new = start_from(o.start, c, model.state_dict(), vocabulary["tokens"])
+        print(f"weights of {o.start}; {new} tokens are new", flush=True)
     model.to(device)
     muon = Muon(model.matrices)
     others = [model.embedding, *model.norms, *model.head_norms]
@@ -320,7 +328,7 @@ def main():
     begun = last = saved_at = time.time()
     losses = []
     while (done := state["tokens"] / o.tokens) < 1:
-        name = max((name for name in PARTS if PARTS[name] <= done), key=PARTS.get)
+        name = max((name for name in parts if parts[name] <= done), key=parts.get)
         draw = np.random.default_rng([o.seed, state["step"]])
         length, is_joined = choose(texts[name], lengths, o.joined, o.joined_row, draw)
         count = max(1, round(o.batch / length / world)) * world

@@ -94,16 +94,19 @@ async fn serve_http(server: LibraryServer, port: u16) -> Result<ServedLibrary> {
 /// at first, since closing a terminal or a supervisor may send several; after [`PATIENCE`] it ends the command at once, with
 /// what it still holds.
 fn told_to_end() -> Result<oneshot::Receiver<()>> {
-    let (tell, told) = oneshot::channel();
-    let mut tell = Some(tell);
+    let (sender, told) = oneshot::channel();
+    let mut sender = Some(sender);
     let mut since = None;
-    let handler = move || match (tell.take(), since) {
-        (Some(tell), _) => {
+    let handler = move || match (sender.take(), since) {
+        (Some(sender), _) => {
             since = Some(Instant::now());
-            let _ = tell.send(());
+            let _ = sender.send(());
         }
         (None, Some(since)) if since.elapsed() < PATIENCE => {}
-        (None, _) => std::process::exit(Exit::Unavailable as i32),
+        (None, _) => {
+            tell("ended while outcomes were being written: some that clients reported may be lost");
+            std::process::exit(Exit::Unavailable as i32)
+        }
     };
     ctrlc::set_handler(handler).map_err(|error| {
         Error::new(

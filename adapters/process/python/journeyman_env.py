@@ -28,6 +28,7 @@ import json
 import os
 import queue
 import sys
+import sysconfig
 import threading
 import traceback
 from dataclasses import asdict, dataclass, field
@@ -160,15 +161,16 @@ class Environment:
         """Frees what the episode holds. Called once, also after a failed `reset`."""
 
 
-_FOLDER = os.path.dirname(os.path.realpath((sys.argv or [""])[0])) + os.sep
+_FOLDER = os.path.join(os.path.dirname(os.path.realpath((sys.argv or [""])[0])), "")
+_LIBRARIES = tuple(os.path.join(os.path.realpath(sysconfig.get_paths()[name]), "") for name in ("stdlib", "purelib", "platlib"))
 _HELPERS = ("journeyman_env.py", "journeyman_gym.py")
 
 
 def _is_own(path: str) -> bool:
-    """Whether a file is the program's, in its folder or below: its author can mend it."""
+    """Whether a file is the program's, in its folder or below, and not Python's or a package's: its author can mend it."""
     real = os.path.realpath(path) if os.path.isabs(path) else ""
-    is_below = real.startswith(_FOLDER) and "site-packages" not in real.split(os.sep)
-    return is_below and os.path.basename(real) not in _HELPERS
+    is_own = real.startswith(_FOLDER) and not real.startswith(_LIBRARIES)
+    return is_own and os.path.basename(real) not in _HELPERS
 
 
 def _place(error: BaseException) -> str:

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use futures::executor::block_on;
 use journeyman::{
     PrototypeId, Result,
-    assess::annotations,
     contract::SkillStore,
     domain::{Committed, SubgoalRef, Trace},
     library::{KnownSubgoal, SkillLibrary},
@@ -20,10 +19,10 @@ use super::{
 };
 use crate::figures::{Bound, Figures, Outcome};
 
-/// What a route is, beside the cluster that its subgoal is in at the end, in the order in which they are told.
+/// What a route is, beside the prototype that its subgoal belongs to at the end, in the order in which they are told.
 const ROUTES: [&str; 5] = [
     "to the same prototype",
-    "to another, since that prototype was not there yet",
+    "to another or none, since that prototype was not there yet",
     "to none, since none was near enough",
     "to another prototype of the same tool",
     "to a prototype of another tool",
@@ -36,10 +35,12 @@ type Titles = BTreeMap<PrototypeId, String>;
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Counts {
     routes: [usize; ROUTES.len()],
+    /// Subgoals that belong to no prototype at the end: nothing to compare their routes with.
+    alone: usize,
     /// Spans that match, and all: of attempts without a refused call, and of those with one.
     spans: [(usize, usize); 2],
-    /// Other spans: those across an end of the world's, and parts of one of the world's.
-    wrong: [usize; 2],
+    /// Other spans: several of the world's joined exactly, others across an end of the world's, and parts of one of the world's.
+    wrong: [usize; 3],
 }
 
 /// Measures and records.
@@ -60,6 +61,10 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         figures.record(&format!("scribe-reasons.{name}"), value, Bound::None);
     };
     record("routes compared", compared as f64);
+    record(
+        "subgoals that belong to no prototype at the end",
+        all.alone as f64,
+    );
     for (what, count) in ROUTES.iter().zip(all.routes) {
         record(&format!("routes {what}"), share(count, compared));
     }
@@ -68,7 +73,11 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         record(&format!("spans of {of_these}"), of as f64);
         record(&format!("spans of {of_these} that match"), share(same, of));
     }
-    let [across, within] = all.wrong;
+    let [joined, across, within] = all.wrong;
+    record(
+        "other spans that join several of the world's",
+        joined as f64,
+    );
     record("other spans across an end of the world's", across as f64);
     record("other spans within one of the world's", within as f64);
     Ok(())
@@ -82,6 +91,7 @@ impl Counts {
     fn add(&mut self, other: &Self) {
         let sums = self.routes.iter_mut().zip(other.routes);
         sums.for_each(|(sum, count)| *sum += count);
+        self.alone += other.alone;
         for (sum, (same, of)) in self.spans.iter_mut().zip(other.spans) {
             *sum = (sum.0 + same, sum.1 + of);
         }
@@ -95,10 +105,8 @@ fn counts(host: &Host<'_>, world: &World) -> Result<Counts> {
     let committed = block_on(store.load())?.committed;
     let library = SkillLibrary::replay(&committed)?;
     let known: Vec<&KnownSubgoal> = library.subgoals().collect();
-    let mut counts = Counts {
-        routes: routes(&library, &known, &committed)?,
-        ..Counts::default()
-    };
+    let mut counts = Counts::default();
+    counts.route(&library, &known, &committed)?;
     let traces: BTreeMap<_, &Trace> = library
         .traces()
         .map(|trace| (&trace.trajectory.attempt, trace))
@@ -128,56 +136,55 @@ impl Counts {
             let of_these = if refused { with } else { without };
             *of_these = (of_these.0 + usize::from(same), of_these.1 + 1);
             if !same {
-                let is_across = world.iter().any(|(_, end)| first <= *end && *end < last);
-                let [across, within] = &mut self.wrong;
-                *(if is_across { across } else { within }) += 1;
+                let is_end = |at: usize| world.iter().any(|(_, end)| *end == at);
+                let is_across = (first..last).any(is_end);
+                let is_joined =
+                    is_across && is_end(last) && world.iter().any(|(begin, _)| *begin == first);
+                let [joined, across, within] = &mut self.wrong;
+                *(match (is_joined, is_across) {
+                    (true, _) => joined,
+                    (false, true) => across,
+                    (false, false) => within,
+                }) += 1;
             }
         }
         Ok(())
     }
-}
 
-/// How the subgoals of attempts of which some subgoal was routed were routed then, beside the clusters that they are in now.
-fn routes(
-    library: &SkillLibrary,
-    known: &[&KnownSubgoal],
-    committed: &[Committed],
-) -> Result<[usize; ROUTES.len()]> {
-    let then = prototypes_then(committed)?;
-    let now = titles(library);
-    let annotated = annotations(library);
-    let mut counts = [0; ROUTES.len()];
-    for subgoals in known.chunk_by(|one, next| one.at.attempt == next.at.attempt) {
-        if subgoals.iter().all(|one| one.assessed.route.is_none()) {
-            continue;
-        }
-        let Some(first) = subgoals.first() else {
-            continue;
-        };
-        let Some(later) = annotated.iter().find(|one| one.attempt == first.at.attempt) else {
-            continue;
-        };
-        for (known, later) in subgoals.iter().zip(&later.subgoals) {
-            let Some(later) = later.route.as_ref().map(|route| &route.prototype) else {
+    /// How each subgoal that was assessed while there were prototypes was routed, beside the prototype that it is a member of now.
+    fn route(
+        &mut self,
+        library: &SkillLibrary,
+        known: &[&KnownSubgoal],
+        committed: &[Committed],
+    ) -> Result<()> {
+        let then = prototypes_then(committed)?;
+        let now = titles(library);
+        let prototypes = library.prototypes().iter();
+        let members: BTreeMap<&SubgoalRef, &PrototypeId> = prototypes
+            .flat_map(|one| one.members.iter().map(move |member| (member, &one.id)))
+            .collect();
+        for known in known {
+            let Some(there) = then.get(&known.at).filter(|there| !there.is_empty()) else {
                 continue;
             };
-            let there = then.get(&known.at);
-            let routed = known.assessed.route.as_ref().map(|route| &route.prototype);
-            let kind = match routed {
-                Some(routed) if routed == later => 0,
-                _ if !there.is_some_and(|there| there.contains_key(later)) => 1,
-                None => 2,
-                Some(routed) => {
-                    let of = there.and_then(|there| there.get(routed));
-                    if of == now.get(later) { 3 } else { 4 }
-                }
+            let Some(later) = members.get(&known.at) else {
+                self.alone += 1;
+                continue;
             };
-            if let Some(count) = counts.get_mut(kind) {
+            let kind = match known.assessed.route.as_ref().map(|route| &route.prototype) {
+                Some(routed) if routed == *later => 0,
+                _ if !there.contains_key(*later) => 1,
+                None => 2,
+                Some(routed) if there.get(routed) == now.get(*later) => 3,
+                Some(_) => 4,
+            };
+            if let Some(count) = self.routes.get_mut(kind) {
                 *count += 1;
             }
         }
+        Ok(())
     }
-    Ok(counts)
 }
 
 fn titles(library: &SkillLibrary) -> Titles {

@@ -27,6 +27,9 @@ use crate::{
 
 /// The operation that errors of a run's file name.
 pub(super) const RUN: &str = "run";
+/// The length in bytes from which the value of a variable is taken for a secret where only the variable's name says so: `false`
+/// and `4096` would be hidden everywhere else.
+const SECRET: usize = 8;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -206,14 +209,20 @@ impl Form {
     /// variables whose names say that they are secrets. A value that is too short to be told from a word is not hidden.
     pub(super) fn redactor(&self) -> Redactor {
         let world = self.world.get_ref();
-        let named = [&self.model.get_ref().key_variable, &world.token_variable];
-        let named = named.into_iter().flatten();
+        let keys = [&self.model.get_ref().key_variable, &world.token_variable];
+        let keys = keys
+            .into_iter()
+            .flatten()
+            .filter_map(|name| env::var(name).ok());
         let passed = world.pass.iter().filter(|name| is_of_a_secret(name));
-        let own = named.chain(passed).filter_map(|name| env::var(name).ok());
+        let passed = passed.filter_map(|name| env::var(name).ok());
         let given = world.environment.iter();
         let given = given.filter(|(name, _)| is_of_a_secret(name));
-        let values = own.chain(given.map(|(_, value)| value.clone()));
-        let hidden = values.filter(|value| Redactor::new([value.clone()]).is_ok());
+        let guessed = passed.chain(given.map(|(_, value)| value.clone()));
+        let guessed = guessed.filter(|value| value.len() >= SECRET);
+        let hidden = keys
+            .chain(guessed)
+            .filter(|value| Redactor::new([value.clone()]).is_ok());
         Redactor::new(hidden).unwrap_or_default()
     }
 
@@ -268,6 +277,7 @@ impl Form {
         config.trust = world.trust();
         config.resettable = world.resettable.unwrap_or(false);
         config.deterministic = world.deterministic.unwrap_or(false);
+        config.redactor = self.redactor();
         if let Some(limit) = world.request_limit() {
             config.request_limit = limit;
         }
@@ -291,6 +301,7 @@ impl Form {
             config.environment.push((name.clone(), value));
         }
         config.trust = world.trust();
+        config.redactor = self.redactor();
         if let Some(limit) = world.request_limit() {
             config.request_limit = limit;
         }
@@ -310,12 +321,11 @@ impl Form {
     }
 }
 
-/// Whether a variable's name says that its value is a secret.
+/// Whether a variable's name says that its value is a secret: by its last word, so that `MAX_TOKENS` and `KEYBOARD` do not.
 fn is_of_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    ["KEY", "TOKEN", "SECRET", "PASSWORD"]
-        .iter()
-        .any(|word| name.contains(word))
+    let last = name.rsplit('_').next();
+    last.is_some_and(|last| ["KEY", "TOKEN", "SECRET", "PASSWORD"].contains(&last))
 }
 
 impl WorldForm {

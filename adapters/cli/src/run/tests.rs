@@ -305,11 +305,18 @@ fn the_published_schema_is_that_of_the_files_form() {
 fn the_values_of_variables_that_say_so_are_secrets() {
     let text = SMALL.replace(
         "program = \"python3\"",
-        "program = \"python3\"\nenvironment = { SHOP_TOKEN = \"the-blue-door\", api_key = \"no\", SHOP = \"the-red-door\" }",
+        "program = \"python3\"\nenvironment = { SHOP_TOKEN = \"the-blue-door\", api_key = \"no\", MAX_TOKENS = \"a-thousand\", SHOP = \"the-red-door\" }",
     );
-    let redactor = read(&text, |form, _| Ok(form.redactor())).unwrap();
-    let said = redactor
-        .redact("no, the-blue-door is not the-red-door")
-        .into_owned();
-    assert_eq!(said, "no, [redacted: named secret] is not the-red-door");
+    let (redactor, process) = read(&text, |form, source| {
+        Ok((form.redactor(), process(form, source)))
+    })
+    .unwrap();
+    // What the process says before it dies is hidden too.
+    for redactor in [redactor, process.unwrap().redactor] {
+        let said = redactor.redact("no, the-blue-door of a-thousand is not the-red-door");
+        assert_eq!(
+            said,
+            "no, [redacted: named secret] of a-thousand is not the-red-door"
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt::Write as _,
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -223,16 +223,15 @@ impl Trace {
 /// Opens the file of a trace without changing it, and refuses one that holds anything else. Where there is none, it is made now,
 /// so that a folder that cannot be written is told before a model is loaded.
 fn found(path: &Path) -> Result<File> {
-    let opened = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path);
-    let mut file = opened.map_err(|error| unwritable(RUN, path, error))?;
+    // A terminal or a pipe has nothing to lose, and a reader that goes away is only noticed by who does not read it himself.
+    let reads = fs::metadata(path).map_or(true, |found| found.is_file());
+    let mut options = OpenOptions::new();
+    let options = options.read(reads).write(true).create(true).truncate(false);
+    let mut file = options
+        .open(path)
+        .map_err(|error| unwritable(RUN, path, error))?;
     let mut start = Vec::new();
-    // A terminal or a pipe has nothing to lose.
-    if file.metadata().is_ok_and(|found| found.is_file()) {
+    if reads {
         let read = (&mut file).take(TITLE.len() as u64).read_to_end(&mut start);
         read.map_err(|error| unreadable(RUN, path, error))?;
     }

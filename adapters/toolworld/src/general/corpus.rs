@@ -31,6 +31,8 @@ pub struct Mixture {
     pub fits: u32,
     /// Copying drills.
     pub drill: u32,
+    /// The first words of attempts alone: the skill that is followed, and the plan.
+    pub planned: u32,
     /// The weight of each role, in the order of [`Role::ALL`].
     pub roles: [u32; Role::ALL.len()],
 }
@@ -51,6 +53,7 @@ impl Mixture {
         gate: 40,
         fits: 30,
         drill: 250,
+        planned: 1200,
         roles: [6, 50, 12, 14, 12, 8, 6, 14, 4, 6, 8, 14, 8, 12, 6, 6],
     };
     /// The mixture of the second part: every task of the model.
@@ -68,6 +71,7 @@ impl Mixture {
         gate: 40,
         fits: 30,
         drill: 50,
+        planned: 1200,
         roles: [
             16, 70, 28, 34, 30, 18, 22, 26, 6, 14, 22, 34, 10, 26, 16, 16,
         ],
@@ -118,6 +122,7 @@ impl Writer {
             mixture.gate,
             mixture.fits,
             mixture.drill,
+            mixture.planned,
             mixture.roles.iter().sum(),
         ];
         loop {
@@ -142,6 +147,7 @@ impl Writer {
                 3 => drills::gate(&spec, draws),
                 4 => drills::fits(&spec, draws),
                 5 => Some(drills::drill(&spec, draws)),
+                6 => drills::planned(&spec, draws),
                 _ => {
                     let at = draws.weighted(&mixture.roles);
                     let role = Role::ALL.get(at).copied().unwrap_or(Role::Extract);

@@ -1,9 +1,9 @@
 //! Copying: names, values and calls that the model repeats.
 
-use journeyman::contract::Dialect;
+use journeyman::contract::{Dialect, TurnView};
 use journeyman::domain::{Message, NativeCall, Prompt, Speaker};
 
-use super::acting::dialect;
+use super::acting::{self, Kind, dialect};
 use super::broken;
 use super::chatml;
 use super::document::Document;
@@ -124,6 +124,34 @@ fn looked_up(order: &[&Service], draws: &mut Draws) -> (String, Message) {
         format!("What do these take: {}?", asked.join(", ")),
         Message::data(Speaker::Assistant, told.join(" ")),
     )
+}
+
+/// The first words of an attempt alone: which skill it follows, and the plan. Without definitions of tools and later turns such a
+/// document has a third of an attempt's tokens, and what to call first is the hardest to learn of it.
+pub(crate) fn planned(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
+    const KINDS: [Kind; 3] = [Kind::Right, Kind::Both, Kind::Irrelevant];
+    let kind = KINDS.get(draws.weighted(&[50, 30, 20])).copied()?;
+    let attempt = acting::attempt(kind, spec, draws)?;
+    let is_learned = attempt.learned.first() == Some(&true);
+    let is_easy = kind != Kind::Irrelevant && !attempt.world.is_hidden();
+    if !is_learned || (is_easy && draws.chance(0.7)) {
+        return None;
+    }
+    let first = attempt.steps.first()?;
+    let (words, _) = first.transcript.rsplit_once('\n')?;
+    let view = TurnView {
+        task: &attempt.task,
+        injection: &attempt.injection,
+        observation: &first.observation.clone().with_tools(Vec::new()),
+        steps: &[],
+        replies: &[],
+    };
+    let (mut prompt, mut tools) = acting::prompt(&view)?;
+    broken::prompt(&mut prompt, &mut tools, draws);
+    prompt
+        .messages
+        .push(Message::data(Speaker::Assistant, words));
+    Some(chatml::conversation(&prompt, &tools, &[true], false))
 }
 
 /// A task and the skill that fits it, or a skill alone: the basis of the gate's log-probabilities.

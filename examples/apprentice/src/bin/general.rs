@@ -1,6 +1,7 @@
 //! Evaluates a model of the second edition through llama.cpp on held-out worlds; for development, on seeds of 100 and above.
 //!
-//! `general --model FILE.gguf [--seed N] [-n N] [--only acting|robust|roles|gate|same]`
+//! `general --model FILE.gguf [--seed N] [-n N] [--only acting|failed|robust|roles|gate|same]`; `failed` is
+//! printed only if it is asked for
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -46,6 +47,11 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         let acting = Acting::measure(&arena, seed, count)?;
         for (name, share) in acting.shares() {
             writeln!(out, "{name}: {share}")?;
+        }
+    }
+    if arguments.get("--only") == Some(&"failed") {
+        for text in Acting::failed(&arena, seed, count)? {
+            writeln!(out, "\n{text}")?;
         }
     }
     if wanted("robust") {

@@ -133,6 +133,34 @@ impl Acting {
         Ok(acting)
     }
 
+    /// The attempts with the right skill that were not done at the first attempt, for a person to read: what the skill says, what
+    /// the agent wrote, and what came of it.
+    ///
+    /// # Errors
+    /// What the model gives.
+    pub fn failed(arena: &Arena, seed: u64, count: usize) -> Result<Vec<String>> {
+        let mut failed = Vec::new();
+        for number in 0..count as u64 {
+            let mut draws = Draws::new("general evaluation", &[seed, number]);
+            let Some(scene) = Scene::draw(None, &mut draws) else {
+                continue;
+            };
+            let skills = std::slice::from_ref(&scene.right);
+            let (world, manner) = (&scene.world, &scene.manner);
+            let tried = arena.attempt(world, manner, skills, Variant::Plain, scene.episode)?;
+            if tried.first {
+                continue;
+            }
+            let mut text = format!("task: {}\n{}\n", world.query, scene.right.body);
+            for step in &tried.trace.trajectory.steps {
+                text.push_str(&format!("{}\n=> {}\n", step.transcript, step.result.text));
+            }
+            text.push_str(&format!("{}\n", tried.trace.trajectory.end));
+            failed.push(text);
+        }
+        Ok(failed)
+    }
+
     /// Every share with its name.
     #[must_use]
     pub fn shares(&self) -> Vec<(&'static str, Share)> {

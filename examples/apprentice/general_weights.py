@@ -1,0 +1,36 @@
+"""The names of the second edition's weights, and weights of an earlier run to start from."""
+
+import gguf
+import numpy as np
+import torch
+
+MATRICES = [("attn_q", "self_attn.q_proj"), ("attn_k", "self_attn.k_proj"), ("attn_v", "self_attn.v_proj"),
+            ("attn_output", "self_attn.o_proj"), ("ffn_gate", "mlp.gate_proj"), ("ffn_up", "mlp.up_proj"),
+            ("ffn_down", "mlp.down_proj")]
+NORMS = [("attn_norm", "input_layernorm"), ("ffn_norm", "post_attention_layernorm")]
+HEAD_NORMS = [("attn_q_norm", "self_attn.q_norm"), ("attn_k_norm", "self_attn.k_norm")]
+GROUPS = [("matrices", MATRICES), ("norms", NORMS), ("head_norms", HEAD_NORMS)]
+
+
+def named(c):
+    """Triples of the name in GGUF, in transformers and in `general_train.py`, the embedding apart."""
+    yield "output_norm", "model.norm", f"norms.{2 * c.layers}"
+    for layer in range(c.layers):
+        for ours, names in GROUPS:
+            for index, (short, long) in enumerate(names):
+                yield f"blk.{layer}.{short}", f"model.layers.{layer}.{long}", f"{ours}.{len(names) * layer + index}"
+
+
+@torch.no_grad()
+def start_from(path, c, state, tokens):
+    """Copies the weights of a GGUF of the same shape into `state`. A token has its row by its text, so the vocabulary may be
+    another one; returns how many tokens have none there."""
+    reader = gguf.GGUFReader(path)
+    found = {tensor.name: torch.from_numpy(tensor.data.astype(np.float32)) for tensor in reader.tensors}
+    for short, _, ours in named(c):
+        state[ours].copy_(found[f"{short}.weight"])
+    rows = {token: row for row, token in enumerate(reader.fields["tokenizer.ggml.tokens"].contents())}
+    known = [(number, rows[token]) for number, token in enumerate(tokens) if token in rows]
+    numbers, there = (torch.tensor(column) for column in zip(*known))
+    state["embedding"][numbers] = found["token_embd.weight"][there]
+    return len(tokens) - len(known)
