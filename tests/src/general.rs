@@ -1,6 +1,8 @@
 //! The way that users take: the second edition of the bundled model through `ChatDialect` and `GeneralRoles` in llama.cpp, on
 //! held-out worlds.
 
+mod stream;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,6 +45,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     record_roles(figures, measured.as_ref().map(|one| &one.roles));
     record_gate(figures, measured.as_ref().map(|one| &one.gate));
     record_same(figures, measured.as_ref().map(|one| &one.same));
+    stream::record(figures, file(MODEL, "general.gguf").as_deref())?;
     let zero_shot = match file(ZERO_SHOT, "general-zero-shot.gguf") {
         Some(path) => {
             let (arena, model) = load(&path)?;

@@ -243,3 +243,32 @@ fn without_the_gate_no_skill_stands_behind_a_task() {
         assert!(!text.contains("assistant\nSKILL:") && !text.contains("Does this skill fit"));
     }
 }
+
+#[test]
+fn planned_documents_have_the_first_words_of_an_attempt_alone() {
+    let writer = Writer::new().unwrap();
+    let mixture = Mixture {
+        acting: Mixture::LATE.acting.map(|(kind, _)| (kind, 0)),
+        values: 0,
+        unfit: 0,
+        gate: 0,
+        fits: 0,
+        drill: 0,
+        planned: 1,
+        roles: [0; Role::ALL.len()],
+    };
+    for number in 0..200 {
+        let document = writer.document(&mixture, &mut Draws::new("planned", &[number]));
+        let learned = document.pieces.iter().filter(|piece| piece.learned);
+        let learned: String = learned.map(|piece| piece.text.as_str()).collect();
+        let lines: Vec<&str> = learned.trim_end_matches("<|im_end|>").lines().collect();
+        let [skill, plan] = lines[..] else {
+            panic!("{learned}");
+        };
+        assert!(
+            skill.starts_with("Skill: ") && plan.starts_with("Plan: "),
+            "{learned}"
+        );
+        assert!(!document.text().contains("<tools>"));
+    }
+}

@@ -8,6 +8,6 @@ mod summary;
 
 pub use choice::{Choice, selector};
 pub use folders::write_folders;
-pub use parts::{Parts, default_model};
+pub use parts::{Parts, Way, default_model};
 pub use stream::{Split, Tasks};
 pub use summary::{Summaries, Summary};

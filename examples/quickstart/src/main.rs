@@ -36,7 +36,7 @@ struct Arguments {
     /// Greatest number of steps of an attempt.
     #[arg(long, default_value_t = 8)]
     steps: usize,
-    /// The model, a GGUF file that speaks the bundled model's dialect.
+    /// The model, a GGUF file: an instruct model with a chat template, or one that speaks the bundled model's dialect.
     #[arg(long, default_value_os_t = default_model())]
     model: PathBuf,
     /// Where the skill folders and the journal go.
@@ -89,7 +89,8 @@ async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::V
             stream: arguments.tasks,
             held_out: arguments.held_out,
         },
-    )?;
+    )?
+    .spoken(parts.way, seed)?;
     if tasks.stream.is_empty() {
         return Err(Error::invalid("quickstart", "the task stream is empty")
             .hint("give --tasks at least 1"));

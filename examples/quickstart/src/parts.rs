@@ -8,12 +8,13 @@ use std::{
 
 use journeyman::{
     Result, Seed,
-    builtin::{EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
-    contract::{Backends, Journal, SkillStore},
+    builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
+    contract::{Backends, Dialect, Journal, LanguageModel, Roles, SkillStore},
     recipe::Recipe,
+    role::GeneralRoles,
     run::{Journeyman, Options},
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, ModelInfo, Template};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode, TOKENS},
@@ -33,38 +34,63 @@ pub fn default_model() -> PathBuf {
         .join(BUNDLED)
 }
 
+/// How the agent and the world speak with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The compact language of toolworld, which the bundled model was trained for.
+    Compact,
+    /// The model's own chat template with tool calls, and the roles for general models: the way that users' models take.
+    Chat,
+}
+
 /// A loaded model and the world it acts in.
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// Acts, scores and writes.
     pub model: Arc<LlamaCpp>,
+    /// How it speaks with the world; [`Tasks::spoken`](crate::Tasks::spoken) puts tasks that way.
+    pub way: Way,
     world: Arc<Toolworld>,
-    dialect: Arc<ApprenticeDialect>,
+    dialect: Arc<dyn Dialect>,
+    roles: Arc<dyn Roles>,
 }
 
 impl Parts {
-    /// Loads the model; the executor appends the usage line of the tool that the model names (mode `row`).
+    /// Loads the model. One with a chat template is used by it; one without speaks the bundled model's dialect, and the executor
+    /// appends the usage line of the tool that the model names (mode `row`).
     ///
     /// # Errors
-    /// `NotFound`, `Corrupt` or `Unsupported` for a file that is no model that speaks the dialect; `Invalid` for a
-    /// step budget of 0.
+    /// `NotFound`, `Corrupt` or `Unsupported` for a file that is no model, or has neither a chat template nor the dialect;
+    /// `Invalid` for a step budget of 0.
     pub fn load(model: &Path, steps: usize) -> Result<Self> {
-        let world = Toolworld::new(steps)?;
+        let world = Arc::new(Toolworld::new(steps)?);
         let mut config = LlamaConfig::new(model);
         // Its output and its figures repeat to the byte.
         config.deterministic = true;
+        if ModelInfo::read(model)?.chat_template {
+            let model = LlamaCpp::load(config)?;
+            return Ok(Self {
+                dialect: Arc::new(ChatDialect::of(model.capabilities())),
+                roles: Arc::new(GeneralRoles::shipped()?),
+                way: Way::Chat,
+                world,
+                model,
+            });
+        }
         // The dialect writes the markers of a turn itself.
         config.template = Template::None;
         let model = LlamaCpp::load(config)?;
         model.require_tokens(&TOKENS).map_err(|error| {
             error.hint(format!(
-                "the quickstart's world speaks the bundled model's dialect; use {BUNDLED}"
+                "a model without a chat template has to speak the bundled model's dialect; use {BUNDLED}, or an instruct model"
             ))
         })?;
         Ok(Self {
-            model,
-            world: Arc::new(world),
             dialect: Arc::new(ApprenticeDialect::new(Mode::Row)),
+            roles: Arc::new(ApprenticeRoles),
+            way: Way::Compact,
+            world,
+            model,
         })
     }
 
@@ -94,7 +120,7 @@ impl Parts {
         backends.model = Some(self.model.clone());
         backends.tokenizer = Some(self.model.clone());
         backends.dialect = Some(self.dialect.clone());
-        backends.roles = Some(Arc::new(ApprenticeRoles));
+        backends.roles = Some(self.roles.clone());
         backends.clock = Some(Arc::new(SystemClock::new()));
         Ok(backends)
     }

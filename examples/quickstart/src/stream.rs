@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::parts::Way;
+
 use journeyman::{Result, Seed, TaskId, domain::Task};
 use journeyman_toolworld::{
+    environment::Setup,
+    general::manner::Manner,
+    seed::Draws,
     skill_form,
     stream::{StreamTask, Universe, UniverseSpec},
 };
@@ -67,5 +72,21 @@ impl Tasks {
             truth,
             tools,
         })
+    }
+
+    /// The same tasks as this way shows them. By chat all worlds of a seed define their tools and word their answers in one manner,
+    /// as one provider's services would.
+    ///
+    /// # Errors
+    /// `Internal` for a world that cannot be written as JSON.
+    pub fn spoken(mut self, way: Way, seed: Seed) -> Result<Self> {
+        if way == Way::Chat {
+            let manner = Manner::named(&mut Draws::new("manner of the quickstart", &[seed.0]));
+            for task in self.stream.iter_mut().chain(&mut self.held_out) {
+                let setup = Setup::of(task)?.with_manner(manner.clone());
+                task.payload = setup.to_json()?;
+            }
+        }
+        Ok(self)
     }
 }
