@@ -90,6 +90,30 @@ fn the_same_seed_gives_the_same_output() {
     std::fs::remove_dir_all(out).expect("cleared");
 }
 
+/// The way that users' models take: `ChatDialect`, tool calls and the general roles.
+#[test]
+fn a_model_with_a_chat_template_learns_by_it() {
+    let out = folder("chat");
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../apprentice/general.gguf");
+    let small = ["--seed", "100", "--tasks", "12", "--held-out", "24"];
+    let output = quickstart(&model, &out, &small);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let object = object(&output);
+    let (before, after) = (&object["before"], &object["after"]);
+    let first = |phase: &Value| phase["hidden"]["first_attempt_success"].as_f64().unwrap();
+    assert_eq!(first(before), 0.0, "{said}");
+    assert!(first(after) > 0.0, "{said}");
+    // No skill where none is called for.
+    assert_eq!(after["plain"]["skill_use"], 0.0, "{said}");
+    assert!(
+        object["skills"]
+            .as_array()
+            .is_some_and(|skills| !skills.is_empty())
+    );
+    std::fs::remove_dir_all(out).expect("cleared");
+}
+
 #[test]
 fn a_folder_that_no_quickstart_wrote_is_left_alone() {
     for (name, file) in [

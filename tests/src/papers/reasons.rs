@@ -19,7 +19,8 @@ use super::{
 };
 use crate::figures::{Bound, Figures, Outcome};
 
-/// What a route is, beside the prototype that its subgoal belongs to at the end, in the order in which they are told.
+/// The kinds of routes that are counted: where the router sent a subgoal, compared with the prototype that the subgoal belongs to
+/// at the end.
 const ROUTES: [&str; 5] = [
     "to the same prototype",
     "to another or none, since that prototype was not there yet",
@@ -151,7 +152,7 @@ impl Counts {
         Ok(())
     }
 
-    /// How each subgoal that was assessed while there were prototypes was routed, beside the prototype that it is a member of now.
+    /// Counts the routes of all subgoals that were assessed when there were prototypes.
     fn route(
         &mut self,
         library: &SkillLibrary,

@@ -27,9 +27,9 @@ use crate::{
 
 /// The operation that errors of a run's file name.
 pub(super) const RUN: &str = "run";
-/// The length in bytes from which the value of a variable is taken for a secret where only the variable's name says so: `false`
-/// and `4096` would be hidden everywhere else.
-const SECRET: usize = 8;
+/// Minimum length of a variable's value that is hidden because of the variable's name. With a shorter one, a variable
+/// `USE_TOKEN = "false"` would hide each `false` of the run.
+const SECRET_BYTES: usize = 8;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -205,8 +205,9 @@ impl Form {
         Ok(recipe)
     }
 
-    /// What hides the known forms of secrets, the key of the model's server, the world's token, and the values of the world's
-    /// variables whose names say that they are secrets. A value that is too short to be told from a word is not hidden.
+    /// Removes secrets from what the run keeps and prints: known forms, the key of the model's server, the world's token, and the
+    /// world's variables that are named as secrets. Short values stay, since they may be ordinary words: fewer than 4 bytes, and
+    /// fewer than [`SECRET_BYTES`] where only the name tells.
     pub(super) fn redactor(&self) -> Redactor {
         let world = self.world.get_ref();
         let keys = [&self.model.get_ref().key_variable, &world.token_variable];
@@ -219,7 +220,7 @@ impl Form {
         let given = world.environment.iter();
         let given = given.filter(|(name, _)| is_of_a_secret(name));
         let guessed = passed.chain(given.map(|(_, value)| value.clone()));
-        let guessed = guessed.filter(|value| value.len() >= SECRET);
+        let guessed = guessed.filter(|value| value.len() >= SECRET_BYTES);
         let hidden = keys
             .chain(guessed)
             .filter(|value| Redactor::new([value.clone()]).is_ok());
@@ -321,7 +322,7 @@ impl Form {
     }
 }
 
-/// Whether a variable's name says that its value is a secret: by its last word, so that `MAX_TOKENS` and `KEYBOARD` do not.
+/// Whether a variable is named as a secret. Its last word decides: `SHOP_TOKEN` is, `MAX_TOKENS` and `KEYBOARD` are not.
 fn is_of_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let last = name.rsplit('_').next();

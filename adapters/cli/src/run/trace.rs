@@ -82,7 +82,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Forgets how earlier attempts ended. No event is about those at test cases, so they would be kept else.
+    /// Drops the ends of earlier attempts. Nothing else drops those of attempts at test cases, since no event reports them.
     pub(super) fn forget(&self) {
         *locked(&self.ends) = Ends::default();
     }
@@ -220,10 +220,11 @@ impl Trace {
     }
 }
 
-/// Opens the file of a trace without changing it, and refuses one that holds anything else. Where there is none, it is made now,
-/// so that a folder that cannot be written is told before a model is loaded.
+/// Opens the file of a trace without changing it, and refuses a file that holds anything else. A missing file is made here and not
+/// when the run begins: a path that cannot be written is reported before the model is loaded.
 fn found(path: &Path) -> Result<File> {
-    // A terminal or a pipe has nothing to lose, and a reader that goes away is only noticed by who does not read it himself.
+    // A terminal or a pipe holds no older trace. It is not opened for reading: whoever holds the reading end of a pipe is not told
+    // that its other reader has gone, and waits for ever when the pipe is full.
     let reads = fs::metadata(path).map_or(true, |found| found.is_file());
     let mut options = OpenOptions::new();
     let options = options.read(reads).write(true).create(true).truncate(false);

@@ -1,6 +1,6 @@
 //! `journeyman run` with the bundled model in the Python world of `examples/services`.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::json;
 
@@ -99,7 +99,7 @@ fn a_run_in_which_nothing_is_done_shows_what_the_agent_did() {
         "--library",
         "elsewhere",
     ];
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_journeyman"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
     command.current_dir(place.folder.path()).args(arguments);
     let ran = crate::support::ran(&command.output().unwrap()).done();
     assert_eq!(ran.out.matches("0 of 6").count(), 4, "{}", ran.out);
@@ -146,6 +146,24 @@ fn a_trace_is_written_over_no_other_file_and_by_no_run_that_cannot_begin() {
         .run(&["run", &file, "--trace", &trace])
         .failed(3, "no.gguf");
     assert_eq!(fs::read_to_string(&trace).unwrap(), older);
+}
+
+#[test]
+fn a_trace_into_a_pipe_whose_reader_goes_does_not_stop_the_run() {
+    let place = Place::empty();
+    services(&place, |text| text);
+    let file = place.path("run.toml").display().to_string();
+    let pipe = place.path("pipe");
+    let pipe = pipe.to_str().unwrap();
+    let made = Command::new("mkfifo").arg(pipe).status().unwrap();
+    assert!(made.success());
+    let mut reader = Command::new("head")
+        .args(["-c", "30", pipe])
+        .spawn()
+        .unwrap();
+    let ran = place.run(&["run", &file, "--trace", pipe]).done();
+    assert!(reader.wait().unwrap().success());
+    assert!(ran.err.contains("the trace ends here"), "{}", ran.err);
 }
 
 #[test]

@@ -127,7 +127,8 @@ fn looked_up(order: &[&Service], draws: &mut Draws) -> (String, Message) {
 }
 
 /// The first words of an attempt alone: which skill it follows, and the plan. Without definitions of tools and later turns such a
-/// document has a third of an attempt's tokens, and what to call first is the hardest to learn of it.
+/// document has a third of an attempt's tokens (medians 109 and 307). A model that was trained without them planned a wrong call
+/// in 9 of 19 attempts that failed with the right skill.
 pub(crate) fn planned(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
     const KINDS: [Kind; 3] = [Kind::Right, Kind::Both, Kind::Irrelevant];
     let kind = KINDS.get(draws.weighted(&[50, 30, 20])).copied()?;
