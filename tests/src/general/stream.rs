@@ -4,7 +4,7 @@ use std::{num::NonZeroU32, path::Path, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{Result, Seed, builtin::MemoryStore, contract::LanguageModel, recipe};
-use quickstart::{Parts, Split, Summaries, Tasks};
+use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{Bound, Figures, Outcome};
@@ -82,9 +82,10 @@ fn learn(parts: &Parts, seed: Seed) -> Result<Learned> {
     let tasks = Tasks::of(seed, SPLIT)?.spoken(parts.way, seed)?;
     let mut recipe = recipe::standard();
     recipe.attempts.group = GROUP;
+    recipe.select.selector = selector(Choice::Pmi, true);
     block_on(async {
         let store = Arc::new(MemoryStore::new());
-        let session = parts.open(recipe, "general", seed, store, None).await?;
+        let session = parts.open(recipe, "quickstart", seed, store, None).await?;
         let before = Summaries::of(&session.evaluate(tasks.held_out.clone()).await?);
         session.learn(tasks.stream).await?;
         let after = Summaries::of(&session.evaluate(tasks.held_out).await?);
