@@ -9,7 +9,7 @@ use crate::seed::Draws;
 /// The share of prompts whose system message is another one.
 const SYSTEM: f64 = 0.12;
 /// The share of prompts with a sentence before or behind the task.
-const TASK: f64 = 0.12;
+const TASK: f64 = 0.2;
 /// The share of role prompts with a changed line.
 const LINE: f64 = 0.12;
 
@@ -41,11 +41,85 @@ const SYSTEMS: [&str; 6] = [
     "An agent calls tools. Where a skill is given and fits, it follows the skill.",
 ];
 
+/// Words of sentences that say nothing: what is beside a task is in no known words.
+const WORDS: [&str; 64] = [
+    "we",
+    "you",
+    "they",
+    "this",
+    "that",
+    "it",
+    "our",
+    "your",
+    "the",
+    "a",
+    "some",
+    "all",
+    "very",
+    "really",
+    "just",
+    "again",
+    "today",
+    "soon",
+    "later",
+    "tomorrow",
+    "always",
+    "never",
+    "perhaps",
+    "sorry",
+    "okay",
+    "well",
+    "so",
+    "because",
+    "but",
+    "although",
+    "good",
+    "great",
+    "nice",
+    "busy",
+    "late",
+    "important",
+    "simple",
+    "old",
+    "new",
+    "little",
+    "people",
+    "team",
+    "boss",
+    "friends",
+    "morning",
+    "evening",
+    "week",
+    "project",
+    "customer",
+    "story",
+    "question",
+    "idea",
+    "know",
+    "think",
+    "believe",
+    "hope",
+    "wish",
+    "love",
+    "like",
+    "wait",
+    "hurry",
+    "appreciate",
+    "remember",
+    "promise",
+];
+
 /// A sentence that has nothing to do with the task.
 fn sentence(draws: &mut Draws) -> String {
-    match draws.chance(0.7) {
-        true => draws.word(&SENTENCES).to_owned(),
-        false => {
+    match draws.weighted(&[40, 40, 20]) {
+        0 => draws.word(&SENTENCES).to_owned(),
+        1 => {
+            let count = draws.between(2, 8);
+            let words: Vec<&str> = (0..count).map(|_| draws.word(&WORDS)).collect();
+            let end = draws.word(&[".", "!", ",", "", "?"]);
+            format!("{}{end}", words.join(" "))
+        }
+        _ => {
             let count = draws.between(1, 6);
             foreign_words(count, draws)
         }
@@ -69,10 +143,12 @@ pub(crate) fn prompt(prompt: &mut Prompt, tools: &mut [ToolDefinition], draws: &
         && let Some(Span::Data(text)) = task.and_then(|message| message.content.last_mut())
     {
         let more = sentence(draws);
-        *text = match draws.below(4) {
+        *text = match draws.below(6) {
             0 => format!("{more} {text}"),
             1 => format!("{more}\n{text}"),
             2 => format!("{text}\n{more}"),
+            3 => format!("{text}. {more}"),
+            4 => format!("{text}, {more}"),
             _ => format!("{text} {more}"),
         };
     }

@@ -59,21 +59,21 @@ impl Mixture {
     /// The mixture of the second part: every task of the model.
     pub const LATE: Self = Self {
         acting: [
-            (Kind::Alone, 110),
-            (Kind::Right, 160),
-            (Kind::Irrelevant, 110),
-            (Kind::Both, 100),
+            (Kind::Alone, 90),
+            (Kind::Right, 120),
+            (Kind::Irrelevant, 120),
+            (Kind::Both, 130),
             (Kind::Stale, 40),
-            (Kind::Opaque, 50),
+            (Kind::Opaque, 70),
         ],
         values: 40,
         unfit: 20,
-        gate: 40,
-        fits: 30,
-        drill: 50,
-        planned: 1200,
+        gate: 60,
+        fits: 160,
+        drill: 30,
+        planned: 800,
         roles: [
-            16, 70, 28, 34, 30, 18, 22, 26, 6, 14, 22, 34, 10, 26, 16, 16,
+            40, 90, 60, 60, 50, 22, 70, 30, 10, 36, 20, 60, 14, 24, 50, 10,
         ],
     };
 

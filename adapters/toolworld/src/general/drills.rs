@@ -131,7 +131,7 @@ fn looked_up(order: &[&Service], draws: &mut Draws) -> (String, Message) {
 /// in 9 of 19 attempts that failed with the right skill.
 pub(crate) fn planned(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
     const KINDS: [Kind; 3] = [Kind::Right, Kind::Both, Kind::Irrelevant];
-    let kind = KINDS.get(draws.weighted(&[50, 30, 20])).copied()?;
+    let kind = KINDS.get(draws.weighted(&[35, 35, 30])).copied()?;
     let attempt = acting::attempt(kind, spec, draws)?;
     let is_learned = attempt.learned.first() == Some(&true);
     let is_easy = kind != Kind::Irrelevant && !attempt.world.is_hidden();

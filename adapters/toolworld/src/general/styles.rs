@@ -24,13 +24,16 @@ pub enum Style {
     Words,
     /// ARISE's document.
     Arise,
+    /// Calls whose signs, words and order are put together by chance, so that a reader cannot rely on one form.
+    Composed,
     /// Calls with arrows between them. No training text has it: only the evaluation does.
     Arrows,
 }
 
 impl Style {
     /// The styles of training text, with their weights.
-    const TRAINED: [(Self, u32); 8] = [
+    const TRAINED: [(Self, u32); 9] = [
+        (Self::Composed, 50),
         (Self::Numbered, 30),
         (Self::Plain, 12),
         (Self::Bullets, 12),
@@ -88,6 +91,7 @@ pub fn body(recipe: &Recipe, style: Style, draws: &mut Draws) -> String {
             }
         }
         Style::Words => in_words(recipe),
+        Style::Composed => Composed::draw(draws).body(recipe, draws),
         Style::Arrows => {
             let calls = recipe.before.iter().map(wire_name);
             let calls: Vec<String> = calls.chain([colon_call(recipe)]).collect();
@@ -196,6 +200,176 @@ fn json_example(recipe: &Recipe) -> String {
         arguments.collect::<serde_json::Map<_, _>>().into(),
     ));
     lines.join("\n")
+}
+
+/// The signs and words of one skill in [`Style::Composed`]. None of them has an arrow.
+struct Composed {
+    mark: &'static str,
+    call: &'static str,
+    /// Between the tool and its arguments, and behind them.
+    arguments: (&'static str, &'static str),
+    /// Between two arguments.
+    and: &'static str,
+    /// Between a parameter and its fixed value.
+    is: &'static str,
+    /// Where the task gives a value.
+    given: &'static str,
+    /// Before and behind the tool whose result gives a value.
+    result: (&'static str, &'static str),
+    /// Between two calls.
+    then: &'static str,
+    /// Before each call where lines are numbered or listed; `#` is its number.
+    line: &'static str,
+}
+
+impl Composed {
+    fn draw(draws: &mut Draws) -> Self {
+        let mut one = |from: &[(&'static str, &'static str)]| {
+            from.get(draws.below(from.len()))
+                .copied()
+                .unwrap_or_default()
+        };
+        let mut word = |from: &[&'static str]| {
+            let pairs: Vec<(&'static str, &'static str)> =
+                from.iter().map(|it| (*it, "")).collect();
+            one(&pairs).0
+        };
+        let mark = word(&["", "", "", "`", "'", "\"", "**"]);
+        let call = word(&[
+            "",
+            "",
+            "Call ",
+            "call ",
+            "Use ",
+            "Run ",
+            "Invoke ",
+            "Make the call ",
+            "Do ",
+        ]);
+        let and = word(&[", ", ", ", " and ", "; ", " "]);
+        let is = word(&[
+            " = ",
+            "=",
+            ": ",
+            " ",
+            " to ",
+            " is ",
+            " set to ",
+            " must be ",
+        ]);
+        let given = word(&[
+            " from the task",
+            " as the task says",
+            " given by the task",
+            " of the task",
+            " what the user asks for",
+            ": (task)",
+            "=<task>",
+            "={task}",
+            ": see the task",
+            " = value of the task",
+        ]);
+        let then = word(&[
+            "\n",
+            "\n",
+            "\n",
+            "\n\n",
+            "; ",
+            ". ",
+            ", then ",
+            " | ",
+            " && ",
+            ", and after that ",
+        ]);
+        let line = match then.contains('\n') {
+            true => word(&["", "- ", "* ", "#. ", "#) ", "Step #: ", "(#) ", "#: "]),
+            false => "",
+        };
+        let arguments = one(&[
+            (" with ", ""),
+            (" with ", ""),
+            (": ", ""),
+            (" using ", ""),
+            (" (", ")"),
+            ("(", ")"),
+            (" - ", ""),
+            (", ", ""),
+            (" [", "]"),
+            (" and set ", ""),
+        ]);
+        let result = one(&[
+            (" from ", ""),
+            (" the one of ", ""),
+            (" as ", " returned it"),
+            (" what ", " gives"),
+            ("=<", ">"),
+            ("={", "}"),
+            (": result of ", ""),
+            (" out of ", ""),
+            (" = the answer of ", ""),
+        ]);
+        Self {
+            mark,
+            call,
+            arguments,
+            and,
+            is,
+            given,
+            result,
+            then,
+            line,
+        }
+    }
+
+    fn body(&self, recipe: &Recipe, draws: &mut Draws) -> String {
+        let Self {
+            mark,
+            call,
+            and,
+            is,
+            given,
+            ..
+        } = self;
+        let named = |tool: &ToolName| format!("{mark}{}{mark}", wire_name(tool));
+        let mut arguments: Vec<String> = recipe
+            .arguments
+            .iter()
+            .map(|(parameter, origin)| match origin {
+                Origin::Task => format!("{parameter}{given}"),
+                Origin::Fixed(value) => format!("{parameter}{is}{mark}{value}{mark}"),
+                Origin::Result(source) => format!(
+                    "{parameter}{}{}{}",
+                    self.result.0,
+                    wire_name(source),
+                    self.result.1
+                ),
+            })
+            .collect();
+        if draws.chance(0.3) {
+            draws.shuffle(&mut arguments);
+        }
+        let mut last = named(&recipe.tool);
+        if !arguments.is_empty() {
+            let (before, behind) = self.arguments;
+            last.push_str(&format!("{before}{}{behind}", arguments.join(and)));
+        }
+        let calls = recipe.before.iter().map(named).chain([last]);
+        let lines = (1..).zip(calls).map(|(number, text): (usize, String)| {
+            format!(
+                "{}{call}{text}",
+                self.line.replace('#', &number.to_string())
+            )
+        });
+        let text = lines.collect::<Vec<_>>().join(self.then);
+        let ToolName { verb, noun } = &recipe.tool;
+        match draws.weighted(&[60, 10, 10, 10, 10]) {
+            0 => text,
+            1 => format!("Steps:\n{text}"),
+            2 => format!("To {verb} the {noun}: {text}"),
+            3 => format!("## {verb} {noun}\n{text}"),
+            _ => format!("{text}\nThat is all."),
+        }
+    }
 }
 
 fn in_words(recipe: &Recipe) -> String {

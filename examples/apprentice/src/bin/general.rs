@@ -1,7 +1,7 @@
 //! Evaluates a model of the second edition through llama.cpp on held-out worlds; for development, on seeds of 100 and above.
 //!
-//! `general --model FILE.gguf [--seed N] [-n N] [--only acting|failed|robust|roles|gate|same]`; `failed` is
-//! printed only if it is asked for
+//! `general --model FILE.gguf [--seed N] [-n N] [--only acting|failed|robust|roles|gate|same]`; `failed` prints attempts that
+//! failed, and with `--role NAME` wrong answers of a role
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use apprentice::general::{Acting, Arena, Gate, METHODS, Robust, Roles, Same};
 use journeyman::contract::LanguageModel as _;
+use journeyman::domain::Role;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 
 /// Texts whose token ids are compared.
@@ -50,7 +51,15 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         }
     }
     if arguments.get("--only") == Some(&"failed") {
-        for text in Acting::failed(&arena, seed, count)? {
+        let failed = match arguments.get("--role") {
+            Some(name) => {
+                let mut roles = Role::ALL.into_iter();
+                let role = roles.find(|role| role.to_string() == *name);
+                Roles::failed(&arena, role.ok_or("no such role")?, seed, count)?
+            }
+            None => Acting::failed(&arena, seed, count)?,
+        };
+        for text in failed {
             writeln!(out, "\n{text}")?;
         }
     }

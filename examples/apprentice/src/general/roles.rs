@@ -63,4 +63,39 @@ impl Roles {
         }
         Ok(roles)
     }
+
+    /// The cases of a role that were not answered rightly, for a person to read: the prompt, the true answer, the model's.
+    ///
+    /// # Errors
+    /// What the model gives.
+    pub fn failed(arena: &Arena, role: Role, seed: u64, count: usize) -> Result<Vec<String>> {
+        let label = format!("general evaluation of {role}");
+        let mut failed = Vec::new();
+        for number in 0..count as u64 {
+            let mut draws = Draws::new(&label, &[seed, number]);
+            let spec = spec(&mut draws);
+            let stage = Stage {
+                spec: &spec,
+                dialect: &arena.dialect,
+            };
+            let case = case(role, stage, &mut draws);
+            let request = RoleRequest::new(&case.task, journeyman::Seed(number));
+            let truth = arena.roles.read(&request, &case.answer)?;
+            let said = match arena.ask(&case.task, number)? {
+                Answered::Read(answer) if agrees(&truth, &answer) => continue,
+                Answered::Read(answer) => format!("{answer:#?}"),
+                Answered::Unreadable => "unreadable".to_owned(),
+            };
+            let prompt = arena.roles.prompt(&request)?.prompt;
+            let asked: Vec<String> = prompt
+                .messages
+                .iter()
+                .map(|message| format!("[{:?}] {}", message.speaker, message.text()))
+                .collect();
+            let asked = asked.join("\n");
+            let answer = &case.answer;
+            failed.push(format!("{asked}\n\ntrue: {answer}\n\nmodel: {said}\n"));
+        }
+        Ok(failed)
+    }
 }

@@ -26,6 +26,12 @@ pub(super) fn attribute(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     let asked = draws.below(scene.advice.len());
     let credit = credit_of(&scene, asked)?;
     let advised = &scene.advice.get(asked)?.service.tool.name;
+    let attempt = stage.attempt(&scene, draws);
+    let name = |at: Option<usize>| {
+        at.and_then(|at| attempt.skills.get(at))
+            .map_or("none", shown_name)
+    };
+    let (followed, judged) = (name(scene.used), name(Some(asked)));
     let reason = match credit {
         _ if scene.used != Some(asked) => "It was not followed.".to_owned(),
         Credit::Harmful if *advised != scene.world.goal.target => {
@@ -36,7 +42,8 @@ pub(super) fn attribute(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
         Credit::Neutral => "It says no more than the task.".to_owned(),
         Credit::Uncertain => "It was followed, and the task was not done.".to_owned(),
     };
-    let attempt = stage.attempt(&scene, draws);
+    // Which skill was followed comes first, so that the judgement can be read off.
+    let reason = format!("The agent followed {followed}; this is {judged}. {reason}");
     let task = RoleTask::Attribute {
         attempt: Box::new(attempt.trace()),
         skill: asked,

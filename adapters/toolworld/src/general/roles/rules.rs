@@ -108,18 +108,7 @@ pub(super) fn evolve(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     if !both {
         return None;
     }
-    let numbers = |wanted: bool| {
-        let numbered = (1..).zip(&rows).filter(|(_, (_, good))| *good == wanted);
-        let numbers: Vec<String> = numbered
-            .map(|(number, _): (usize, _)| number.to_string())
-            .collect();
-        numbers.join(", ")
-    };
-    let analysis = format!(
-        "Fared well: {}. Fared badly: {}.",
-        numbers(true),
-        numbers(false)
-    );
+    let analysis: Vec<String> = (1..).zip(&rows).map(analysed).collect();
     let rules: Vec<String> = rule
         .map(|rule| sentence(rule).to_owned())
         .into_iter()
@@ -142,11 +131,22 @@ pub(super) fn evolve(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
             .collect(),
     };
     let answer = Answer::object([
-        ("analysis", analysis.into()),
+        ("analysis", analysis.join(" ").into()),
         ("summary", summary.into()),
         ("rules", rules.into()),
     ]);
     Some((task, answer))
+}
+
+/// How a row fared and what it has, so that the rule can be read off: `2 well: fixed, given.`
+fn analysed((number, (recipe, good)): (usize, &(Recipe, bool))) -> String {
+    let stance = if *good { "well" } else { "badly" };
+    let features = Feature::of(&recipe.step_list());
+    let words: Vec<&str> = features.iter().map(|feature| feature.word()).collect();
+    match words.is_empty() {
+        true => format!("{number} {stance}: nothing."),
+        false => format!("{number} {stance}: {}.", words.join(", ")),
+    }
 }
 
 fn row(recipe: &Recipe, good: bool, draws: &mut Draws) -> Experience {
