@@ -1,7 +1,7 @@
 """Trains the second edition of the bundled model on the text that toolworld's `general` wrote.
 
 The size is given by options. A run has one schedule, by tokens: the learning rate and the choice of text follow the fraction
-that is done, and a run that was stopped goes on from OUT/checkpoint.pt where it was. `--start` begins a run with the weights of an
+that is done, and a run that was stopped goes on from OUT/checkpoint.pt where it was. `--from` begins a run with the weights of an
 earlier one. On a GPU the arithmetic is bfloat16 and
 attention skips what documents of one row do not see of each other; on CPUs one-thread processes share the work, each
 document has a row of its own (`--alone`), so that attention is plainly causal, and a step is several passes over few rows
@@ -271,7 +271,7 @@ def options():
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--tokens", type=float, default=60e6, help="the length of the schedule")
-    parser.add_argument("--start", type=Path, help="a GGUF of the same shape whose weights a new run begins with, with text of another seed")
+    parser.add_argument("--from", dest="start", type=Path, help="a GGUF of the same shape whose weights a new run begins with, with text of another seed")
     parser.add_argument("--stop-after", type=float, default=0, help="seconds after which to save and stop; 0: never")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--width", type=int, default=128)

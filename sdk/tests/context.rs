@@ -34,6 +34,8 @@ struct FourBytes {
     capabilities: ModelCapabilities,
     /// Whether it gives half of the tokens as an estimate, as a host without the model's tokenizer might.
     guesses: bool,
+    /// How many tokens more each `Say more.` has: rows that are dearer than the fixed text of a prompt.
+    dear: usize,
     script: Box<dyn Fn(usize) -> String + Send + Sync>,
     /// The prompts that it answered.
     prompts: Mutex<Vec<GenerateRequest>>,
@@ -50,6 +52,7 @@ impl FourBytes {
         Self {
             capabilities: ModelCapabilities::new("four-bytes".into(), context),
             guesses: false,
+            dear: 0,
             script: Box::new(script),
             prompts: Mutex::default(),
         }
@@ -57,6 +60,11 @@ impl FourBytes {
 
     fn tokens(request: &GenerateRequest) -> usize {
         request.prompt.text().len().div_ceil(4)
+    }
+
+    fn count(&self, request: &GenerateRequest) -> usize {
+        let dear = request.prompt.text().matches("Say more.").count();
+        Self::tokens(request) + self.dear * dear
     }
 
     fn answered(&self) -> Vec<GenerateRequest> {
@@ -72,7 +80,7 @@ impl LanguageModel for FourBytes {
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
         let at = "FourBytes::generate";
-        let (tokens, context) = (Self::tokens(request), self.capabilities.context);
+        let (tokens, context) = (self.count(request), self.capabilities.context);
         if tokens > context {
             return Err(Error::invalid(at, "the prompt is longer than the context")
                 .with("prompt_tokens", tokens)
@@ -95,7 +103,7 @@ impl LanguageModel for FourBytes {
     }
 
     async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
-        let tokens = Self::tokens(request);
+        let tokens = self.count(request);
         Ok(TokenCount {
             tokens: if self.guesses { tokens / 2 } else { tokens },
             estimated: self.guesses,
@@ -486,6 +494,21 @@ fn a_role_with_24_rows_fits_a_context_of_2048() {
             .unwrap()
             .shortened,
         None
+    );
+}
+
+#[test]
+fn a_role_whose_rows_have_more_tokens_than_its_fixed_text_shows_as_many_as_fit() {
+    let mut model = FourBytes::new(4_096, |_| RULES.to_owned());
+    model.dear = 20;
+    let model = Arc::new(model);
+    let played = play(&model, RoleOptions::default(), evolving()).unwrap();
+    let shortened = played.shortened.unwrap();
+    assert!(shortened.whole > 40_000, "{shortened:?}");
+    // An average over the whole prompt would show far less.
+    assert!(
+        shortened.sent > 2_400 && shortened.sent <= 3_072,
+        "{shortened:?}"
     );
 }
 

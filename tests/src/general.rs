@@ -1,6 +1,7 @@
 //! The way that users take: the second edition of the bundled model through `ChatDialect` and `GeneralRoles` in llama.cpp, on
 //! held-out worlds.
 
+mod context;
 mod stream;
 
 use std::path::{Path, PathBuf};
@@ -45,6 +46,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     record_roles(figures, measured.as_ref().map(|one| &one.roles));
     record_gate(figures, measured.as_ref().map(|one| &one.gate));
     record_same(figures, measured.as_ref().map(|one| &one.same));
+    context::record(figures, file(MODEL, "general.gguf").as_deref(), seed)?;
     stream::record(figures, file(MODEL, "general.gguf").as_deref())?;
     let zero_shot = match file(ZERO_SHOT, "general-zero-shot.gguf") {
         Some(path) => {
@@ -56,6 +58,12 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     };
     record_zero_shot(figures, zero_shot.as_ref());
     families::run(figures)
+}
+
+/// Measures and records what a context of 2,048 tokens comes to.
+pub fn run_context(figures: &mut Figures<'_>) -> Outcome {
+    let seed = figures.options().seed.derive("general", 0);
+    context::record(figures, file(MODEL, "general.gguf").as_deref(), seed)
 }
 
 /// All that is measured of one model.

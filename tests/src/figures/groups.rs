@@ -20,7 +20,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 23] = [
+const GROUPS: [Group; 24] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -38,6 +38,12 @@ const GROUPS: [Group; 23] = [
         about: "the second edition through the SDK's own dialect and roles, as users' models are run",
         listed: true,
         run: general::run,
+    },
+    Group {
+        name: "general-context",
+        about: "long attempts and full roles in a context of 2,048: the part of `general` that takes no worlds",
+        listed: false,
+        run: general::run_context,
     },
     Group {
         name: "library",

@@ -22,6 +22,8 @@ use crate::{
 const ROUNDS: usize = 8;
 /// Of the room that a prompt's characters should need by its count, one part in so many is left free.
 const SLACK_PART: usize = 32;
+/// A prompt that was narrowed is long enough where no more than one part in so many of its room is free.
+const FILLED_PART: usize = 8;
 
 /// What a role's calls of its model used and recorded.
 #[derive(Debug, Default)]
@@ -221,35 +223,97 @@ async fn fitted(
     };
     let whole = count;
     let answer = ask.max_tokens;
+    let mut search = Search::default();
     for round in 0..=ROUNDS {
-        if room.fits(answer, count) {
-            if request.room.is_some() {
-                let before = shortened.as_ref().map_or(0, |before| before.whole);
-                *shortened = Some(ShortenedPrompt {
-                    whole: as_u64(whole.tokens).max(before),
-                    sent: as_u64(count.tokens),
-                    estimated: count.estimated,
-                    left_out: roles.left_out(request).unwrap_or_default(),
-                });
-            }
-            ask.max_tokens = room.for_answer(answer, count.tokens);
-            return Ok(ask);
-        }
-        if round == ROUNDS {
+        let tried = Size {
+            chars: ask.prompt.text().chars().count(),
+            tokens: count.tokens,
+        };
+        let most = room.for_prompt(answer, count);
+        let fits = room.fits(answer, count);
+        if fits && (request.room.is_none() || most - tried.tokens <= most / FILLED_PART) {
+            search.fits = Some((tried, request.room, ask, count));
             break;
         }
-        let most = room.for_prompt(answer, count);
-        let chars = ask.prompt.text().chars().count();
-        let narrower = chars.saturating_mul(most) / count.tokens.max(1);
-        // Characters and tokens go apart: the last round takes the shortest prompt that there is.
-        request.room = Some(match round + 1 < ROUNDS {
-            true => narrower - narrower / SLACK_PART,
-            false => 0,
-        });
+        let next = match fits {
+            true if search.gains(tried) => {
+                search.fits = Some((tried, request.room, ask, count));
+                search.between(most)
+            }
+            true => None,
+            false => {
+                search.long = Some(tried);
+                search.between(most).or_else(|| {
+                    // Characters and tokens go apart: the last round takes the shortest prompt that there is.
+                    let narrower = tried.chars.saturating_mul(most) / tried.tokens.max(1);
+                    Some(match round + 1 < ROUNDS {
+                        true => narrower - narrower / SLACK_PART,
+                        false => 0,
+                    })
+                })
+            }
+        };
+        let (Some(chars), true) = (next, round < ROUNDS) else {
+            break;
+        };
+        request.room = Some(chars);
         ask = roles.prompt(request)?;
         count = model.count_prompt(&ask).await?;
     }
-    Err(lacks_context(request.task.role(), model, count.tokens))
+    let Some((_, kept, mut ask, count)) = search.fits else {
+        return Err(lacks_context(request.task.role(), model, count.tokens));
+    };
+    request.room = kept;
+    if kept.is_some() {
+        let before = shortened.as_ref().map_or(0, |before| before.whole);
+        *shortened = Some(ShortenedPrompt {
+            whole: as_u64(whole.tokens).max(before),
+            sent: as_u64(count.tokens),
+            estimated: count.estimated,
+            left_out: roles.left_out(request).unwrap_or_default(),
+        });
+    }
+    ask.max_tokens = room.for_answer(answer, count.tokens);
+    Ok(ask)
+}
+
+/// The length of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Size {
+    chars: usize,
+    tokens: usize,
+}
+
+/// The search for the longest prompt that fits. The fixed text of a prompt and the data in it have different numbers of characters
+/// a token, so neither is told by their average.
+#[derive(Debug, Default)]
+struct Search {
+    /// The longest prompt that fits, with its room and its count.
+    fits: Option<(Size, Option<usize>, GenerateRequest, TokenCount)>,
+    /// The shortest one that does not.
+    long: Option<Size>,
+}
+
+impl Search {
+    /// Whether a prompt that fits is longer than the one that is known.
+    fn gains(&self, tried: Size) -> bool {
+        let known = self.fits.as_ref().map(|(size, ..)| *size);
+        known.is_none_or(|known| tried.chars > known.chars)
+    }
+
+    /// A number of characters between the longest prompt that fits and the shortest one that does not, by a straight line through
+    /// both; `None` where one of them is missing, or nothing lies between them.
+    fn between(&self, most: usize) -> Option<usize> {
+        let (fits, ..) = self.fits.as_ref()?;
+        let long = self.long?;
+        let (chars, tokens) = (
+            long.chars.checked_sub(fits.chars)?,
+            long.tokens.checked_sub(fits.tokens)?,
+        );
+        let more = chars.saturating_mul(most.checked_sub(fits.tokens)?) / tokens.max(1);
+        let more = more - more / SLACK_PART;
+        (more > 0).then(|| fits.chars.saturating_add(more))
+    }
 }
 
 fn lacks_context(role: Role, model: &dyn LanguageModel, tokens: usize) -> Error {
