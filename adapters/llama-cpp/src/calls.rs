@@ -72,6 +72,17 @@ impl CallForm {
         }
     }
 
+    /// What stands behind the arguments of a call that [`begin`](Self::begin) began with its tool.
+    pub(crate) fn end(self) -> &'static str {
+        match self {
+            Self::Tagged => "}\n</tool_call>",
+            Self::Object => "}",
+            Self::List => "}]",
+            Self::Marked => "",
+            Self::Function => "</function>",
+        }
+    }
+
     /// Takes an answer apart. An answer whose calls cannot be read is all words.
     pub(crate) fn read(self, text: &str) -> Answer {
         let all_words = || Answer {

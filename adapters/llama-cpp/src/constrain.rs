@@ -17,8 +17,9 @@ pub(crate) const AVAILABLE: bool = cfg!(feature = "llguidance");
 /// A build without the feature: no request can be constrained.
 #[cfg(not(feature = "llguidance"))]
 mod without {
-    use journeyman::{Error, Result, contract::GenerateRequest};
+    use journeyman::{Error, Result};
     use llama_cpp_2::model::LlamaModel;
+    use serde_json::Value;
 
     #[derive(Default)]
     pub(crate) struct Grammars {}
@@ -30,16 +31,13 @@ mod without {
             &self,
             operation: &'static str,
             _model: &LlamaModel,
-            request: &GenerateRequest,
-        ) -> Result<Option<Constraint>> {
-            match request.json_schema {
-                None => Ok(None),
-                Some(_) => Err(Error::unsupported(
-                    operation,
-                    "this build holds no model to a JSON Schema",
-                )
-                .hint("build journeyman-llama-cpp with the feature `llguidance`, or ask by role::Structured")),
-            }
+            _schema: &Value,
+        ) -> Result<Constraint> {
+            Err(Error::unsupported(
+                operation,
+                "this build holds no model to a JSON Schema",
+            )
+            .hint("build journeyman-llama-cpp with the feature `llguidance`, or ask by role::Structured"))
         }
     }
 

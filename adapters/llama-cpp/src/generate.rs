@@ -7,7 +7,7 @@ use journeyman::{
     text::{TextStream, ToolCalls},
 };
 use llama_cpp_2::token::LlamaToken;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::thoughts::Thoughts;
 use crate::{
@@ -91,6 +91,10 @@ struct Tools {
     choice: ToolChoice,
     /// How the answer begins: a call that must be made is begun for the model.
     begun: String,
+    /// The schema of the arguments where the call that must be made is of one known tool.
+    arguments: Option<Value>,
+    /// How the answer ends: a call whose arguments are constrained ends with them, and the rest is written for the model.
+    end: &'static str,
 }
 
 impl Tools {
@@ -111,23 +115,44 @@ impl Tools {
             [tool] => Some(tool.name.as_str()),
             _ => None,
         };
-        let begun = match &request.tool_choice {
-            ToolChoice::Named(name) => form.begin(Some(name)),
-            ToolChoice::Required => form.begin(only),
-            _ => String::new(),
+        let (begun, known) = match &request.tool_choice {
+            ToolChoice::Named(name) => (form.begin(Some(name)), Some(name.as_str())),
+            ToolChoice::Required => (form.begin(only), only),
+            _ => (String::new(), None),
         };
+        let known = request
+            .tools
+            .iter()
+            .find(|tool| Some(tool.name.as_str()) == known);
         Ok(Some(Self {
             form,
             calls,
             choice: request.tool_choice.clone(),
             begun,
+            arguments: known.map(|tool| tool.input_schema.clone()),
+            end: "",
         }))
+    }
+
+    /// The constraint of the arguments of a call that must be made; none where its tool is not known, or in a build or for a schema
+    /// that cannot constrain: then the model writes freely, and the call is checked.
+    fn constraint(&mut self, renderer: &Renderer) -> Option<Constraint> {
+        let schema = self.arguments.as_ref()?;
+        let constraint = renderer.constraint(GENERATE, schema).ok()?;
+        self.end = self.form.end();
+        Some(constraint)
     }
 
     /// The calls of an answer, and its other text. Where the model decides whether it calls tools, an answer whose calls
     /// cannot be used is all text.
     fn read(self, text: String, finish: FinishReason) -> Result<(String, Vec<NativeCall>)> {
-        let whole = format!("{}{text}", self.begun);
+        // Arguments that were cut off do not end.
+        let end = if finish == FinishReason::Length {
+            ""
+        } else {
+            self.end
+        };
+        let whole = format!("{}{text}{end}", self.begun);
         let answer = self.form.read(&whole);
         match self.calls.read(answer.calls, finish) {
             Ok(calls) if calls.is_empty() => Ok((whole, calls)),
@@ -142,7 +167,7 @@ impl Tools {
 
 impl Writing {
     pub(crate) fn new(renderer: &Renderer, request: &GenerateRequest) -> Result<Self> {
-        let tools = Tools::of(renderer, request)?;
+        let mut tools = Tools::of(renderer, request)?;
         sampling::check(GENERATE, &request.sampling)?;
         if request.stop.iter().any(String::is_empty) {
             return Err(Error::invalid(GENERATE, "a stop text is empty")
@@ -164,12 +189,16 @@ impl Writing {
             true => usize::MAX,
             false => renderer.thoughts(room),
         };
+        let constraint = match &request.json_schema {
+            Some(schema) => Some(renderer.constraint(GENERATE, schema)?),
+            None => tools.as_mut().and_then(|tools| tools.constraint(renderer)),
+        };
         Ok(Self {
             prompt: tokens.len(),
             tokens,
             room,
             sampling: request.sampling,
-            constraint: renderer.constraint(GENERATE, request)?,
+            constraint,
             thoughts: Thoughts::new(rendered.opened.is_some(), most, renderer.end_of_thoughts()),
             forced: Vec::new(),
             logprobs: Vec::new(),

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use journeyman::{
     Error, Result,
-    contract::GenerateRequest,
     domain::{Prompt, Span, ToolDefinition},
 };
 use llama_cpp_2::{model::LlamaModel, token::LlamaToken};
+use serde_json::Value;
 
 use crate::{
     calls::CallForm,
@@ -99,13 +99,9 @@ impl Renderer {
         self.model.vocab().is_eog(token)
     }
 
-    /// The constraint of a request with a JSON Schema.
-    pub(crate) fn constraint(
-        &self,
-        operation: &'static str,
-        request: &GenerateRequest,
-    ) -> Result<Option<Constraint>> {
-        self.grammars.constraint(operation, &self.model, request)
+    /// The constraint of an output to a JSON Schema.
+    pub(crate) fn constraint(&self, operation: &'static str, schema: &Value) -> Result<Constraint> {
+        self.grammars.constraint(operation, &self.model, schema)
     }
 
     /// Whether a text is one control token, which data cannot spell.

@@ -5,9 +5,11 @@ mod folders;
 mod parts;
 mod stream;
 mod summary;
+mod way;
 
 pub use choice::{Choice, selector};
 pub use folders::write_folders;
-pub use parts::{Parts, Way, default_model};
+pub use parts::{Parts, default_model};
 pub use stream::{Split, Tasks};
 pub use summary::{Summaries, Summary};
+pub use way::Way;

@@ -22,6 +22,8 @@ use journeyman_toolworld::{
     writer::ApprenticeRoles,
 };
 
+use crate::way::Way;
+
 /// Where the bundled model lies, seen from the repository's root.
 const BUNDLED: &str = "examples/apprentice/apprentice.gguf";
 
@@ -32,15 +34,6 @@ pub fn default_model() -> PathBuf {
         .map(PathBuf::from)
         .unwrap_or_default()
         .join(BUNDLED)
-}
-
-/// How the agent and the world speak with each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// The compact language of toolworld, which the bundled model was trained for.
-    Compact,
-    /// The model's own chat template with tool calls, and the roles for general models: the way that users' models take.
-    Chat,
 }
 
 /// A loaded model and the world it acts in.

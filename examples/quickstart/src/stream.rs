@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::parts::Way;
+use crate::way::Way;
 
 use journeyman::{Result, Seed, TaskId, domain::Task};
 use journeyman_toolworld::{
-    environment::Setup,
-    general::manner::Manner,
-    seed::Draws,
     skill_form,
     stream::{StreamTask, Universe, UniverseSpec},
 };
@@ -74,18 +71,14 @@ impl Tasks {
         })
     }
 
-    /// The same tasks as this way shows them. By chat all worlds of a seed define their tools and word their answers in one manner,
-    /// as one provider's services would.
+    /// The same tasks as this way shows them ([`Way::task`]).
     ///
     /// # Errors
-    /// `Internal` for a world that cannot be written as JSON.
+    /// As [`Way::task`].
     pub fn spoken(mut self, way: Way, seed: Seed) -> Result<Self> {
-        if way == Way::Chat {
-            let manner = Manner::named(&mut Draws::new("manner of the quickstart", &[seed.0]));
-            for task in self.stream.iter_mut().chain(&mut self.held_out) {
-                let setup = Setup::of(task)?.with_manner(manner.clone());
-                task.payload = setup.to_json()?;
-            }
+        for tasks in [&mut self.stream, &mut self.held_out] {
+            let spoken = tasks.drain(..).map(|task| way.task(task, seed));
+            *tasks = spoken.collect::<Result<_>>()?;
         }
         Ok(self)
     }

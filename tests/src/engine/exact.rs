@@ -11,6 +11,7 @@ use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode},
     stream::{Universe, UniverseSpec},
 };
+use quickstart::Way;
 
 use super::{bare::Bare, config};
 use crate::{
@@ -25,7 +26,7 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let seed = figures.options().seed;
     let universe = Universe::make(UniverseSpec::default(), seed.0)?;
     let dialect = ApprenticeDialect::new(Mode::Row);
-    let skills = library::true_skills(&universe)?;
+    let skills = library::true_skills(&universe, Way::Compact)?;
     let continuations: Vec<String> = skills
         .iter()
         .take(CANDIDATES)

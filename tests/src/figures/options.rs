@@ -11,6 +11,8 @@ pub struct Options {
     pub seed: Seed,
     /// Real input that lies outside the repository.
     pub data: Option<PathBuf>,
+    /// The model, where it is not the bundled one; the groups that run agents take it.
+    pub model: Option<PathBuf>,
     /// Whether to go on from what an earlier run saved.
     pub resume: bool,
     /// Where results are saved: `$JOURNEYMAN_OUT`, or `out`.
@@ -29,7 +31,7 @@ pub enum Wanted {
 }
 
 /// How it is called.
-pub(super) const USAGE: &str = "usage: bash tests/figures.sh NAME [--seed N] [--data DIR] [--resume] [--out DIR]\n       \
+pub(super) const USAGE: &str = "usage: bash tests/figures.sh NAME [--seed N] [--data DIR] [--model FILE] [--resume] [--out DIR]\n       \
      bash tests/figures.sh NAME --summary    mean and spread over the seeds measured so far\n       \
      bash tests/figures.sh --list";
 
@@ -45,6 +47,7 @@ impl Wanted {
         let mut options = Options {
             seed: Seed(1),
             data: None,
+            model: None,
             resume: false,
             out: out.unwrap_or_else(|| "out".to_owned()).into(),
         };
@@ -59,6 +62,7 @@ impl Wanted {
                 "--summary" => summary = true,
                 "--resume" => options.resume = true,
                 "--data" => options.data = Some(value()?.into()),
+                "--model" => options.model = Some(value()?.into()),
                 "--out" => options.out = value()?.into(),
                 "--seed" => {
                     let text = value()?;
@@ -73,6 +77,9 @@ impl Wanted {
         let name = name.ok_or("which group?")?;
         if let Some(data) = options.data.as_ref().filter(|data| !data.is_dir()) {
             return Err(format!("--data {}: no such folder", data.display()));
+        }
+        if let Some(model) = options.model.as_ref().filter(|model| !model.is_file()) {
+            return Err(format!("--model {}: no such file", model.display()));
         }
         Ok(match summary {
             true => Self::Summary(name, options),
@@ -108,5 +115,6 @@ mod tests {
         check("a --seed", "--seed needs a value");
         check("a --fast", "--fast: no such option");
         check("a --data no/such", "--data no/such: no such folder");
+        check("a --model no/such", "--model no/such: no such file");
     }
 }

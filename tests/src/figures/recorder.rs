@@ -2,6 +2,8 @@
 
 use std::{fmt, io, path::PathBuf, time::Instant};
 
+use journeyman::contract::LanguageModel;
+use quickstart::{Parts, default_model};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
@@ -99,6 +101,17 @@ impl<'a> Figures<'a> {
     /// How to measure.
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// The model that acts, scores and writes: the one that is asked for, or the bundled one.
+    ///
+    /// # Errors
+    /// As [`Parts::load`].
+    pub fn parts(&mut self, steps: usize) -> journeyman::Result<Parts> {
+        let path = self.options.model.clone().unwrap_or_else(default_model);
+        let parts = Parts::load(&path, steps)?;
+        self.subject("model", parts.model.capabilities().model.as_str());
+        Ok(parts)
     }
 
     /// A path in the folder of real input; `None` without `--data`, or when it is not there: then

@@ -14,27 +14,37 @@ use journeyman::{
 use journeyman_toolworld::{
     skill_form,
     stream::{Universe, UniverseSpec},
+    tool::SkillText,
 };
-use quickstart::Tasks;
+use quickstart::{Tasks, Way};
 
 /// How right a learned library is.
 pub(super) struct Rightness {
     pub(super) skills: usize,
     /// The share whose body is word for word what a task's contract calls for.
-    pub(super) share: f64,
+    pub(super) exact: f64,
+    /// The share that says the same, the calls before the last in any order.
+    pub(super) same: f64,
 }
 
-pub(super) fn fully_right(committed: &[Committed], tasks: &Tasks) -> Result<Rightness> {
+pub(super) fn fully_right(committed: &[Committed], tasks: &Tasks, way: Way) -> Result<Rightness> {
     let library = SkillLibrary::replay(committed)?;
-    let truth: BTreeSet<&str> = tasks.truth.values().map(|body| body.trim()).collect();
+    let bodies: BTreeSet<&str> = tasks.truth.values().map(|body| body.trim()).collect();
+    let truths: Vec<SkillText> = bodies
+        .into_iter()
+        .filter_map(skill_form::read_body)
+        .collect();
+    let drafts = truths.iter().filter_map(|text| way.draft(text));
+    let exact: BTreeSet<String> = drafts.map(|draft| draft.body.trim().to_owned()).collect();
     let skills = library.cache().count();
-    let right = library
-        .cache()
-        .filter(|entry| truth.contains(entry.skill.body.trim()))
-        .count();
+    let share = |holds: &dyn Fn(&str) -> bool| {
+        let right = library.cache().filter(|entry| holds(&entry.skill.body));
+        right.count() as f64 / skills.max(1) as f64
+    };
     Ok(Rightness {
         skills,
-        share: right as f64 / skills.max(1) as f64,
+        exact: share(&|body| exact.contains(body.trim())),
+        same: share(&|body| truths.iter().any(|text| way.says(body, text))),
     })
 }
 
@@ -54,13 +64,14 @@ pub(crate) async fn store(committed: &[Committed]) -> Result<Arc<MemoryStore>> {
     Ok(store)
 }
 
-/// What a universe's contracts call for, as skills.
-pub(crate) fn true_skills(universe: &Universe) -> Result<Vec<Skill>> {
+/// What a universe's contracts call for, as skills of this way.
+pub(crate) fn true_skills(universe: &Universe, way: Way) -> Result<Vec<Skill>> {
     universe
         .members()
         .iter()
         .enumerate()
-        .map(|(index, member)| {
+        .filter_map(|(index, member)| Some((index, way.draft(&member.skill())?)))
+        .map(|(index, draft)| {
             let admittance = Admittance {
                 id: SkillId::new(format!("true-{index:02}")),
                 version: Version(1),
@@ -72,18 +83,22 @@ pub(crate) fn true_skills(universe: &Universe) -> Result<Vec<Skill>> {
                 taint: Taint::Clean,
                 parents: Vec::new(),
             };
-            to_skill(&skill_form::to_draft(&member.skill()), admittance)
+            to_skill(&draft, admittance)
         })
         .collect()
 }
 
 /// The true skills of another universe, without those that the tasks' own truth has.
-pub(super) fn irrelevant(seed: Seed, tasks: &Tasks) -> Result<Vec<Committed>> {
+pub(super) fn irrelevant(seed: Seed, tasks: &Tasks, way: Way) -> Result<Vec<Committed>> {
     let other = Universe::make(UniverseSpec::default(), seed.derive("elsewhere", 0).0)?;
     let known: BTreeSet<&str> = tasks.truth.values().map(String::as_str).collect();
-    let skills = true_skills(&other)?
+    let known: Vec<SkillText> = known
         .into_iter()
-        .filter(|skill| !known.contains(skill.body.as_str()))
+        .filter_map(skill_form::read_body)
+        .collect();
+    let skills = true_skills(&other, way)?
+        .into_iter()
+        .filter(|skill| !known.iter().any(|text| way.says(&skill.body, text)))
         .map(|skill| LibraryChange::Add(Box::new(skill)));
     let tiers = LibraryChange::Configure(recipe::standard().tiers);
     Ok(vec![Committed {

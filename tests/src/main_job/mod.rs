@@ -7,7 +7,7 @@ mod runtime;
 mod scoring;
 
 use journeyman::contract::LanguageModel;
-use quickstart::{Parts, default_model};
+use quickstart::{Parts, Way};
 
 use crate::figures::{Figures, Outcome};
 
@@ -18,12 +18,15 @@ const STEPS: usize = 8;
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&default_model(), STEPS)?;
-    figures.subject("model", parts.model.capabilities().model.as_str());
+    let parts = figures.parts(STEPS)?;
     arms::run(figures, &parts)?;
-    model::run(figures, &parts)?;
     runtime::run(figures, &parts)?;
-    scoring::run(figures, &parts)
+    if parts.way == Way::Compact {
+        // A model by chat is looked at by itself in the group `general`.
+        model::run(figures, &parts)?;
+        scoring::run(figures, &parts)?;
+    }
+    Ok(())
 }
 
 /// The key under which a result of this model is saved: another model's is never gone on with.

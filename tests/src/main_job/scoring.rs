@@ -8,7 +8,7 @@ use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode},
     stream::{Universe, UniverseSpec},
 };
-use quickstart::Parts;
+use quickstart::{Parts, Way};
 
 use super::library;
 use crate::figures::{Bound, Figures, Outcome};
@@ -24,7 +24,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
     let universe = Universe::make(UniverseSpec::default(), seed.0)?;
     let dialect = ApprenticeDialect::new(Mode::Row);
-    let continuations: Vec<String> = library::true_skills(&universe)?
+    let continuations: Vec<String> = library::true_skills(&universe, Way::Compact)?
         .iter()
         .take(CANDIDATES)
         .map(|skill| dialect.skill_text(skill))

@@ -252,7 +252,10 @@ async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
     recipe.schedule.gain = NonZeroU64::new(STREAM as u64);
     let store = Arc::new(MemoryStore::new());
     let opened = parts.open(recipe, "learn", place.seed, store.clone(), None);
-    let report = opened.await?.learn(tasks(&place.stream)?).await?;
+    let report = opened
+        .await?
+        .learn(tasks(parts, place.seed, &place.stream)?)
+        .await?;
     let written: Vec<_> = report.tasks.iter().flat_map(|task| &task.written).collect();
     let committed = store.load().await?.committed;
     let library = SkillLibrary::replay(&committed)?;
@@ -272,7 +275,10 @@ async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
 async fn evaluate(parts: &Parts, place: &Place, learned: &Learned, recipe: Recipe) -> Result<Arm> {
     let store = library::store(&learned.committed).await?;
     let opened = parts.open(recipe, "evaluate", place.seed, store, None);
-    let report = opened.await?.evaluate(tasks(&place.held_out)?).await?;
+    let report = opened
+        .await?
+        .evaluate(tasks(parts, place.seed, &place.held_out)?)
+        .await?;
     Ok(Arm::of(&report, &place.held_out))
 }
 

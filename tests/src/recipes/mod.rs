@@ -13,7 +13,7 @@ mod unresettable;
 use std::{env, path::PathBuf};
 
 use journeyman::{contract::LanguageModel, recipe::Recipe};
-use quickstart::{Parts, default_model};
+use quickstart::{Parts, Way};
 
 use crate::{
     figures::{Bound, Figures, Outcome, stats},
@@ -28,8 +28,7 @@ type Change = fn(&mut Recipe);
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&default_model(), STEPS)?;
-    figures.subject("model", parts.model.capabilities().model.as_str());
+    let parts = figures.parts(STEPS)?;
     arise::run(figures, &parts)?;
     hisme::run(figures, &parts)?;
     poisoned::run(figures, &parts)?;
@@ -63,29 +62,28 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 
 /// Measures and records ARISE's sweeps.
 pub fn run_sweeps(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&default_model(), STEPS)?;
-    figures.subject("model", parts.model.capabilities().model.as_str());
+    let parts = figures.parts(STEPS)?;
     sweeps::run(figures, &parts)
 }
 
 /// Measures and records what each of our departures from HiSME brings.
 pub fn run_departures(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&default_model(), STEPS)?;
-    figures.subject("model", parts.model.capabilities().model.as_str());
+    let parts = figures.parts(STEPS)?;
     departures::run(figures, &parts)
 }
 
 /// Measures and records what frozen rules do to what is written.
 pub fn run_frozen_rules(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&default_model(), STEPS)?;
-    figures.subject("model", parts.model.capabilities().model.as_str());
+    let parts = figures.parts(STEPS)?;
+    if parts.way != Way::Compact {
+        return Err("frozen-rules reads skills in the compact language: leave --model out".into());
+    }
     frozen_rules::run(figures, &parts)
 }
 
 /// Measures and records what HiSME and ARISE learn in worlds that cannot be set up again.
 pub fn run_unresettable(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&default_model(), STEPS)?;
-    figures.subject("model", parts.model.capabilities().model.as_str());
+    let parts = figures.parts(STEPS)?;
     unresettable::run(figures, &parts)
 }
 

@@ -16,7 +16,6 @@ use journeyman::{
 use journeyman_toolworld::{
     rivals::stale_service,
     seed::Draws,
-    skill_form,
     stream::{StreamTask, Universe, UniverseSpec},
     tool::SkillText,
     world::WorldSpec,
@@ -252,7 +251,7 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     let universe = Universe::make(spec, seed.0)?;
     let stream = universe.stream(STREAM);
     let held_out = universe.held_out(&stream, HELD_OUT);
-    let (skills, wrong) = skills(&universe, &stream, seed)?;
+    let (skills, wrong) = skills(parts, &universe, &stream, seed)?;
     let store = Arc::new(MemoryStore::new());
     let mut learning = recipe::hisme_robust();
     change(&mut learning);
@@ -262,19 +261,17 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     journeyman
         .add(skills, "what the stream begins with")
         .await?;
-    let before = journeyman.evaluate(tasks(&held_out)?).await?;
-    journeyman.learn(tasks(&stream)?).await?;
-    let after = journeyman.evaluate(tasks(&held_out)?).await?;
+    let before = journeyman.evaluate(tasks(parts, seed, &held_out)?).await?;
+    journeyman.learn(tasks(parts, seed, &stream)?).await?;
+    let after = journeyman.evaluate(tasks(parts, seed, &held_out)?).await?;
     let mut unaided = recipe::hisme_robust();
     unaided.select.selector = Selector::Nothing;
     let nobody = parts.open(unaided, "unaided", seed, store, None).await?;
-    let none = nobody.evaluate(tasks(&held_out)?).await?;
+    let none = nobody.evaluate(tasks(parts, seed, &held_out)?).await?;
     let library = journeyman.library().await?;
     let mended = |entry: &Entry| {
-        let said = skill_form::read_body(&entry.skill.body);
         let right = wrong.get(&entry.skill.id);
-        said.zip(right)
-            .is_some_and(|(said, right)| said.says_the_same(right))
+        right.is_some_and(|right| parts.way.says(&entry.skill.body, right))
     };
     let offered = library.entries().filter(|entry| {
         let is_wrong = wrong.contains_key(&entry.skill.id) && !mended(entry);
@@ -311,6 +308,7 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
 /// A skill for each tool with a hidden contract: for every other one as the service was once. Of those that are wrong, what
 /// would be right.
 fn skills(
+    parts: &Parts,
     universe: &Universe,
     stream: &[StreamTask],
     seed: Seed,
@@ -345,7 +343,9 @@ fn skills(
             taint: Taint::Clean,
             parents: Vec::new(),
         };
-        skills.push(to_skill(&skill_form::to_draft(&text), admittance)?);
+        if let Some(draft) = parts.way.draft(&text) {
+            skills.push(to_skill(&draft, admittance)?);
+        }
     }
     Ok((skills, wrong))
 }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use journeyman::{Error, ErrorKind, Result, contract::GenerateRequest, text::JsonSchema};
+use journeyman::{Error, ErrorKind, Result, text::JsonSchema};
 use llama_cpp_2::{model::LlamaModel, token::LlamaToken};
 use llguidance::{Matcher, ParserFactory, api::TopLevelGrammar, toktrie};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub(crate) struct Constraint {
 }
 
 impl Grammars {
-    /// The constraint of a request with a schema.
+    /// The constraint of an output to a schema.
     ///
     /// # Errors
     /// `Invalid` for a schema that is invalid or too large, `Unsupported` for one that no grammar can express.
@@ -40,16 +40,13 @@ impl Grammars {
         &self,
         operation: &'static str,
         model: &LlamaModel,
-        request: &GenerateRequest,
-    ) -> Result<Option<Constraint>> {
-        let Some(schema) = &request.json_schema else {
-            return Ok(None);
-        };
+        schema: &Value,
+    ) -> Result<Constraint> {
         let factory = self.0.get_or_init(|| {
             let (words, ends) = vocabulary(model);
             factory(operation, &words, &ends)
         });
-        Constraint::new(operation, factory.as_ref().map_err(Clone::clone)?, schema).map(Some)
+        Constraint::new(operation, factory.as_ref().map_err(Clone::clone)?, schema)
     }
 }
 

@@ -3,14 +3,17 @@
 use futures::executor::block_on;
 use journeyman::{
     ErrorKind, Seed,
-    contract::{FinishReason, GenerateRequest, LanguageModel},
-    domain::Sampling,
+    contract::{FinishReason, GenerateRequest, LanguageModel, ToolChoice},
+    domain::{Sampling, ToolDefinition},
     role::Structured,
     text::JsonSchema,
 };
 use serde_json::{Value, json};
 
-use crate::support::{Tiny, prompt};
+use crate::{
+    support::{Tiny, prompt},
+    tools::QWEN2,
+};
 
 fn schema() -> Value {
     json!({
@@ -64,6 +67,60 @@ fn a_random_model_writes_what_the_schema_allows() {
     texts.sort();
     texts.dedup();
     assert!(texts.len() > 5, "{texts:?}");
+}
+
+#[test]
+fn a_random_model_calls_the_tool_that_it_must_by_its_schema() {
+    let tiny = Tiny {
+        template: Some(QWEN2),
+        ..Tiny::default()
+    };
+    let model = tiny.load();
+    let tool = |name: &str, input_schema| ToolDefinition {
+        name: name.to_owned(),
+        description: "Cooks.".to_owned(),
+        input_schema,
+    };
+    let cook = json!({
+        "type": "object",
+        "properties": {"tool": {"enum": ["kettle", "pan"]}},
+        "required": ["tool"],
+        "additionalProperties": false,
+    });
+    let must = JsonSchema::new(cook.clone()).unwrap();
+    for seed in 0..10 {
+        for choice in [ToolChoice::Named("cook".to_owned()), ToolChoice::Required] {
+            let mut asked = request(seed);
+            asked.json_schema = None;
+            asked.tools = vec![tool("cook", cook.clone())];
+            asked.tool_choice = choice;
+            let answer = block_on(model.generate(&asked));
+            if !cfg!(feature = "llguidance") {
+                assert!(answer.map_or(true, |answer| answer.calls.is_empty()));
+                continue;
+            }
+            let answer = answer.unwrap();
+            let [made] = answer.calls.as_slice() else {
+                panic!("{}", answer.text);
+            };
+            assert_eq!(
+                (made.call.tool.as_str(), answer.text.as_str()),
+                ("cook", "")
+            );
+            let arguments = Value::Object(made.call.arguments.clone());
+            assert!(must.faults(&arguments).is_empty(), "{arguments}");
+        }
+    }
+    let hard = json!({"type": "object", "properties": {"tool": {"not": {"type": "string"}}}});
+    // A schema that no grammar expresses leaves the model free, and its call is checked.
+    let mut free = request(1);
+    free.json_schema = None;
+    free.max_tokens = 20;
+    free.tools = vec![tool("bake", hard)];
+    free.tool_choice = ToolChoice::Required;
+    let answer = block_on(model.generate(&free)).unwrap();
+    assert_eq!(answer.finish, FinishReason::Length);
+    assert!(answer.calls.is_empty() && !answer.text.contains("</tool_call>"));
 }
 
 #[test]
