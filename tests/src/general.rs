@@ -23,8 +23,6 @@ const WORLDS: usize = 300;
 const CASES: usize = 100;
 /// Texts and prompts whose token ids are compared.
 const TEXTS: usize = 1_000;
-/// Names the model file where it is not the repository's.
-const MODEL: &str = "JOURNEYMAN_GENERAL_MODEL";
 /// Names the file of the model that never had a skill scored behind a task.
 const ZERO_SHOT: &str = "JOURNEYMAN_GENERAL_ZERO_SHOT";
 
@@ -32,11 +30,12 @@ const ZERO_SHOT: &str = "JOURNEYMAN_GENERAL_ZERO_SHOT";
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     // Derived by name, so that it is no seed that development used.
     let seed = figures.options().seed.derive("general", 0);
-    let measured = match file(MODEL, "general.gguf") {
-        Some(path) => Some(measure(figures, &path, seed)?),
+    let model = model(figures);
+    let measured = match &model {
+        Some(path) => Some(measure(figures, path, seed)?),
         None => {
             figures.progress(format_args!(
-                "no model of the second edition: train one with examples/apprentice/train.sh --edition general, or set {MODEL}"
+                "no model of the second edition: train one with examples/apprentice/train.sh --edition general, or name one with --model"
             ));
             None
         }
@@ -46,9 +45,11 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     record_roles(figures, measured.as_ref().map(|one| &one.roles));
     record_gate(figures, measured.as_ref().map(|one| &one.gate));
     record_same(figures, measured.as_ref().map(|one| &one.same));
-    context::record(figures, file(MODEL, "general.gguf").as_deref(), seed)?;
-    stream::record(figures, file(MODEL, "general.gguf").as_deref())?;
-    let zero_shot = match file(ZERO_SHOT, "general-zero-shot.gguf") {
+    context::record(figures, model.as_deref(), seed)?;
+    stream::record(figures, model.as_deref())?;
+    let zero_shot =
+        std::env::var_os(ZERO_SHOT).map_or_else(|| beside("general-zero-shot.gguf"), PathBuf::from);
+    let zero_shot = match zero_shot.exists().then_some(zero_shot) {
         Some(path) => {
             let (arena, model) = load(&path)?;
             let key = format!("zero-shot gate, {}", model.capabilities().model);
@@ -63,7 +64,8 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 /// Measures and records what a context of 2,048 tokens comes to.
 pub fn run_context(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed.derive("general", 0);
-    context::record(figures, file(MODEL, "general.gguf").as_deref(), seed)
+    let model = model(figures);
+    context::record(figures, model.as_deref(), seed)
 }
 
 /// All that is measured of one model.
@@ -75,10 +77,20 @@ struct Measured {
     same: Same,
 }
 
-/// The file that a variable names, or one beside the bundled model; `None` where it is not there.
-fn file(variable: &str, name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/apprentice");
-    let path = std::env::var_os(variable).map_or_else(|| beside.join(name), PathBuf::from);
+/// A file beside the bundled model.
+fn beside(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../examples/apprentice")
+        .join(name)
+}
+
+/// The model that is asked for, or the repository's; `None` where it is not there.
+fn model(figures: &Figures<'_>) -> Option<PathBuf> {
+    let path = figures
+        .options()
+        .model
+        .clone()
+        .unwrap_or_else(|| beside("general.gguf"));
     path.exists().then_some(path)
 }
 
