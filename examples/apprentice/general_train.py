@@ -26,8 +26,7 @@ from general_weights import start_from
 from muon import Muon
 
 LEARNT = 1 << 15
-SHORT = 24  # learnt tokens of a document below which each of them weighs more
-CHOICE = 3.0  # weight of the words that say which skill is followed
+CHOICE = 3.0  # weight of a document's first learnt token, and of the words that say which skill is followed
 PACKED = "512,2048,4096"
 ALONE = "96,128,160,192,224,256,320,384,512,1024,4096"
 PARTS = {"early": 0.0, "late": 0.3}  # from which fraction of the run on
@@ -92,21 +91,22 @@ class Text:
 
 
 def weighed(ids, learnt, separator, tokens):
-    """The weight of each place, 0 where nothing is learnt. A short answer (does this skill fit? which one is followed?) is one
-    decision, and would be lost among the many tokens of long ones, which are mostly copied."""
-    starts = np.flatnonzero(ids == separator)
-    sizes = np.diff(np.append(starts, len(ids)))
-    counts = np.add.reduceat(learnt, starts) if len(starts) else np.zeros(0)
-    weights = np.sqrt(SHORT / np.clip(counts, 1, SHORT))
-    each = np.repeat(weights.astype(np.float16), sizes) * learnt[starts[0] :]
+    """The weight of each place, 0 where nothing is learnt. What an answer begins with is often all that is decided (does this skill
+    fit? is there nothing to write?), and would be lost among the many tokens that are copied. It weighs the same in long and in
+    short answers: else the model would say too often what is short."""
+    each = learnt.astype(np.float16)
+    last = np.maximum.accumulate(np.where(ids == separator, np.arange(len(ids)), 0))
+    places = np.flatnonzero(learnt)
+    first = places[np.unique(last[places], return_index=True)[1]]
+    each[first] = CHOICE
     known = {token: number for number, token in enumerate(tokens)}
     ends = np.array(["\u010a" in token for token in tokens])
-    at = np.flatnonzero((ids[starts[0] :] == known.get("Skill", -1)) & (each > 0))
+    at = np.flatnonzero((ids == known.get("Skill", -1)) & learnt)
     for _ in range(16):
         at = at[at + 1 < len(each)] + 1
-        at = at[(each[at] > 0) & ~ends[ids[starts[0] :][at]]]
-        each[at] = np.maximum(each[at], CHOICE)
-    return np.concatenate([np.zeros(starts[0], np.float16), each])
+        at = at[(each[at] > 0) & ~ends[ids[at]]]
+        each[at] = CHOICE
+    return each
 
 
 def pack(documents, room):

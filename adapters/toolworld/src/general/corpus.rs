@@ -62,18 +62,18 @@ impl Mixture {
             (Kind::Alone, 90),
             (Kind::Right, 120),
             (Kind::Irrelevant, 120),
-            (Kind::Both, 130),
+            (Kind::Both, 150),
             (Kind::Stale, 40),
-            (Kind::Opaque, 70),
+            (Kind::Opaque, 90),
         ],
         values: 40,
         unfit: 20,
         gate: 60,
-        fits: 160,
+        fits: 400,
         drill: 30,
-        planned: 800,
+        planned: 600,
         roles: [
-            40, 90, 60, 60, 50, 22, 70, 30, 10, 36, 20, 60, 14, 24, 50, 10,
+            50, 90, 90, 60, 60, 22, 70, 30, 10, 40, 20, 60, 14, 24, 80, 14,
         ],
     };
 

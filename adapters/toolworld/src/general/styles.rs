@@ -209,17 +209,33 @@ struct Composed {
     /// Between the tool and its arguments, and behind them.
     arguments: (&'static str, &'static str),
     /// Between two arguments.
-    and: &'static str,
+    and: String,
     /// Between a parameter and its fixed value.
-    is: &'static str,
+    is: String,
     /// Where the task gives a value.
     given: &'static str,
     /// Before and behind the tool whose result gives a value.
     result: (&'static str, &'static str),
     /// Between two calls.
-    then: &'static str,
+    then: String,
     /// Before each call where lines are numbered or listed; `#` is its number.
     line: &'static str,
+}
+
+/// Signs that say nothing, so that what stands between calls and values can be anything. None is an arrow.
+fn signs(draws: &mut Draws) -> String {
+    const SIGNS: [&str; 22] = [
+        "~", "^", "%", "&", "*", "+", "/", "\\", "|", ":", ";", "=", "_", "-", "<", ">", "!", "?",
+        ".", ",", "@", "$",
+    ];
+    const ARROWS: [&str; 7] = ["->", "=>", "~>", "_>", "<-", "<=", "|>"];
+    loop {
+        let count = draws.between(1, 3);
+        let signs: String = (0..count).map(|_| draws.word(&SIGNS)).collect();
+        if !ARROWS.iter().any(|arrow| signs.contains(arrow)) {
+            return format!(" {signs} ");
+        }
+    }
 }
 
 impl Composed {
@@ -272,7 +288,6 @@ impl Composed {
         let then = word(&[
             "\n",
             "\n",
-            "\n",
             "\n\n",
             "; ",
             ". ",
@@ -308,6 +323,16 @@ impl Composed {
             (" out of ", ""),
             (" = the answer of ", ""),
         ]);
+        let mut or_signs = |usual: &str, share: f64| match draws.chance(share) {
+            true => signs(draws),
+            false => usual.to_owned(),
+        };
+        let and = or_signs(and, 0.1);
+        let is = or_signs(is, 0.15);
+        let then = match then.contains('\n') {
+            true => then.to_owned(),
+            false => or_signs(then, 0.6),
+        };
         Self {
             mark,
             call,
@@ -360,7 +385,7 @@ impl Composed {
                 self.line.replace('#', &number.to_string())
             )
         });
-        let text = lines.collect::<Vec<_>>().join(self.then);
+        let text = lines.collect::<Vec<_>>().join(&self.then);
         let ToolName { verb, noun } = &recipe.tool;
         match draws.weighted(&[60, 10, 10, 10, 10]) {
             0 => text,

@@ -17,7 +17,7 @@ use journeyman_toolworld::split::Split;
 use journeyman_toolworld::world::{World, WorldSpec};
 use serde::{Deserialize, Serialize};
 
-use super::arena::{Answered, Arena, Tried};
+use super::arena::{Arena, Tried};
 use super::variant::Variant;
 use crate::share::{Apart, Share};
 
@@ -274,12 +274,9 @@ fn written(arena: &Arena, tried: &Tried) -> Result<Option<Skill>> {
         candidate: 0,
         rules: Vec::new(),
     };
-    Ok(match arena.ask(&task, 0)? {
-        Answered::Read(answer) => match *answer {
-            RoleAnswer::Draft(draft) => Some(of_draft(&draft)),
-            _ => None,
-        },
-        Answered::Unreadable => None,
+    Ok(match arena.ask(&task, 0)?.answer {
+        Some(RoleAnswer::Draft(draft)) => Some(of_draft(&draft)),
+        _ => None,
     })
 }
 

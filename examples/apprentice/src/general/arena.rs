@@ -49,11 +49,11 @@ pub(crate) struct Tried {
 
 /// What a role answered.
 #[derive(Debug)]
-pub(crate) enum Answered {
-    /// It can be read.
-    Read(Box<RoleAnswer>),
-    /// It cannot.
-    Unreadable,
+pub(crate) struct Answered {
+    /// The model's text.
+    pub(crate) text: String,
+    /// What it says; `None` where it cannot be read.
+    pub(crate) answer: Option<RoleAnswer>,
 }
 
 impl Arena {
@@ -147,9 +147,10 @@ impl Arena {
             asked.json_schema = None;
         }
         let generation = block_on(self.model.generate(&asked))?;
-        Ok(match self.roles.read(&request, &generation.text) {
-            Ok(answer) => Answered::Read(Box::new(answer)),
-            Err(_) => Answered::Unreadable,
+        let answer = self.roles.read(&request, &generation.text).ok();
+        Ok(Answered {
+            text: generation.text,
+            answer,
         })
     }
 }

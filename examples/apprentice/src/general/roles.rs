@@ -10,7 +10,7 @@ use journeyman_toolworld::seed::Draws;
 use serde::{Deserialize, Serialize};
 
 use super::acting::spec;
-use super::arena::{Answered, Arena};
+use super::arena::Arena;
 use crate::share::Share;
 
 /// What a role's answers came to.
@@ -49,16 +49,10 @@ impl Roles {
                 let case = case(role, stage, &mut draws);
                 let request = RoleRequest::new(&case.task, journeyman::Seed(number));
                 let truth = arena.roles.read(&request, &case.answer)?;
-                match arena.ask(&case.task, number)? {
-                    Answered::Read(answer) => {
-                        figures.right.add(agrees(&truth, &answer));
-                        figures.unreadable.add(false);
-                    }
-                    Answered::Unreadable => {
-                        figures.right.add(false);
-                        figures.unreadable.add(true);
-                    }
-                }
+                let said = arena.ask(&case.task, number)?.answer;
+                let right = said.as_ref().is_some_and(|said| agrees(&truth, said));
+                figures.right.add(right);
+                figures.unreadable.add(said.is_none());
             }
         }
         Ok(roles)
@@ -81,11 +75,11 @@ impl Roles {
             let case = case(role, stage, &mut draws);
             let request = RoleRequest::new(&case.task, journeyman::Seed(number));
             let truth = arena.roles.read(&request, &case.answer)?;
-            let said = match arena.ask(&case.task, number)? {
-                Answered::Read(answer) if agrees(&truth, &answer) => continue,
-                Answered::Read(answer) => format!("{answer:#?}"),
-                Answered::Unreadable => "unreadable".to_owned(),
-            };
+            let said = arena.ask(&case.task, number)?;
+            if said.answer.is_some_and(|answer| agrees(&truth, &answer)) {
+                continue;
+            }
+            let said = said.text;
             let prompt = arena.roles.prompt(&request)?.prompt;
             let asked: Vec<String> = prompt
                 .messages

@@ -108,7 +108,8 @@ pub(super) fn evolve(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     if !both {
         return None;
     }
-    let analysis: Vec<String> = (1..).zip(&rows).map(analysed).collect();
+    let mut analysis: Vec<String> = (1..).zip(&rows).map(analysed).collect();
+    analysis.extend(by_feature(&rows));
     let rules: Vec<String> = rule
         .map(|rule| sentence(rule).to_owned())
         .into_iter()
@@ -138,7 +139,7 @@ pub(super) fn evolve(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     Some((task, answer))
 }
 
-/// How a row fared and what it has, so that the rule can be read off: `2 well: fixed, given.`
+/// How a row fared and what it has: `2 well: fixed, given.`
 fn analysed((number, (recipe, good)): (usize, &(Recipe, bool))) -> String {
     let stance = if *good { "well" } else { "badly" };
     let features = Feature::of(&recipe.step_list());
@@ -147,6 +148,33 @@ fn analysed((number, (recipe, good)): (usize, &(Recipe, bool))) -> String {
         true => format!("{number} {stance}: nothing."),
         false => format!("{number} {stance}: {}.", words.join(", ")),
     }
+}
+
+/// The numbers of the rows that fared well, of those that fared badly, and of those that have each feature, so that the rule can be
+/// read off: it is about the feature whose rows are one of the first two lists.
+fn by_feature(rows: &[(Recipe, bool)]) -> Vec<String> {
+    let numbers = |word: &str, holds: &dyn Fn(&Recipe, bool) -> bool| {
+        let numbered = (1..)
+            .zip(rows)
+            .filter(|(_, (recipe, good))| holds(recipe, *good));
+        let numbers: Vec<String> = numbered
+            .map(|(number, _): (usize, _)| number.to_string())
+            .collect();
+        match numbers.is_empty() {
+            true => format!("{word}: none."),
+            false => format!("{word}: {}.", numbers.join(", ")),
+        }
+    };
+    let mut lists = vec![
+        numbers("well", &|_, good| good),
+        numbers("badly", &|_, good| !good),
+    ];
+    lists.extend(Feature::ALL.iter().map(|feature| {
+        numbers(feature.word(), &|recipe, _| {
+            Feature::of(&recipe.step_list()).contains(feature)
+        })
+    }));
+    lists
 }
 
 fn row(recipe: &Recipe, good: bool, draws: &mut Draws) -> Experience {
