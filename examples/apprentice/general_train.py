@@ -91,14 +91,13 @@ class Text:
 
 
 def weighed(ids, learnt, separator, tokens):
-    """The weight of each place, 0 where nothing is learnt. What an answer begins with is often all that is decided (does this skill
-    fit? is there nothing to write?), and would be lost among the many tokens that are copied. It weighs the same in long and in
-    short answers: else the model would say too often what is short."""
+    """The weight of each place, 0 where nothing is learnt. The first learnt token of a document is often a decision (does this skill
+    fit? is there nothing to write?), which would be lost among the many tokens that are copied; as often it only opens an answer.
+    It weighs the same in long and in short answers: else the model would say too often what is short."""
     each = learnt.astype(np.float16)
-    last = np.maximum.accumulate(np.where(ids == separator, np.arange(len(ids)), 0))
     places = np.flatnonzero(learnt)
-    first = places[np.unique(last[places], return_index=True)[1]]
-    each[first] = CHOICE
+    document = np.searchsorted(np.flatnonzero(ids == separator), places)
+    each[places[np.unique(document, return_index=True)[1]]] = CHOICE
     known = {token: number for number, token in enumerate(tokens)}
     ends = np.array(["\u010a" in token for token in tokens])
     at = np.flatnonzero((ids == known.get("Skill", -1)) & learnt)
@@ -284,7 +283,7 @@ def options():
     )
     parser.add_argument("--alone", action=argparse.BooleanOptionalAction, help="one document a row (without: on CPUs)")
     parser.add_argument("--bfloat16", action=argparse.BooleanOptionalAction, help="(without: where it is fast)")
-    parser.add_argument("--room", type=float, default=0.32, help="share of the places of a step that can be learnt; what is beyond is dropped")
+    parser.add_argument("--room", type=float, default=0.32, help="share of the places of a pass that can be learnt; what is beyond is dropped")
     parser.add_argument("--batch", type=int, default=12288, help="tokens of a step, in all processes together")
     parser.add_argument("--pass", dest="each", type=int, help="tokens of one pass of a process (without: 2,048 on CPUs, else a whole step)")
     parser.add_argument("--joined", type=float, default=0.03, help="share of steps with documents in sequence")

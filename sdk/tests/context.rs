@@ -4,7 +4,10 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -37,6 +40,8 @@ struct FourBytes {
     /// How many tokens more each `Say more.` has: rows that are dearer than the fixed text of a prompt.
     dear: usize,
     script: Box<dyn Fn(usize) -> String + Send + Sync>,
+    /// Prompts that it refused as too long.
+    refused: AtomicUsize,
     /// The prompts that it answered.
     prompts: Mutex<Vec<GenerateRequest>>,
 }
@@ -53,6 +58,7 @@ impl FourBytes {
             capabilities: ModelCapabilities::new("four-bytes".into(), context),
             guesses: false,
             dear: 0,
+            refused: AtomicUsize::new(0),
             script: Box::new(script),
             prompts: Mutex::default(),
         }
@@ -82,6 +88,7 @@ impl LanguageModel for FourBytes {
         let at = "FourBytes::generate";
         let (tokens, context) = (self.count(request), self.capabilities.context);
         if tokens > context {
+            self.refused.fetch_add(1, Ordering::Relaxed);
             return Err(Error::invalid(at, "the prompt is longer than the context")
                 .with("prompt_tokens", tokens)
                 .with("context", context));
@@ -546,12 +553,18 @@ fn a_role_whose_least_prompt_is_too_long_is_refused_with_both_lengths() {
 
 #[test]
 fn a_bad_estimate_of_a_roles_prompt_is_corrected() {
-    let mut model = FourBytes::new(2_048, |_| RULES.to_owned());
-    model.guesses = true;
-    let model = Arc::new(model);
-    let played = play(&model, RoleOptions::default(), evolving()).unwrap();
-    assert!(played.shortened.is_some());
-    assert!(FourBytes::tokens(&model.answered()[0]) <= 2_048);
+    for context in [2_048, 3_072, 4_096] {
+        let mut model = FourBytes::new(context, |_| RULES.to_owned());
+        model.guesses = true;
+        let model = Arc::new(model);
+        let played = play(&model, RoleOptions::default(), evolving()).unwrap();
+        assert!(played.shortened.is_some());
+        let tokens = FourBytes::tokens(&model.answered()[0]);
+        let room = context - context / 4;
+        assert!(tokens <= room, "{tokens} of {room}");
+        // The model's own count is worth one refusal, and no search for the last token.
+        assert_eq!(model.refused.load(Ordering::Relaxed), 1, "{context}");
+    }
 }
 
 #[test]

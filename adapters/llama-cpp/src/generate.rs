@@ -120,16 +120,12 @@ impl Tools {
             ToolChoice::Required => (form.begin(only), only),
             _ => (String::new(), None),
         };
-        let known = request
-            .tools
-            .iter()
-            .find(|tool| Some(tool.name.as_str()) == known);
         Ok(Some(Self {
+            arguments: known.and_then(|name| calls.schema(name)),
             form,
             calls,
             choice: request.tool_choice.clone(),
             begun,
-            arguments: known.map(|tool| tool.input_schema.clone()),
             end: "",
         }))
     }

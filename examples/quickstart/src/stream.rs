@@ -7,7 +7,7 @@ use crate::way::Way;
 use journeyman::{Result, Seed, TaskId, domain::Task};
 use journeyman_toolworld::{
     skill_form,
-    stream::{StreamTask, Universe, UniverseSpec},
+    stream::{Member, StreamTask, Universe, UniverseSpec},
 };
 
 /// How many tasks there are.
@@ -30,6 +30,8 @@ pub struct Tasks {
     pub truth: BTreeMap<TaskId, String>,
     /// The tool that each task is about: tasks of one tool share its contract, and so its skill.
     pub tools: BTreeMap<TaskId, String>,
+    /// The services of the universe.
+    pub members: Vec<Member>,
 }
 
 impl Tasks {
@@ -68,6 +70,7 @@ impl Tasks {
             held_out: plain(&held_out)?,
             truth,
             tools,
+            members: universe.members().to_vec(),
         })
     }
 

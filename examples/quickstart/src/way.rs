@@ -9,7 +9,7 @@ use journeyman_toolworld::{
     general::{manner::Manner, recipe::Recipe, skills},
     seed::Draws,
     skill_form,
-    tool::SkillText,
+    stream::Member,
 };
 
 /// How the agent and the world speak with each other.
@@ -35,23 +35,24 @@ impl Way {
         Ok(task)
     }
 
-    /// The skill that says these steps, as this way's model writes it; `None` where the steps are no calls.
-    pub fn draft(self, text: &SkillText) -> Option<SkillDraft> {
+    /// The skill that a member's contract calls for, as this way's model writes it.
+    pub fn draft(self, member: &Member) -> SkillDraft {
         match self {
-            Self::Compact => Some(skill_form::to_draft(text)),
-            Self::Chat => Recipe::of_steps(text).map(|recipe| skills::draft(&recipe)),
+            Self::Compact => skill_form::to_draft(&member.skill()),
+            Self::Chat => skills::draft(&Recipe::of(&member.service, &member.given)),
         }
     }
 
-    /// Whether a skill's body says these steps, in the form in which this way's model writes.
-    pub fn says(self, body: &str, text: &SkillText) -> bool {
+    /// Whether a skill's body says what a member's contract calls for, in the form in which this way's bundled model writes; the calls
+    /// before the last may be in any order.
+    pub fn says(self, body: &str, member: &Member) -> bool {
         match self {
             Self::Compact => {
-                skill_form::read_body(body).is_some_and(|said| said.says_the_same(text))
+                skill_form::read_body(body).is_some_and(|said| said.says_the_same(&member.skill()))
             }
-            Self::Chat => skills::read(body)
-                .zip(Recipe::of_steps(text))
-                .is_some_and(|(said, truth)| said.does_the_same(&truth)),
+            Self::Chat => skills::read(body).is_some_and(|said| {
+                said.does_the_same(&Recipe::of(&member.service, &member.given))
+            }),
         }
     }
 }

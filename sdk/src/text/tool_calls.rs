@@ -108,6 +108,15 @@ impl ToolCalls {
         })
     }
 
+    /// The schema of a tool's arguments, which is one of objects; `None` for a tool that is not there.
+    pub fn schema(&self, tool: &str) -> Option<Value> {
+        let mut schema = self.schemas.get(tool)?.as_value().clone();
+        if let Value::Object(fields) = &mut schema {
+            fields.entry("type").or_insert_with(|| json!("object"));
+        }
+        Some(schema)
+    }
+
     /// Reads the calls of an answer. In an answer that was cut (`Length`) the last call is left out if it is not whole.
     ///
     /// # Errors

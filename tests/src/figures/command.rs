@@ -27,6 +27,10 @@ pub fn run(
         Err(wrong) => return say(progress, &format!("{wrong}\n{USAGE}"), 64),
         Ok(Wanted::List) => list(groups, out),
         Ok(Wanted::Group(name, options)) => match groups.iter().find(|group| group.name == name) {
+            Some(group) if options.model.is_some() && !group.takes_model => {
+                let words = format!("{name} measures the bundled model: leave --model out");
+                return say(progress, &words, 64);
+            }
             Some(group) => measure(group, options, out, progress),
             None => {
                 let known: Vec<_> = groups
@@ -205,18 +209,21 @@ mod tests {
             name: "counted",
             about: "a",
             listed: true,
+            takes_model: false,
             run: counted,
         },
         Group {
             name: "short",
             about: "b",
             listed: true,
+            takes_model: false,
             run: short,
         },
         Group {
             name: "failing",
             about: "c",
             listed: false,
+            takes_model: false,
             run: failing,
         },
     ];

@@ -11,7 +11,7 @@ pub struct Options {
     pub seed: Seed,
     /// Real input that lies outside the repository.
     pub data: Option<PathBuf>,
-    /// The model, where it is not a bundled one; the groups that run agents take it.
+    /// The model, where it is not a bundled one; a group says whether it takes one.
     pub model: Option<PathBuf>,
     /// Whether to go on from what an earlier run saved.
     pub resume: bool,

@@ -1,4 +1,5 @@
-//! A context of 2,048 tokens: attempts of 200 steps, and every role with 24 of what it works on.
+//! A context of 2,048 tokens: attempts of 200 steps, and every role with 24 of what it works on: rows, attempts, findings, or steps of
+//! its one attempt. A review is of one skill.
 
 use std::{
     path::Path,
@@ -69,7 +70,7 @@ struct InContext {
     dropped: u32,
     /// Roles whose prompt was shortened.
     shortened_roles: usize,
-    /// Roles whose answer, of a prompt that was sent, could not be read.
+    /// Roles whose answer, of a prompt that was sent, could not be read; also where a fallback stands in.
     unreadable: usize,
     /// What a run's report would say of each, in words.
     left_out: Vec<String>,
@@ -95,13 +96,15 @@ pub(super) fn record(figures: &mut Figures<'_>, model: Option<&Path>, seed: Seed
     }
     let value = |of: fn(&InContext) -> usize| found.as_ref().map_or(f64::NAN, |one| of(one) as f64);
     let none = Bound::AtMost(0.0);
+    // Where nothing had to be left out, nothing was shown.
+    let some = Bound::AtLeast(1.0);
     let rows: [(&str, f64, Bound); 7] = [
         ("errors", value(|one| one.errors.len()), none),
         ("prompts of attempts", value(|one| one.prompts), Bound::None),
         (
             "prompts of attempts that left something out",
             value(|one| one.shortened_prompts),
-            Bound::None,
+            some,
         ),
         (
             "answers without a call, for which one stood in",
@@ -111,12 +114,12 @@ pub(super) fn record(figures: &mut Figures<'_>, model: Option<&Path>, seed: Seed
         (
             "most steps that a prompt left out",
             value(|one| one.dropped as usize),
-            Bound::None,
+            some,
         ),
         (
             "roles whose prompt left something out",
             value(|one| one.shortened_roles),
-            Bound::None,
+            some,
         ),
         (
             "roles whose answer could not be read",
@@ -254,7 +257,10 @@ fn play(performer: &Performer, role: Role, draws: &mut Draws, found: &mut InCont
     let ask = Box::new(with_much(role, draws));
     let need = Need::Role { ask, seed: Seed(1) };
     let (shortened, error) = match block_on(performer.perform(need))? {
-        Answer::Played(Ok(Some(played))) => (played.shortened, None),
+        Answer::Played(Ok(Some(played))) => {
+            found.unreadable += usize::from(played.fallback);
+            (played.shortened, None)
+        }
         Answer::Played(Err(failed)) => (failed.shortened, Some(failed.error)),
         other => {
             let reason = format!("no answer of a role: {other:?}");

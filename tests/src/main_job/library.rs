@@ -11,11 +11,7 @@ use journeyman::{
     library::SkillLibrary,
     recipe,
 };
-use journeyman_toolworld::{
-    skill_form,
-    stream::{Universe, UniverseSpec},
-    tool::SkillText,
-};
+use journeyman_toolworld::stream::{Member, Universe, UniverseSpec};
 use quickstart::{Tasks, Way};
 
 /// How right a learned library is.
@@ -29,13 +25,7 @@ pub(super) struct Rightness {
 
 pub(super) fn fully_right(committed: &[Committed], tasks: &Tasks, way: Way) -> Result<Rightness> {
     let library = SkillLibrary::replay(committed)?;
-    let bodies: BTreeSet<&str> = tasks.truth.values().map(|body| body.trim()).collect();
-    let truths: Vec<SkillText> = bodies
-        .into_iter()
-        .filter_map(skill_form::read_body)
-        .collect();
-    let drafts = truths.iter().filter_map(|text| way.draft(text));
-    let exact: BTreeSet<String> = drafts.map(|draft| draft.body.trim().to_owned()).collect();
+    let exact = bodies(tasks, way);
     let skills = library.cache().count();
     let share = |holds: &dyn Fn(&str) -> bool| {
         let right = library.cache().filter(|entry| holds(&entry.skill.body));
@@ -44,8 +34,22 @@ pub(super) fn fully_right(committed: &[Committed], tasks: &Tasks, way: Way) -> R
     Ok(Rightness {
         skills,
         exact: share(&|body| exact.contains(body.trim())),
-        same: share(&|body| truths.iter().any(|text| way.says(body, text))),
+        same: share(&|body| about(tasks).any(|member| way.says(body, member))),
     })
+}
+
+/// The services that the tasks are about.
+fn about(tasks: &Tasks) -> impl Iterator<Item = &Member> {
+    let tools: BTreeSet<&String> = tasks.tools.values().collect();
+    let members = tasks.members.iter();
+    members.filter(move |member| tools.contains(&member.service.tool.name.to_string()))
+}
+
+/// What these services call for, as bodies of skills.
+fn bodies(tasks: &Tasks, way: Way) -> BTreeSet<String> {
+    about(tasks)
+        .map(|member| way.draft(member).body.trim().to_owned())
+        .collect()
 }
 
 /// A store with these commits.
@@ -70,8 +74,7 @@ pub(crate) fn true_skills(universe: &Universe, way: Way) -> Result<Vec<Skill>> {
         .members()
         .iter()
         .enumerate()
-        .filter_map(|(index, member)| Some((index, way.draft(&member.skill())?)))
-        .map(|(index, draft)| {
+        .map(|(index, member)| {
             let admittance = Admittance {
                 id: SkillId::new(format!("true-{index:02}")),
                 version: Version(1),
@@ -83,7 +86,7 @@ pub(crate) fn true_skills(universe: &Universe, way: Way) -> Result<Vec<Skill>> {
                 taint: Taint::Clean,
                 parents: Vec::new(),
             };
-            to_skill(&draft, admittance)
+            to_skill(&way.draft(member), admittance)
         })
         .collect()
 }
@@ -91,14 +94,10 @@ pub(crate) fn true_skills(universe: &Universe, way: Way) -> Result<Vec<Skill>> {
 /// The true skills of another universe, without those that the tasks' own truth has.
 pub(super) fn irrelevant(seed: Seed, tasks: &Tasks, way: Way) -> Result<Vec<Committed>> {
     let other = Universe::make(UniverseSpec::default(), seed.derive("elsewhere", 0).0)?;
-    let known: BTreeSet<&str> = tasks.truth.values().map(String::as_str).collect();
-    let known: Vec<SkillText> = known
-        .into_iter()
-        .filter_map(skill_form::read_body)
-        .collect();
+    let known = bodies(tasks, way);
     let skills = true_skills(&other, way)?
         .into_iter()
-        .filter(|skill| !known.iter().any(|text| way.says(&skill.body, text)))
+        .filter(|skill| !known.contains(skill.body.trim()))
         .map(|skill| LibraryChange::Add(Box::new(skill)));
     let tiers = LibraryChange::Configure(recipe::standard().tiers);
     Ok(vec![Committed {

@@ -21,12 +21,14 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = figures.parts(STEPS)?;
     arms::run(figures, &parts)?;
     runtime::run(figures, &parts)?;
-    if parts.way == Way::Compact {
-        // A model by chat is looked at by itself in the group `general`.
-        model::run(figures, &parts)?;
-        scoring::run(figures, &parts)?;
+    if parts.way == Way::Chat {
+        let elsewhere = "a model by chat is looked at by itself in the group `general`";
+        figures.skip("model", elsewhere);
+        figures.skip("scoring", elsewhere);
+        return Ok(());
     }
-    Ok(())
+    model::run(figures, &parts)?;
+    scoring::run(figures, &parts)
 }
 
 /// The key under which a result of this model is saved: another model's is never gone on with.

@@ -13,7 +13,7 @@ mod unresettable;
 use std::{env, path::PathBuf};
 
 use journeyman::{contract::LanguageModel, recipe::Recipe};
-use quickstart::{Parts, Way};
+use quickstart::Parts;
 
 use crate::{
     figures::{Bound, Figures, Outcome, stats},
@@ -75,9 +75,6 @@ pub fn run_departures(figures: &mut Figures<'_>) -> Outcome {
 /// Measures and records what frozen rules do to what is written.
 pub fn run_frozen_rules(figures: &mut Figures<'_>) -> Outcome {
     let parts = figures.parts(STEPS)?;
-    if parts.way != Way::Compact {
-        return Err("frozen-rules reads skills in the compact language: leave --model out".into());
-    }
     frozen_rules::run(figures, &parts)
 }
 

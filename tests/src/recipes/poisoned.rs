@@ -16,8 +16,7 @@ use journeyman::{
 use journeyman_toolworld::{
     rivals::stale_service,
     seed::Draws,
-    stream::{StreamTask, Universe, UniverseSpec},
-    tool::SkillText,
+    stream::{Member, StreamTask, Universe, UniverseSpec},
     world::WorldSpec,
 };
 use quickstart::Parts;
@@ -312,7 +311,7 @@ fn skills(
     universe: &Universe,
     stream: &[StreamTask],
     seed: Seed,
-) -> Result<(Vec<Skill>, BTreeMap<SkillId, SkillText>)> {
+) -> Result<(Vec<Skill>, BTreeMap<SkillId, Member>)> {
     let mut skills = Vec::new();
     let mut wrong = BTreeMap::new();
     let hidden = universe
@@ -328,10 +327,12 @@ fn skills(
         });
         let id = SkillId::new(format!("start-{number:02}"));
         if old.is_some() {
-            wrong.insert(id.clone(), member.skill());
+            wrong.insert(id.clone(), member.clone());
         }
-        let service = old.as_ref().unwrap_or(&member.service);
-        let text = SkillText::of(service, &member.given);
+        let said = Member {
+            service: old.unwrap_or_else(|| member.service.clone()),
+            given: member.given.clone(),
+        };
         let admittance = Admittance {
             id,
             version: Version(1),
@@ -343,9 +344,7 @@ fn skills(
             taint: Taint::Clean,
             parents: Vec::new(),
         };
-        if let Some(draft) = parts.way.draft(&text) {
-            skills.push(to_skill(&draft, admittance)?);
-        }
+        skills.push(to_skill(&parts.way.draft(&said), admittance)?);
     }
     Ok((skills, wrong))
 }

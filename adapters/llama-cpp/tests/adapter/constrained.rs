@@ -111,6 +111,24 @@ fn a_random_model_calls_the_tool_that_it_must_by_its_schema() {
             assert!(must.faults(&arguments).is_empty(), "{arguments}");
         }
     }
+    // A tool without a schema takes an object, too.
+    for bare in [
+        json!({}),
+        Value::Null,
+        json!({"properties": {}, "additionalProperties": false}),
+    ] {
+        let mut asked = request(3);
+        asked.json_schema = None;
+        asked.tools = vec![tool("wait", bare)];
+        asked.tool_choice = ToolChoice::Required;
+        let answer =
+            block_on(model.generate(&asked)).map(|answer| (answer.finish, answer.calls.len()));
+        let whole = matches!(
+            answer,
+            Ok((FinishReason::EndOfText, 1)) | Ok((FinishReason::Length, 0))
+        );
+        assert!(whole || !cfg!(feature = "llguidance"), "{answer:?}");
+    }
     let hard = json!({"type": "object", "properties": {"tool": {"not": {"type": "string"}}}});
     // A schema that no grammar expresses leaves the model free, and its call is checked.
     let mut free = request(1);

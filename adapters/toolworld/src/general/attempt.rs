@@ -60,7 +60,7 @@ impl Attempt {
                     _ => None,
                 }));
             let recipe = Recipe::of_advice(advice, &given);
-            let mut made = skill(&recipe, Style::draw(draws), draws);
+            let mut made = skill(&recipe, Style::draw(&recipe.tool, draws), draws);
             if advice
                 .text
                 .starts_with(&format!("{} {ANY_NOUN}:", recipe.tool.verb))

@@ -41,7 +41,7 @@ const SYSTEMS: [&str; 6] = [
     "An agent calls tools. Where a skill is given and fits, it follows the skill.",
 ];
 
-/// Words of sentences that say nothing: what is beside a task is in no known words.
+/// Words that no task has, for sentences beside it.
 const WORDS: [&str; 64] = [
     "we",
     "you",
@@ -143,12 +143,11 @@ pub(crate) fn prompt(prompt: &mut Prompt, tools: &mut [ToolDefinition], draws: &
         && let Some(Span::Data(text)) = task.and_then(|message| message.content.last_mut())
     {
         let more = sentence(draws);
-        *text = match draws.below(6) {
+        *text = match draws.below(5) {
             0 => format!("{more} {text}"),
             1 => format!("{more}\n{text}"),
             2 => format!("{text}\n{more}"),
-            3 => format!("{text}. {more}"),
-            4 => format!("{text}, {more}"),
+            3 => format!("{text}, {more}"),
             _ => format!("{text} {more}"),
         };
     }

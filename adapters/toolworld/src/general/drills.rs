@@ -159,7 +159,7 @@ pub(crate) fn planned(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
 pub(crate) fn gate(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
     let world = World::make(spec, draws);
     let recipe = Recipe::of(world.target()?, &world.given_names());
-    let skill = skill(&recipe, Style::draw(draws), draws);
+    let skill = skill(&recipe, Style::draw(&recipe.tool, draws), draws);
     let query = match draws.chance(0.5) {
         true => "",
         false => world.query.as_str(),
@@ -189,7 +189,7 @@ pub(crate) fn fits(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
         }
     };
     let dialect = dialect();
-    let skill = dialect.skill_text(&skill(&recipe, Style::draw(draws), draws));
+    let skill = dialect.skill_text(&skill(&recipe, Style::draw(&recipe.tool, draws), draws));
     let question = dialect.fit_question(&world.query, &skill).ok()?;
     let mut prompt = question.prompt;
     broken::role(&mut prompt, draws);

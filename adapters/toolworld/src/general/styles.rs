@@ -3,6 +3,7 @@
 use super::manner::spaced;
 use super::recipe::{Origin, Recipe, json_value};
 use crate::seed::Draws;
+use crate::split::Split;
 use crate::tool::{ToolName, wire_name};
 
 /// How a skill is written.
@@ -31,9 +32,8 @@ pub enum Style {
 }
 
 impl Style {
-    /// The styles of training text, with their weights.
-    const TRAINED: [(Self, u32); 9] = [
-        (Self::Composed, 50),
+    /// The styles of skills, with their weights.
+    const USUAL: [(Self, u32); 8] = [
         (Self::Numbered, 30),
         (Self::Plain, 12),
         (Self::Bullets, 12),
@@ -44,11 +44,19 @@ impl Style {
         (Self::Arise, 8),
     ];
 
-    /// Draws a style of training text.
+    /// The share of skills of training text whose form is put together by chance.
+    const COMPOSED: f64 = 0.33;
+
+    /// Draws the style of a skill about this tool. [`Composed`](Self::Composed) is for training text alone: a held-out tool, which only
+    /// evaluations have, gets one of the usual styles.
     #[must_use]
-    pub fn draw(draws: &mut Draws) -> Self {
-        let at = draws.weighted(&Self::TRAINED.map(|(_, weight)| weight));
-        Self::TRAINED
+    pub fn draw(tool: &ToolName, draws: &mut Draws) -> Self {
+        let trains = Split::of(&tool.verb, &tool.noun) == Split::Training;
+        if trains && draws.chance(Self::COMPOSED) {
+            return Self::Composed;
+        }
+        let at = draws.weighted(&Self::USUAL.map(|(_, weight)| weight));
+        Self::USUAL
             .get(at)
             .map_or(Self::Numbered, |(style, _)| *style)
     }

@@ -78,8 +78,9 @@ impl Scene {
         };
         let other = Recipe::of_steps(&irrelevant_skill(&spec, &mut world, draws));
         let own = Recipe::of(world.target()?, &world.given_names());
-        let right = skill(&own, Style::draw(draws), draws);
-        let mut wrong = skill(&other?, Style::draw(draws), draws);
+        let other = other?;
+        let right = skill(&own, Style::draw(&own.tool, draws), draws);
+        let mut wrong = skill(&other, Style::draw(&other.tool, draws), draws);
         if wrong.name == right.name {
             wrong = of_draft(&draft(&Recipe::of_steps(&irrelevant_skill(
                 &spec, &mut world, draws,

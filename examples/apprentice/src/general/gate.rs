@@ -82,9 +82,14 @@ impl Gate {
         let right = draws.below(CANDIDATES);
         texts.insert(right, own.step_list());
         let mut skills: Vec<Skill> = Vec::new();
-        for text in &texts {
-            if let Some(recipe) = Recipe::of_steps(text) {
-                let style = Style::draw(draws);
+        for (at, text) in texts.iter().enumerate() {
+            // A step list does not say which of several calls gives a value; the right one is known.
+            let recipe = match at == right {
+                true => Some(own.clone()),
+                false => Recipe::of_steps(text),
+            };
+            if let Some(recipe) = recipe {
+                let style = Style::draw(&recipe.tool, draws);
                 skills.push(skill(&recipe, style, draws));
             }
         }

@@ -18,7 +18,7 @@ use crate::{
     telemetry::Chat,
 };
 
-/// The greatest number of prompts that are tried for one request before it is given up as too long.
+/// The greatest number of shorter prompts that are tried for one request.
 const ROUNDS: usize = 8;
 /// Of the room that a prompt's characters should need by its count, one part in so many is left free.
 const SLACK_PART: usize = 32;
@@ -223,48 +223,35 @@ async fn fitted(
     };
     let whole = count;
     let answer = ask.max_tokens;
-    let mut search = Search::default();
-    for round in 0..=ROUNDS {
-        let tried = Size {
-            chars: ask.prompt.text().chars().count(),
-            tokens: count.tokens,
+    let mut long = None;
+    let mut rounds = 0..ROUNDS;
+    while !room.fits(answer, count) {
+        let Some(round) = rounds.next() else {
+            return Err(lacks_context(request.task.role(), model, count.tokens));
         };
+        let tried = Size::of(&ask, count);
+        long = Some(tried);
         let most = room.for_prompt(answer, count);
-        let fits = room.fits(answer, count);
-        if fits && (request.room.is_none() || most - tried.tokens <= most / FILLED_PART) {
-            search.fits = Some((tried, request.room, ask, count));
-            break;
-        }
-        let next = match fits {
-            true if search.gains(tried) => {
-                search.fits = Some((tried, request.room, ask, count));
-                search.between(most)
-            }
-            true => None,
-            false => {
-                search.long = Some(tried);
-                search.between(most).or_else(|| {
-                    // Characters and tokens go apart: the last round takes the shortest prompt that there is.
-                    let narrower = tried.chars.saturating_mul(most) / tried.tokens.max(1);
-                    Some(match round + 1 < ROUNDS {
-                        true => narrower - narrower / SLACK_PART,
-                        false => 0,
-                    })
-                })
-            }
-        };
-        let (Some(chars), true) = (next, round < ROUNDS) else {
-            break;
-        };
-        request.room = Some(chars);
+        let narrower = tried.chars.saturating_mul(most) / count.tokens.max(1);
+        // Characters and tokens go apart: the last round takes the shortest prompt that there is.
+        request.room = Some(match round + 1 < ROUNDS {
+            true => narrower - narrower / SLACK_PART,
+            false => 0,
+        });
         ask = roles.prompt(request)?;
         count = model.count_prompt(&ask).await?;
     }
-    let Some((_, kept, mut ask, count)) = search.fits else {
-        return Err(lacks_context(request.task.role(), model, count.tokens));
-    };
-    request.room = kept;
-    if kept.is_some() {
+    // A model's own count of a prompt that it refused and an estimate are of two scales: between them nothing can be found.
+    if let (Some(long), None, false) = (long, counted, count.estimated) {
+        let bracket = (Size::of(&ask, count), long);
+        let rounds = rounds.len();
+        let wider = widened(model, roles, request, (room, answer), bracket, rounds).await?;
+        if let Some((chars, prompt, tokens)) = wider {
+            request.room = Some(chars);
+            (ask, count) = (prompt, tokens);
+        }
+    }
+    if request.room.is_some() {
         let before = shortened.as_ref().map_or(0, |before| before.whole);
         *shortened = Some(ShortenedPrompt {
             whole: as_u64(whole.tokens).max(before),
@@ -277,42 +264,72 @@ async fn fitted(
     Ok(ask)
 }
 
+/// A longer prompt that fits, with its room in characters and its count; `None` where the one that is known is long enough, or none
+/// was found in so many `rounds`. The fixed text of a prompt and the data in it have different numbers of characters a token, so a
+/// prompt that was narrowed by the average may be far shorter than it has to be.
+async fn widened(
+    model: &dyn LanguageModel,
+    roles: &dyn Roles,
+    request: &RoleRequest<'_>,
+    (room, answer): (Room, usize),
+    (mut fits, mut long): (Size, Size),
+    rounds: usize,
+) -> Result<Option<(usize, GenerateRequest, TokenCount)>> {
+    let mut found = None;
+    for _ in 0..rounds {
+        let most = room.for_prompt(answer, fits.count);
+        let free = most.saturating_sub(fits.tokens());
+        let Some(chars) = fits
+            .towards(long, free)
+            .filter(|_| free > most / FILLED_PART)
+        else {
+            break;
+        };
+        let wider = RoleRequest {
+            room: Some(chars),
+            ..request.clone()
+        };
+        let ask = roles.prompt(&wider)?;
+        let tried = Size::of(&ask, model.count_prompt(&ask).await?);
+        if !room.fits(answer, tried.count) {
+            long = tried;
+        } else if tried.chars > fits.chars {
+            fits = tried;
+            found = Some((chars, ask, tried.count));
+        } else {
+            break;
+        }
+    }
+    Ok(found)
+}
+
 /// The length of a prompt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct Size {
     chars: usize,
-    tokens: usize,
+    count: TokenCount,
 }
 
-/// The search for the longest prompt that fits. The fixed text of a prompt and the data in it have different numbers of characters
-/// a token, so neither is told by their average.
-#[derive(Debug, Default)]
-struct Search {
-    /// The longest prompt that fits, with its room and its count.
-    fits: Option<(Size, Option<usize>, GenerateRequest, TokenCount)>,
-    /// The shortest one that does not.
-    long: Option<Size>,
-}
-
-impl Search {
-    /// Whether a prompt that fits is longer than the one that is known.
-    fn gains(&self, tried: Size) -> bool {
-        let known = self.fits.as_ref().map(|(size, ..)| *size);
-        known.is_none_or(|known| tried.chars > known.chars)
+impl Size {
+    fn of(ask: &GenerateRequest, count: TokenCount) -> Self {
+        Self {
+            chars: ask.prompt.text().chars().count(),
+            count,
+        }
     }
 
-    /// A number of characters between the longest prompt that fits and the shortest one that does not, by a straight line through
-    /// both; `None` where one of them is missing, or nothing lies between them.
-    fn between(&self, most: usize) -> Option<usize> {
-        let (fits, ..) = self.fits.as_ref()?;
-        let long = self.long?;
-        let (chars, tokens) = (
-            long.chars.checked_sub(fits.chars)?,
-            long.tokens.checked_sub(fits.tokens)?,
-        );
-        let more = chars.saturating_mul(most.checked_sub(fits.tokens)?) / tokens.max(1);
+    fn tokens(self) -> usize {
+        self.count.tokens
+    }
+
+    /// The number of characters at which `free` tokens more than here are used, by a straight line to a longer prompt; `None` where
+    /// nothing lies between.
+    fn towards(self, long: Self, free: usize) -> Option<usize> {
+        let chars = long.chars.checked_sub(self.chars)?;
+        let tokens = long.tokens().checked_sub(self.tokens())?;
+        let more = chars.saturating_mul(free) / tokens.max(1);
         let more = more - more / SLACK_PART;
-        (more > 0).then(|| fits.chars.saturating_add(more))
+        (more > 0).then(|| self.chars.saturating_add(more))
     }
 }
 

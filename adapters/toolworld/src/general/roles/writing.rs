@@ -165,7 +165,7 @@ pub(super) fn refactor(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     let given = world.given_names();
     let recipe = Recipe::of(target, &given);
     let skills: Vec<Skill> = match shares && draws.chance(0.3) {
-        true => vec![skill(&recipe, Style::draw(draws), draws)],
+        true => vec![skill(&recipe, Style::draw(&recipe.tool, draws), draws)],
         false => Vec::new(),
     };
     let answer = match (shares, rules::under(&kept, target, &given)) {
