@@ -1,6 +1,8 @@
 //! A context of 2,048 tokens: attempts of 200 steps, and every role with 24 of what it works on: rows, attempts, findings, or steps of
 //! its one attempt. A review is of one skill.
 
+mod much;
+
 use std::{
     path::Path,
     sync::{
@@ -16,11 +18,11 @@ use journeyman::{
     builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
     contract::{
         Attempt, Backends, Environment as _, Executor as _, FinishReason, FixedGuidance,
-        GenerateRequest, Generation, LanguageModel, ModelCapabilities, RoleTask, TokenCount,
+        GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenCount,
     },
     domain::{
-        Injection, NativeCall, Observation, Outcome as Ended, Role, Skill, Source, Task, ToolCall,
-        Trace, Transition,
+        Injection, NativeCall, Observation, Outcome as Ended, Role, Source, Task, ToolCall,
+        Transition,
     },
     policy::Answer,
     recipe,
@@ -31,11 +33,7 @@ use journeyman::{
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use journeyman_toolworld::{
     form::ContractForm,
-    general::{
-        manner::Manner,
-        roles::{Stage, case},
-        tools::definitions,
-    },
+    general::{manner::Manner, tools::definitions},
     lexicon::foreign_words,
     seed::Draws,
     world::World,
@@ -51,8 +49,6 @@ const CONTEXT: u32 = 2_048;
 const STEPS: usize = 200;
 /// Attempts a seed.
 const ATTEMPTS: u64 = 2;
-/// Attempts, rows, skills, findings, or steps of an attempt, that a role is shown.
-const ROWS: usize = 24;
 /// Words that stand behind each result and each text, as the output of real tools is long.
 const WORDS: usize = 30;
 
@@ -254,7 +250,7 @@ fn attempt(model: &Arc<dyn LanguageModel>, draws: &mut Draws, found: &mut InCont
 
 /// Asks a role as a run does, with 24 of what it works on.
 fn play(performer: &Performer, role: Role, draws: &mut Draws, found: &mut InContext) -> Result<()> {
-    let ask = Box::new(with_much(role, draws));
+    let ask = Box::new(much::question(role, draws));
     let need = Need::Role { ask, seed: Seed(1) };
     let (shortened, error) = match block_on(performer.perform(need))? {
         Answer::Played(Ok(Some(played))) => {
@@ -281,131 +277,4 @@ fn play(performer: &Performer, role: Role, draws: &mut Draws, found: &mut InCont
         ));
     }
     Ok(())
-}
-
-/// A role's question about 24 items, or an attempt of 24 steps, with long texts.
-fn with_much(role: Role, draws: &mut Draws) -> RoleTask {
-    let dialect = ChatDialect::default();
-    let mut draw = || {
-        let spec = apprentice::general::spec(draws);
-        let stage = Stage {
-            spec: &spec,
-            dialect: &dialect,
-        };
-        let task = case(role, stage, draws).task;
-        lengthened(task, draws)
-    };
-    let mut task = draw();
-    for _ in 1..ROWS {
-        add(&mut task, draw());
-    }
-    task
-}
-
-/// Adds the items of another question of the same role, up to 24 of each.
-fn add(task: &mut RoleTask, more: RoleTask) {
-    fn extend<T>(items: &mut Vec<T>, more: Vec<T>) {
-        items.extend(more);
-        items.truncate(ROWS);
-    }
-    match (task, more) {
-        (RoleTask::Summarize { attempts }, RoleTask::Summarize { attempts: more })
-        | (RoleTask::Refine { attempts, .. }, RoleTask::Refine { attempts: more, .. }) => {
-            extend(attempts, more);
-        }
-        (
-            RoleTask::Refactor {
-                attempts, skills, ..
-            },
-            RoleTask::Refactor {
-                attempts: more,
-                skills: beside,
-                ..
-            },
-        ) => {
-            extend(attempts, more);
-            extend(skills, beside);
-        }
-        (RoleTask::Evolve { rows, .. }, RoleTask::Evolve { rows: more, .. }) => extend(rows, more),
-        (RoleTask::DistilPrototype { members }, RoleTask::DistilPrototype { members: more }) => {
-            extend(members, more);
-        }
-        (
-            RoleTask::Route { prototypes, .. },
-            RoleTask::Route {
-                prototypes: more, ..
-            },
-        ) => extend(prototypes, more),
-        (
-            RoleTask::DistilBank {
-                findings, skills, ..
-            },
-            RoleTask::DistilBank {
-                findings: more,
-                skills: beside,
-                ..
-            },
-        ) => {
-            extend(findings, more);
-            extend(skills, beside);
-        }
-        (RoleTask::Curate { skills, .. }, RoleTask::Curate { skills: more, .. }) => {
-            extend(skills, more);
-        }
-        (RoleTask::Tag { task }, RoleTask::Tag { task: more }) => {
-            task.instruction = format!("{}\n{}", task.instruction, more.instruction);
-        }
-        // What is left is about one attempt, which is 24 steps long already, or about one skill.
-        _ => {}
-    }
-}
-
-/// The same with attempts of 24 steps, long results and long skills.
-fn lengthened(mut task: RoleTask, draws: &mut Draws) -> RoleTask {
-    let mut trace = |trace: &mut Trace| {
-        let steps = trace.trajectory.steps.clone();
-        let last = steps.len().saturating_sub(1);
-        // The first steps come again and again, so that the attempt ends as it did.
-        let before = steps.iter().take(last.max(1)).cycle();
-        let mut made: Vec<_> = before.take(ROWS - 1).cloned().collect();
-        made.extend(steps.get(last).cloned());
-        for (index, step) in (0..).zip(&mut made) {
-            step.index = index;
-            let more = foreign_words(WORDS, draws);
-            step.result.text = format!("{} {more}", step.result.text);
-        }
-        trace.trajectory.steps = made;
-    };
-    match &mut task {
-        RoleTask::Summarize { attempts }
-        | RoleTask::Refactor { attempts, .. }
-        | RoleTask::Refine { attempts, .. } => attempts.iter_mut().for_each(&mut trace),
-        RoleTask::Extract { attempt, .. }
-        | RoleTask::Attribute { attempt, .. }
-        | RoleTask::Bundle { attempt, .. }
-        | RoleTask::Segment { attempt, .. }
-        | RoleTask::Curate { attempt, .. }
-        | RoleTask::Lesson { attempt } => trace(attempt),
-        RoleTask::DistilPrototype { members } => {
-            members.iter_mut().for_each(|one| trace(&mut one.attempt));
-        }
-        RoleTask::Route { subgoal, .. } | RoleTask::Score { subgoal, .. } => {
-            trace(&mut subgoal.attempt);
-        }
-        _ => {}
-    }
-    let mut skill = |skill: &mut Skill| {
-        skill.body = format!("{}\n{}", skill.body, foreign_words(WORDS, draws));
-    };
-    match &mut task {
-        RoleTask::Refactor { skills, .. }
-        | RoleTask::Curate { skills, .. }
-        | RoleTask::DistilBank { skills, .. } => skills.iter_mut().for_each(skill),
-        RoleTask::Evolve { rows, .. } => rows.iter_mut().for_each(|row| skill(&mut row.skill)),
-        RoleTask::Refine { skill: one, .. }
-        | RoleTask::Bundle { skill: one, .. }
-        | RoleTask::Review { skill: one } => skill(one),
-        _ => {}
-    }
-    task
 }

@@ -6,6 +6,7 @@ pub mod acting;
 mod attempt;
 mod broken;
 pub mod chatml;
+mod composed;
 pub mod corpus;
 pub mod document;
 mod drills;

@@ -287,7 +287,7 @@ async fn widened(
         };
         let wider = RoleRequest {
             room: Some(chars),
-            ..request.clone()
+            ..*request
         };
         let ask = roles.prompt(&wider)?;
         let tried = Size::of(&ask, model.count_prompt(&ask).await?);
