@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use journeyman::Result;
-use journeyman::contract::{RoleRequest, Roles as _};
+use journeyman::contract::{RoleAnswer, RoleRequest, Roles as _};
 use journeyman::domain::Role;
-use journeyman_toolworld::general::roles::{Stage, agrees, case};
+use journeyman_toolworld::general::roles::{RoleCase, Stage, agrees, case};
 use journeyman_toolworld::seed::Draws;
 use serde::{Deserialize, Serialize};
 
 use super::acting::spec;
-use super::arena::Arena;
+use super::arena::{Answered, Arena};
 use crate::share::Share;
 
 /// What a role's answers came to.
@@ -37,22 +37,11 @@ impl Roles {
     pub fn measure(arena: &Arena, seed: u64, count: usize) -> Result<Self> {
         let mut roles = Self::default();
         for role in Role::ALL {
-            let label = format!("general evaluation of {role}");
             let figures = roles.by_role.entry(role.to_string()).or_default();
             for number in 0..count as u64 {
-                let mut draws = Draws::new(&label, &[seed, number]);
-                let spec = spec(&mut draws);
-                let stage = Stage {
-                    spec: &spec,
-                    dialect: &arena.dialect,
-                };
-                let case = case(role, stage, &mut draws);
-                let request = RoleRequest::new(&case.task, journeyman::Seed(number));
-                let truth = arena.roles.read(&request, &case.answer)?;
-                let said = arena.ask(&case.task, number)?.answer;
-                let right = said.as_ref().is_some_and(|said| agrees(&truth, said));
-                figures.right.add(right);
-                figures.unreadable.add(said.is_none());
+                let asked = Asked::of(arena, role, seed, number)?;
+                figures.right.add(asked.is_right());
+                figures.unreadable.add(asked.said.answer.is_none());
             }
         }
         Ok(roles)
@@ -63,33 +52,53 @@ impl Roles {
     /// # Errors
     /// What the model gives.
     pub fn failed(arena: &Arena, role: Role, seed: u64, count: usize) -> Result<Vec<String>> {
-        let label = format!("general evaluation of {role}");
         let mut failed = Vec::new();
         for number in 0..count as u64 {
-            let mut draws = Draws::new(&label, &[seed, number]);
-            let spec = spec(&mut draws);
-            let stage = Stage {
-                spec: &spec,
-                dialect: &arena.dialect,
-            };
-            let case = case(role, stage, &mut draws);
-            let request = RoleRequest::new(&case.task, journeyman::Seed(number));
-            let truth = arena.roles.read(&request, &case.answer)?;
-            let said = arena.ask(&case.task, number)?;
-            if said.answer.is_some_and(|answer| agrees(&truth, &answer)) {
+            let asked = Asked::of(arena, role, seed, number)?;
+            if asked.is_right() {
                 continue;
             }
-            let said = said.text;
+            let request = RoleRequest::new(&asked.case.task, journeyman::Seed(number));
             let prompt = arena.roles.prompt(&request)?.prompt;
-            let asked: Vec<String> = prompt
+            let messages = prompt
                 .messages
                 .iter()
-                .map(|message| format!("[{:?}] {}", message.speaker, message.text()))
-                .collect();
-            let asked = asked.join("\n");
-            let answer = &case.answer;
-            failed.push(format!("{asked}\n\ntrue: {answer}\n\nmodel: {said}\n"));
+                .map(|message| format!("[{:?}] {}", message.speaker, message.text()));
+            let prompt = messages.collect::<Vec<_>>().join("\n");
+            let (answer, said) = (&asked.case.answer, &asked.said.text);
+            failed.push(format!("{prompt}\n\ntrue: {answer}\n\nmodel: {said}\n"));
         }
         Ok(failed)
+    }
+}
+
+/// A case with its true answer and the model's.
+struct Asked {
+    case: RoleCase,
+    truth: RoleAnswer,
+    said: Answered,
+}
+
+impl Asked {
+    fn of(arena: &Arena, role: Role, seed: u64, number: u64) -> Result<Self> {
+        let label = format!("general evaluation of {role}");
+        let mut draws = Draws::new(&label, &[seed, number]);
+        let spec = spec(&mut draws);
+        let stage = Stage {
+            spec: &spec,
+            dialect: &arena.dialect,
+        };
+        let case = case(role, stage, &mut draws);
+        let request = RoleRequest::new(&case.task, journeyman::Seed(number));
+        Ok(Self {
+            truth: arena.roles.read(&request, &case.answer)?,
+            said: arena.ask(&case.task, number)?,
+            case,
+        })
+    }
+
+    fn is_right(&self) -> bool {
+        let said = self.said.answer.as_ref();
+        said.is_some_and(|said| agrees(&self.truth, said))
     }
 }
