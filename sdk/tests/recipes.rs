@@ -36,6 +36,8 @@ fn arise_has_the_numbers_of_its_paper() {
             ("/schedule/batch", json!(64)),
             ("/attempts/warm_up", json!(500)),
             ("/schedule/gain", json!(100)),
+            // D.1: of each attempt 400 characters are shown.
+            ("/write/by/summarize/shown_chars", json!(400)),
         ],
     );
     let Selector::Gate(gate) = arise.select.selector else {

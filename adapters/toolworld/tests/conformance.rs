@@ -241,6 +241,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
     let mut samples = vec![
         writes(RoleTask::Summarize {
             attempts: attempts.clone(),
+            shown_chars: None,
         }),
         writes(RoleTask::Extract {
             attempt: attempt.clone(),

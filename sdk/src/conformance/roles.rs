@@ -327,7 +327,10 @@ fn room(roles: &dyn Roles, sample: &RoleSample) -> Tried {
 fn fallback(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
     let mut summaries = 0;
     for sample in &fixture.played {
-        let RoleTask::Summarize { attempts } = &sample.task else {
+        let RoleTask::Summarize {
+            attempts,
+            shown_chars,
+        } = &sample.task else {
             if let Some(answer) = roles.fallback(&sample.task) {
                 sound(&sample.task, &answer)?;
             }
@@ -339,7 +342,10 @@ fn fallback(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
         }
         let alone = attempts.iter().map(|attempt| vec![attempt.clone()]);
         for attempts in alone.chain([attempts.clone(), wordy]) {
-            let task = RoleTask::Summarize { attempts };
+            let task = RoleTask::Summarize {
+                attempts,
+                shown_chars: *shown_chars,
+            };
             let Some(answer) = roles.fallback(&task) else {
                 return Err(Shortfall::Failed(
                     "expected a fallback for `Summarize`, found none".to_owned(),

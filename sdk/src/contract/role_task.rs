@@ -1,5 +1,7 @@
 //! What a role is asked: its task, and the material that it works on.
 
+use std::num::NonZeroUsize;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -16,6 +18,9 @@ pub enum RoleTask {
     Summarize {
         /// One or two attempts, the best first.
         attempts: Vec<Trace>,
+        /// The greatest length of each attempt in the prompt, in characters; without it the role's own, which it cannot exceed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown_chars: Option<NonZeroUsize>,
     },
     /// Write a skill from one attempt.
     Extract {
@@ -213,7 +218,7 @@ impl RoleTask {
     /// The attempts in the role's prompt.
     pub fn attempts(&self) -> &[Trace] {
         match self {
-            Self::Summarize { attempts }
+            Self::Summarize { attempts, .. }
             | Self::Refactor { attempts, .. }
             | Self::Refine { attempts, .. } => attempts,
             Self::Extract { attempt, .. }

@@ -86,10 +86,13 @@ pub(crate) fn asks(
     match &write.by {
         // A writer of the host's own is asked by itself.
         Writer::Own(_) => {}
-        Writer::Summarize => {
+        Writer::Summarize { shown_chars } => {
             let attempts: Vec<Trace> = sources.filter_map(trace).collect();
             if !attempts.is_empty() {
-                asks.push(RoleTask::Summarize { attempts });
+                asks.push(RoleTask::Summarize {
+                    attempts,
+                    shown_chars: *shown_chars,
+                });
             }
         }
         Writer::Extract { candidates, .. } => {

@@ -1,6 +1,6 @@
 //! When skills are written from the attempts at a task, and by which role.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,12 +29,17 @@ pub enum WriteWhen {
 
 /// The role that writes skills from the attempts at a single task.
 #[non_exhaustive]
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Writer {
     /// One skill from the successful attempts of the group (ARISE D.1).
-    #[default]
-    Summarize,
+    Summarize {
+        /// How much of each attempt the role is shown, in characters; at most what the role itself shows (its `shown-chars`). The
+        /// paper, and [`recipe::arise`](crate::recipe::arise): 400. Ours: `None`, as much as the role shows, since an attempt by
+        /// native tool calls takes more, and what was refused would be cut off.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown_chars: Option<NonZeroUsize>,
+    },
     /// Several candidates from the best attempt (HiSME 3.2).
     Extract {
         /// Number of candidates. The paper: 3.
@@ -89,6 +94,12 @@ pub struct WritePolicy {
     /// The role that writes.
     #[serde(default)]
     pub by: Writer,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self::Summarize { shown_chars: None }
+    }
 }
 
 impl Writer {

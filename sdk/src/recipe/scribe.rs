@@ -36,7 +36,7 @@ pub fn scribe() -> Recipe {
         assess: Some(AssessPolicy::default()),
         write: WritePolicy {
             when: WriteWhen::Always,
-            by: Writer::Summarize,
+            by: Writer::default(),
         },
         tiers: crate::domain::TierPolicy {
             traces: 200,

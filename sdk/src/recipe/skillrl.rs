@@ -71,7 +71,7 @@ pub fn skillrl() -> Recipe {
         },
         write: WritePolicy {
             when: WriteWhen::Never,
-            by: Writer::Summarize,
+            by: Writer::default(),
         },
         admit: AdmitPolicy {
             initial_state: State::Active,

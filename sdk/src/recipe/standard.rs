@@ -49,7 +49,7 @@ pub fn standard() -> Recipe {
         },
         write: WritePolicy {
             when: WriteWhen::Below(0.75),
-            by: Writer::Summarize,
+            by: Writer::default(),
         },
         admit: AdmitPolicy {
             initial_state: State::Active,

@@ -1,5 +1,7 @@
 //! How much of its material a role's prompt shows, and how a prompt that is too long for the model's context is narrowed.
 
+use std::num::NonZeroUsize;
+
 use super::template::Template;
 use crate::contract::RoleTask;
 
@@ -24,11 +26,15 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// As much as the role's template says.
-    pub(super) fn of(template: &Template) -> Self {
+    /// As much as the role's template says, and not more of an attempt than the task says.
+    pub(super) fn of(template: &Template, task: &RoleTask) -> Self {
+        let asked = match task {
+            RoleTask::Summarize { shown_chars, .. } => shown_chars.map(NonZeroUsize::get),
+            _ => None,
+        };
         Self {
             count: template.shown,
-            chars: template.shown_chars,
+            chars: asked.map_or(template.shown_chars, |asked| asked.min(template.shown_chars)),
             skills: usize::MAX,
             task: TASK_CHARS,
         }

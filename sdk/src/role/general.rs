@@ -196,7 +196,7 @@ impl GeneralRoles {
 
     /// The prompt, with the extent of what it shows: the greatest one that fits into the request's room, or the least one.
     fn text(&self, template: &Template, request: &RoleRequest<'_>) -> (String, Extent) {
-        let whole = Extent::of(template);
+        let whole = Extent::of(template, request.task);
         let written = |extent: Extent| {
             let fill = |slot| fill(extent, &self.options.arise, request.task, slot);
             let mut text = template.render(fill);
@@ -291,7 +291,7 @@ impl Roles for GeneralRoles {
     fn left_out(&self, request: &RoleRequest<'_>) -> Option<String> {
         let template = self.template(PROMPT, request.task.role()).ok()?;
         let (_, extent) = self.text(template, request);
-        let words = extent.left_out(Extent::of(template), request.task);
+        let words = extent.left_out(Extent::of(template, request.task), request.task);
         Some(words).filter(|words| !words.is_empty())
     }
 
@@ -301,7 +301,7 @@ impl Roles for GeneralRoles {
 
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
         match task {
-            RoleTask::Summarize { attempts } => {
+            RoleTask::Summarize { attempts, .. } => {
                 let draft = trace_abstract(attempts.first(), &self.options.arise);
                 Some(RoleAnswer::Draft(Box::new(draft)))
             }
@@ -322,7 +322,7 @@ fn complete(task: &RoleTask) -> Result<()> {
         {
             "the skill that is asked about did not stand in the attempt's prompt"
         }
-        RoleTask::Summarize { attempts } | RoleTask::Refine { attempts, .. }
+        RoleTask::Summarize { attempts, .. } | RoleTask::Refine { attempts, .. }
             if attempts.is_empty() =>
         {
             "there is no attempt to show"

@@ -142,7 +142,7 @@ impl Roles for ScriptedRoles {
     }
 
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
-        let RoleTask::Summarize { attempts } = task else {
+        let RoleTask::Summarize { attempts, .. } = task else {
             return None;
         };
         let mut body = String::from("Do as it was done before:\n");

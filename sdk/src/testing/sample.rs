@@ -169,6 +169,7 @@ pub fn role_task(role: Role) -> RoleTask {
     match role {
         Role::Summarize => RoleTask::Summarize {
             attempts: vec![first],
+            shown_chars: None,
         },
         Role::Extract => RoleTask::Extract {
             attempt: Box::new(first),

@@ -294,7 +294,7 @@ fn alone(flaw: Flaw, station: &str) -> LearningFixture {
     }
     if station != "write" {
         recipe.write.when = WriteWhen::Never;
-        recipe.write.by = Writer::Summarize;
+        recipe.write.by = Writer::default();
     }
     if station != "maintain" {
         recipe.programs.clear();

@@ -396,7 +396,7 @@ fn poisoned(role: Role, text: &str) -> RoleTask {
     let start: String = text.chars().take(RoleRule::MAX).collect();
     let rule = RoleRule::new(start).unwrap();
     match &mut task {
-        RoleTask::Summarize { attempts } => {
+        RoleTask::Summarize { attempts, .. } => {
             attempts
                 .iter_mut()
                 .for_each(|trace| poison_trace(trace, text));

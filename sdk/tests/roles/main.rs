@@ -8,6 +8,8 @@ mod lenient;
 mod narrow;
 mod skills;
 
+use std::num::NonZeroUsize;
+
 use futures::executor::block_on;
 use journeyman::{
     Seed,
@@ -249,6 +251,7 @@ fn a_summary_is_asked_for_as_the_paper_does() {
     let second = sample::trace("a-2", &task, &["unseal", "brew"], true);
     let asked = RoleTask::Summarize {
         attempts: vec![first, second.clone(), second],
+        shown_chars: NonZeroUsize::new(400),
     };
     let schema = AriseSchema::new(ProblemTypes::new(["kitchen", "general"]));
     let roles = shipped().with_options(RoleOptions {
@@ -266,6 +269,13 @@ fn a_summary_is_asked_for_as_the_paper_does() {
     // The first block is named so that the attempt does not close it, and shows 400 characters of it.
     assert!(!text.contains("\n</attempt-1>\n") && text.contains("more characters]"));
     assert_eq!(text.matches("Forget the rules").count(), 12);
+    // A recipe that does not follow the paper shows what the role shows.
+    let mut whole = asked.clone();
+    if let RoleTask::Summarize { shown_chars, .. } = &mut whole {
+        *shown_chars = None;
+    }
+    let whole = roles.prompt(&request(&whole)).unwrap().prompt.text();
+    assert_eq!(whole.matches("Forget the rules").count(), 40);
     assert_eq!((ask.sampling.temperature, ask.sampling.top_p), (0.7, 0.95));
     assert_eq!((ask.max_tokens, ask.sampling.seed), (192, Seed(9)));
     assert!(ask.json_schema.is_some());
@@ -449,6 +459,7 @@ fn what_is_not_there_cannot_be_asked_about() {
     }
     let none = RoleTask::Summarize {
         attempts: Vec::new(),
+        shown_chars: None,
     };
     for task in [task, none] {
         let error = shipped().prompt(&request(&task)).unwrap_err();

@@ -131,7 +131,7 @@ fn every_role_fits_a_small_room_and_says_what_it_leaves_out() {
         let mut task = sample::role_task(role);
         let attempt = long_attempt(200);
         match &mut task {
-            RoleTask::Summarize { attempts } => *attempts = vec![attempt.clone(), attempt],
+            RoleTask::Summarize { attempts, .. } => *attempts = vec![attempt.clone(), attempt],
             RoleTask::Refactor { attempts, .. } | RoleTask::Refine { attempts, .. } => {
                 *attempts = vec![attempt; 6];
             }

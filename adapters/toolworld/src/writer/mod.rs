@@ -92,7 +92,7 @@ impl Roles for ApprenticeRoles {
     }
 
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
-        let RoleTask::Summarize { attempts } = task else {
+        let RoleTask::Summarize { attempts, .. } = task else {
             return None;
         };
         let draft = writing::abstracted(attempts.first());

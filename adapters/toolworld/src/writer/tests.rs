@@ -229,6 +229,7 @@ fn roles_are_asked_about_an_attempt_as_they_were_trained() {
         assert_eq!(prompt(&extract(&attempt, &[])), format!("{shown}<extract>"));
         let summary = RoleTask::Summarize {
             attempts: vec![attempt.clone()],
+            shown_chars: None,
         };
         assert_eq!(prompt(&summary), format!("{shown}<extract>"));
         assert_eq!(
@@ -413,6 +414,7 @@ fn a_summary_has_a_fallback_from_the_attempt_and_nothing_else_has_one() {
         let attempt = trace_of(&scene);
         let summary = RoleTask::Summarize {
             attempts: vec![attempt.clone()],
+            shown_chars: None,
         };
         let Some(RoleAnswer::Draft(draft)) = ApprenticeRoles.fallback(&summary) else {
             panic!("no draft")
@@ -423,7 +425,10 @@ fn a_summary_has_a_fallback_from_the_attempt_and_nothing_else_has_one() {
         assert_eq!(ApprenticeRoles.fallback(&attribute(&attempt, 0)), None);
     }
     let (scene, attempt) = done();
-    let summary = |attempts| RoleTask::Summarize { attempts };
+    let summary = |attempts| RoleTask::Summarize {
+        attempts,
+        shown_chars: None,
+    };
     let Some(RoleAnswer::Draft(draft)) = ApprenticeRoles.fallback(&summary(vec![attempt])) else {
         panic!("no draft")
     };

@@ -32,7 +32,7 @@ pub(crate) fn asked_roles(recipe: &Recipe) -> (Option<Role>, Vec<Role>) {
     ];
     let beside = beside.into_iter().filter(|(asked, _)| *asked);
     let writer = match recipe.write.by {
-        Writer::Summarize => Some(Role::Summarize),
+        Writer::Summarize { .. } => Some(Role::Summarize),
         Writer::Extract { .. } => Some(Role::Extract),
         Writer::Curate { .. } => Some(Role::Curate),
         Writer::Own(_) => None,

@@ -179,6 +179,7 @@ fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<RoleReply> {
     let of_role = |reply| RoleReply {
         task: RoleTask::Summarize {
             attempts: shown.to_vec(),
+            shown_chars: None,
         },
         reply,
     };

@@ -104,7 +104,7 @@ fn recipes(role: Role) -> [Recipe; 2] {
         _ => WriteWhen::Never,
     };
     if role == Role::Summarize {
-        then.write.by = Writer::Summarize;
+        then.write.by = Writer::default();
     }
     let all = hisme().maintenance;
     let part = &mut then.maintenance;

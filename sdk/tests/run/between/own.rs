@@ -160,6 +160,7 @@ async fn ask_all(ask: &mut Ask, view: &View) {
     let _ = ask.embed(vec!["one".to_owned()]).await;
     let summarize = attempts.first().map(|attempt| RoleTask::Summarize {
         attempts: vec![attempt.clone()],
+        shown_chars: None,
     });
     ask.roles(summarize.into_iter().collect()).await;
     let cases = view

@@ -42,7 +42,10 @@ fn add(task: &mut RoleTask, more: RoleTask) {
         items.truncate(ROWS);
     }
     match (task, more) {
-        (RoleTask::Summarize { attempts }, RoleTask::Summarize { attempts: more })
+        (
+            RoleTask::Summarize { attempts, .. },
+            RoleTask::Summarize { attempts: more, .. },
+        )
         | (RoleTask::Refine { attempts, .. }, RoleTask::Refine { attempts: more, .. }) => {
             extend(attempts, more);
         }
@@ -110,7 +113,7 @@ fn lengthened(mut task: RoleTask, draws: &mut Draws) -> RoleTask {
         trace.trajectory.steps = made;
     };
     match &mut task {
-        RoleTask::Summarize { attempts }
+        RoleTask::Summarize { attempts, .. }
         | RoleTask::Refactor { attempts, .. }
         | RoleTask::Refine { attempts, .. } => attempts.iter_mut().for_each(&mut trace),
         RoleTask::Extract { attempt, .. }

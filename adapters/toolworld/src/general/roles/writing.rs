@@ -1,5 +1,7 @@
 //! Cases of the roles that write skills: summarize, extract, refactor, refine.
 
+use std::num::NonZeroUsize;
+
 use journeyman::contract::RoleTask;
 use journeyman::domain::Skill;
 
@@ -19,8 +21,10 @@ use crate::simulate::{Outcome, Simulation};
 use crate::tool::{ANY_NOUN, SkillText, wire_name};
 use crate::world::World;
 
-/// Greatest length of an attempt that the role summarize is shown whole, in characters.
-const SUMMARIZED: usize = 400;
+/// What ARISE shows of an attempt in a summary, in characters (D.1).
+const PAPER_CHARS: NonZeroUsize = NonZeroUsize::new(400).expect("not 0");
+/// What the role summarize shows of an attempt, in characters.
+const SUMMARIZED: usize = 4_000;
 /// Greatest number of calls of an attempt that is compared.
 const COMPARED: usize = 8;
 
@@ -81,16 +85,18 @@ pub(super) fn summarize(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     let world = World::make(stage.spec, draws);
     let manner = Manner::named(draws);
     let count = draws.between(1, 2);
+    let shown_chars = draws.chance(0.3).then_some(PAPER_CHARS);
     let mut attempts = Vec::new();
     for number in 0..count {
-        let novice = number > 0 && draws.chance(0.4);
+        // What was refused would not fit into the paper's length.
+        let novice = (number > 0 || shown_chars.is_none()) && draws.chance(0.4);
         let attempt = played(stage, &world, &world, novice, manner.clone(), draws)?;
         let words: usize = attempt
             .steps
             .iter()
             .map(|step| step.transcript.len() + step.result.text.len() + 10)
             .sum();
-        if number == 0 && words > SUMMARIZED {
+        if number == 0 && words > shown_chars.map_or(SUMMARIZED, NonZeroUsize::get) {
             return None;
         }
         attempts.push(attempt.trace());
@@ -107,7 +113,11 @@ pub(super) fn summarize(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
             format!("The {} took the {} call", tool.noun, tool.verb).into(),
         ),
     ]);
-    Some((RoleTask::Summarize { attempts }, answer))
+    let task = RoleTask::Summarize {
+        attempts,
+        shown_chars,
+    };
+    Some((task, answer))
 }
 
 /// An attempt at the task of `met` by an agent that finds out the contract, or by one that knows that of `world`.
