@@ -190,13 +190,13 @@ pub(super) fn distil_bank(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
             }
         };
         answers.push(Answer::object([
+            ("title", title.into()),
+            ("principle", principle.into()),
+            ("when_to_apply", when.into()),
             (
                 "refines",
                 refines.map_or(Answer::Value(serde_json::Value::Null), Answer::from),
             ),
-            ("title", title.into()),
-            ("principle", principle.into()),
-            ("when_to_apply", when.into()),
         ]));
     }
     let task = RoleTask::DistilBank {

@@ -141,7 +141,7 @@ pub(super) fn evolve(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
 
 /// How a row fared and what it has: `2 well: fixed, given.`
 fn analysed((number, (recipe, good)): (usize, &(Recipe, bool))) -> String {
-    let stance = if *good { "well" } else { "badly" };
+    let stance = stance(*good);
     let features = Feature::of(&recipe.step_list());
     let words: Vec<&str> = features.iter().map(|feature| feature.word()).collect();
     match words.is_empty() {
@@ -150,31 +150,45 @@ fn analysed((number, (recipe, good)): (usize, &(Recipe, bool))) -> String {
     }
 }
 
-/// The numbers of the rows that fared well, of those that fared badly, and of those that have each feature, so that the rule can be
-/// read off: it is about the feature whose rows are one of the first two lists.
+/// For each feature how the rows with it fared, how those without it did, and what follows: `fixed: 2 well; without 1 badly; have.`
+/// One small step after the other, so that the last one only has to pick the feature that something follows from.
 fn by_feature(rows: &[(Recipe, bool)]) -> Vec<String> {
-    let numbers = |word: &str, holds: &dyn Fn(&Recipe, bool) -> bool| {
-        let numbered = (1..)
-            .zip(rows)
-            .filter(|(_, (recipe, good))| holds(recipe, *good));
-        let numbers: Vec<String> = numbered
-            .map(|(number, _): (usize, _)| number.to_string())
+    let fared = |rows: &[(usize, bool)]| {
+        let fared: Vec<String> = rows
+            .iter()
+            .map(|(number, good)| format!("{number} {}", stance(*good)))
             .collect();
-        match numbers.is_empty() {
-            true => format!("{word}: none."),
-            false => format!("{word}: {}.", numbers.join(", ")),
+        match fared.is_empty() {
+            true => "none".to_owned(),
+            false => fared.join(", "),
         }
     };
-    let mut lists = vec![
-        numbers("well", &|_, good| good),
-        numbers("badly", &|_, good| !good),
-    ];
-    lists.extend(Feature::ALL.iter().map(|feature| {
-        numbers(feature.word(), &|recipe, _| {
-            Feature::of(&recipe.step_list()).contains(feature)
-        })
-    }));
-    lists
+    let of = |feature: &Feature| {
+        let has = |recipe: &Recipe| Feature::of(&recipe.step_list()).contains(feature);
+        let numbered = (1..).zip(rows);
+        let numbered = numbered.map(|(number, (recipe, good))| (has(recipe), (number, *good)));
+        let (with, without): (Vec<_>, Vec<_>) = numbered.partition(|(has, _)| *has);
+        let rows = |part: Vec<(bool, (usize, bool))>| -> Vec<(usize, bool)> {
+            part.into_iter().map(|(_, row)| row).collect()
+        };
+        let (with, without) = (rows(with), rows(without));
+        let all = |good| {
+            let one = with.iter().all(|row| row.1 == good);
+            one && without.iter().all(|row| row.1 != good)
+        };
+        let follows = match (all(true), all(false)) {
+            (true, _) => "have",
+            (_, true) => "leave out",
+            _ => "no",
+        };
+        let word = feature.word();
+        format!("{word}: {}; without {}; {follows}.", fared(&with), fared(&without))
+    };
+    Feature::ALL.iter().map(of).collect()
+}
+
+fn stance(good: bool) -> &'static str {
+    if good { "well" } else { "badly" }
 }
 
 fn row(recipe: &Recipe, good: bool, draws: &mut Draws) -> Experience {
