@@ -22,7 +22,7 @@ use journeyman::{
 };
 use journeyman_tests::papers::subgoals::{completes, rendered, tool};
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
-use quickstart::Parts;
+use quickstart::{Parts, Way};
 
 /// Small numbers, so that the test takes seconds: the paper has 64 rollouts of a subgoal.
 const ROLLOUTS: u32 = 8;
@@ -179,7 +179,7 @@ fn plans_succeed_where_their_steps_suffice_and_longer_ones_do_not() {
         let plans = candidate_plans(library, &alike, options.plans);
         let plans: Vec<(Plan, Skill)> = plans
             .into_iter()
-            .filter_map(|plan| Some((plan.clone(), rendered(&plan, &traces)?)))
+            .filter_map(|plan| Some((plan.clone(), rendered(Way::Compact, &plan, &traces)?)))
             .collect();
         if plans.len() < 2 {
             continue;

@@ -16,6 +16,7 @@
 //! values, and are not in the stream themselves ([`stream::Universe::held_out`]).
 
 pub mod corpus;
+mod cut;
 pub mod dialect;
 pub mod environment;
 mod extra;

@@ -87,6 +87,16 @@ impl Parts {
         })
     }
 
+    /// How the agent's prompts are written.
+    pub fn dialect(&self) -> Arc<dyn Dialect> {
+        self.dialect.clone()
+    }
+
+    /// The roles that the model plays.
+    pub fn roles(&self) -> Arc<dyn Roles> {
+        self.roles.clone()
+    }
+
     /// The host's parts over a store, with an index of their own.
     ///
     /// # Errors

@@ -2,14 +2,16 @@
 
 use journeyman::{
     Result, Seed,
-    domain::{SkillDraft, Task},
+    domain::{Segmentation, SkillDraft, Task, Trace},
 };
 use journeyman_toolworld::{
     environment::Setup,
-    general::{manner::Manner, recipe::Recipe, skills},
+    general::{manner::Manner, recipe::Recipe, roles, skills},
     seed::Draws,
     skill_form,
     stream::Member,
+    tool::SkillText,
+    writer,
 };
 
 /// How the agent and the world speak with each other.
@@ -40,6 +42,25 @@ impl Way {
         match self {
             Self::Compact => skill_form::to_draft(&member.skill()),
             Self::Chat => skills::draft(&Recipe::of(&member.service, &member.given)),
+        }
+    }
+
+    /// A step list as a skill, as this way's model writes it; `None` for one without a call that can be read.
+    pub fn written(self, text: &SkillText) -> Option<SkillDraft> {
+        match self {
+            Self::Compact => Some(skill_form::to_draft(text)),
+            Self::Chat => Some(skills::draft(&Recipe::of_steps(text)?)),
+        }
+    }
+
+    /// The cut of a recorded attempt into subgoals that its world gives, in this way's words.
+    ///
+    /// # Errors
+    /// `Invalid` for an attempt that was not recorded in a world of toolworld.
+    pub fn true_cut(self, attempt: &Trace) -> Result<Segmentation> {
+        match self {
+            Self::Compact => writer::true_cut(attempt),
+            Self::Chat => roles::true_cut(attempt),
         }
     }
 

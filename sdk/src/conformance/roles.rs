@@ -330,7 +330,8 @@ fn fallback(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
         let RoleTask::Summarize {
             attempts,
             shown_chars,
-        } = &sample.task else {
+        } = &sample.task
+        else {
             if let Some(answer) = roles.fallback(&sample.task) {
                 sound(&sample.task, &answer)?;
             }

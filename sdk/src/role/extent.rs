@@ -34,7 +34,9 @@ impl Extent {
         };
         Self {
             count: template.shown,
-            chars: asked.map_or(template.shown_chars, |asked| asked.min(template.shown_chars)),
+            chars: asked.map_or(template.shown_chars, |asked| {
+                asked.min(template.shown_chars)
+            }),
             skills: usize::MAX,
             task: TASK_CHARS,
         }

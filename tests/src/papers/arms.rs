@@ -11,7 +11,7 @@ use journeyman::{
     admit::{Admittance, to_skill},
     builtin::{MemoryJournal, MemoryStore},
     contract::{Journal, Retriever},
-    domain::{Origin, Provenance, Skill, State, Taint, Task, Trace},
+    domain::{Action, Origin, Provenance, Skill, State, Step, Taint, Task, Trace},
     maintain::{Failure, Maintenance},
     propose::WriteWhen,
     recipe::{self, Grouping, Recipe},
@@ -21,9 +21,10 @@ use journeyman::{
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
-    skill_form::to_draft,
+    environment::command,
     tool::{SkillText, ToolName},
 };
+use quickstart::Way;
 
 use super::world::{Host, World};
 
@@ -204,7 +205,7 @@ pub(super) fn learn(host: &Host<'_>, world: &World, arm: &Arm, budget: u64) -> R
             _ => block_on(session.learn(part.to_vec()))?.tasks,
         };
         if matches!(arm.learning, Learning::Raw) {
-            block_on(keep_raw(&session))?;
+            block_on(keep_raw(host.parts.way, &session))?;
         }
         all.tasks.extend(tasks);
         all.learned += part.len();
@@ -238,17 +239,19 @@ async fn by_groups(session: &Journeyman, tasks: Vec<Task>) -> Result<Vec<TaskRep
 }
 
 /// Adds the latest attempt as a skill.
-async fn keep_raw(session: &Journeyman) -> Result<()> {
+async fn keep_raw(way: Way, session: &Journeyman) -> Result<()> {
     let library = session.library().await?;
-    if let Some(skill) = library.traces().last().and_then(raw_skill) {
+    let latest = library.traces().last();
+    if let Some(skill) = latest.and_then(|attempt| raw_skill(way, attempt)) {
         session.add(vec![skill], "an attempt as it was").await?;
     }
     Ok(())
 }
 
 /// An attempt's calls as a skill of the tool that it was about, which its last call names.
-fn raw_skill(attempt: &Trace) -> Option<Skill> {
-    let steps: Vec<String> = attempt.trajectory.steps.iter().flat_map(calls).collect();
+fn raw_skill(way: Way, attempt: &Trace) -> Option<Skill> {
+    let steps = attempt.trajectory.steps.iter();
+    let steps: Vec<String> = steps.flat_map(|step| written(way, step)).collect();
     let text = SkillText {
         title: ToolName::parse(steps.last()?)?,
         steps,
@@ -266,14 +269,20 @@ fn raw_skill(attempt: &Trace) -> Option<Skill> {
         taint: Taint::Clean,
         parents: Vec::new(),
     };
-    to_skill(&to_draft(&text), admittance).ok()
+    to_skill(&way.written(&text)?, admittance).ok()
 }
 
-/// The calls of a step as the model wrote them.
-fn calls(step: &journeyman::domain::Step) -> Vec<String> {
-    let written = step.transcript.split("<call>").skip(1);
-    let calls = written.map(|call| call.split("<obs>").next().unwrap_or_default().trim());
-    calls.map(str::to_owned).collect()
+/// The calls of a step as the model wrote them; by chat as command lines.
+fn written(way: Way, step: &Step) -> Vec<String> {
+    match (way, &step.action) {
+        (Way::Compact, _) => {
+            let written = step.transcript.split("<call>").skip(1);
+            let calls = written.map(|call| call.split("<obs>").next().unwrap_or_default().trim());
+            calls.map(str::to_owned).collect()
+        }
+        (Way::Chat, Action::Call(calls)) => calls.iter().map(command).collect(),
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! tokens, and the groups therefore fewer tasks.
 
 use journeyman::recipe;
-use quickstart::{Parts, default_model};
 
 use super::{
     STEPS,
@@ -30,7 +29,7 @@ const ONE_BY_ONE: Arm = Arm::of("one by one", recipe::skillos);
 
 /// Measures and records.
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&default_model(), STEPS)?;
+    let parts = figures.parts(STEPS)?;
     let mut firsts = Vec::new();
     for arm in [NONE, ONE_BY_ONE, GROUPED] {
         let mut held: Vec<(Held, u64)> = Vec::new();
@@ -38,7 +37,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
             let seed = figures.options().seed;
             let key = key(&parts, &format!("{} on {TASKS}, world {number}", arm.name));
             held.push(figures.once(&key, || {
-                let mut world = World::new(seed, number)?;
+                let mut world = World::new(&parts, seed, number)?;
                 world.stream.truncate(TASKS);
                 world.held_out.truncate(HELD_OUT);
                 let host = Host::new(&parts, world.seed);

@@ -2,7 +2,7 @@
 
 use futures::executor::block_on;
 use journeyman::{Error, ErrorKind, contract::SkillStore, measure::bank_growth};
-use quickstart::{Parts, default_model};
+use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -30,13 +30,13 @@ struct Size {
 
 /// Measures and records.
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&default_model(), STEPS)?;
+    let parts = figures.parts(STEPS)?;
     let mut worlds: Vec<[Size; PARTS]> = Vec::new();
     for number in 0..WORLDS {
         let seed = figures.options().seed;
         let key = key(&parts, &format!("growth of the bank, world {number}"));
         worlds.push(figures.once(&key, || {
-            let world = World::new(seed, number)?;
+            let world = World::new(&parts, seed, number)?;
             Ok(growth(&parts, &world)?)
         })?);
     }

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use futures::executor::block_on;
 use journeyman::{
     AttemptId, PrototypeId, Result, Seed,
-    contract::{LanguageModel, RoleAnswer, RoleRequest, RoleTask, Roles, SubgoalInAttempt},
+    contract::{LanguageModel, RoleAnswer, RoleRequest, RoleTask, SubgoalInAttempt},
     domain::{AssessedSubgoal, Assessment, Prototype, Rubric, SubgoalScore, Trace},
     library::SkillLibrary,
 };
-use journeyman_toolworld::writer::ApprenticeRoles;
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
@@ -126,8 +125,9 @@ fn score(
         repeat,
     };
     let request = RoleRequest::new(&task, seed);
-    let written = block_on(parts.model.generate(&ApprenticeRoles.prompt(&request)?))?;
-    match ApprenticeRoles.read(&request, &written.text) {
+    let roles = parts.roles();
+    let written = block_on(parts.model.generate(&roles.prompt(&request)?))?;
+    match roles.read(&request, &written.text) {
         Ok(RoleAnswer::Scored { score, .. }) => Ok(Some(score)),
         _ => Ok(None),
     }

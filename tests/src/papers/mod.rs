@@ -22,7 +22,7 @@ mod world;
 use std::{env, path::PathBuf};
 
 use journeyman::contract::LanguageModel;
-use quickstart::{Parts, default_model};
+use quickstart::Parts;
 
 use crate::{
     figures::{Bound, Figures, Outcome, stats},
@@ -37,8 +37,7 @@ const WORLDS: u64 = 5;
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&default_model(), STEPS)?;
-    figures.subject("model", parts.model.capabilities().model.as_str());
+    let parts = figures.parts(STEPS)?;
     // First, so that the growth of the process is not hidden by memory that other figures have freed.
     forks::run(figures, &parts)?;
     scribe::run(figures, &parts)?;
@@ -72,7 +71,8 @@ pub fn run_growth(figures: &mut Figures<'_>) -> Outcome {
 
 /// The bank of the published memories.
 pub fn run_published(figures: &mut Figures<'_>) -> Outcome {
-    published::run(figures, &Parts::load(&default_model(), STEPS)?)
+    let parts = figures.parts(STEPS)?;
+    published::run(figures, &parts)
 }
 
 /// A result belongs to the model that it was measured on.

@@ -6,7 +6,7 @@ use journeyman::{
     domain::{AssessedSubgoal, Assessment, Trace},
     library::{KnownSubgoal, SkillLibrary},
 };
-use journeyman_toolworld::writer::true_cut;
+use quickstart::Way;
 use serde::{Deserialize, Serialize};
 
 /// How a cut agrees with the world's own: the shares of its spans and skills that the world's cut has, and of the world's spans that
@@ -21,7 +21,11 @@ pub(super) struct Cut {
 }
 
 /// Compares assessments with the cut of each attempt by the contract that its agent could not see.
-pub(super) fn against_the_world(predicted: &[Assessment], attempts: &[Trace]) -> Result<Cut> {
+pub(super) fn against_the_world(
+    way: Way,
+    predicted: &[Assessment],
+    attempts: &[Trace],
+) -> Result<Cut> {
     let mut pairs = Vec::new();
     for one in predicted {
         let of_it = |attempt: &&Trace| attempt.trajectory.attempt == one.attempt;
@@ -33,7 +37,7 @@ pub(super) fn against_the_world(predicted: &[Assessment], attempts: &[Trace]) ->
             route: None,
             score: None,
         };
-        let subgoals: Vec<_> = true_cut(attempt)?.into();
+        let subgoals: Vec<_> = way.true_cut(attempt)?.into();
         let truth = Assessment {
             subgoals: subgoals.into_iter().map(bare).collect(),
             ..one.clone()

@@ -7,6 +7,7 @@ use journeyman::{
 };
 use journeyman_toolworld::{
     environment::Setup,
+    general::skills,
     policy::Policy,
     simulate::{Outcome, Reply, Simulation, parse},
     tool::{DEFAULT_SLOT, Setting, SkillText, wire_name},
@@ -68,20 +69,23 @@ impl Executor for RuleAgent {
 
 /// The steps of a skill, if it is about the tool of the world's task.
 fn about(world: &World, injected: &InjectedSkill) -> Option<SkillText> {
-    let text = SkillText::parse(&injected.text)?;
+    let as_chat = skills::read(&injected.text).map(|recipe| recipe.step_list());
+    let text = as_chat.or_else(|| SkillText::parse(&injected.text))?;
     (text.title == world.goal.target).then_some(text)
 }
 
-/// What an answer says: a value, where it gives one; a refusal as the shadow understands it.
+/// What an answer says: a value behind its name, where it gives one; a refusal as the shadow understands it.
 fn heard(text: &str, is_error: bool, shadow: Outcome) -> Reply {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let outcome = match (is_error, words.as_slice()) {
-        (true, _) => shadow,
-        (false, ["ok", parameter, value]) => Outcome::Accepted(Some(Setting {
-            parameter: (*parameter).to_owned(),
-            value: (*value).to_owned(),
-        })),
+    let outcome = match (is_error, shadow) {
+        (false, Outcome::Accepted(Some(setting))) => {
+            let words = text.split(|letter: char| !letter.is_alphanumeric());
+            let words = words.filter(|word| !word.is_empty() && *word != "is");
+            let mut from_name = words.skip_while(|word| *word != setting.parameter);
+            let value = from_name.nth(1).map(str::to_owned);
+            Outcome::Accepted(value.map(|value| Setting { value, ..setting }))
+        }
         (false, _) => Outcome::Accepted(None),
+        (true, shadow) => shadow,
     };
     Reply {
         text: text.to_owned(),

@@ -11,7 +11,7 @@ use journeyman::{
     domain::{Assessment, Trace},
     library::SkillLibrary,
 };
-use quickstart::Parts;
+use quickstart::{Parts, Way};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -62,7 +62,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let seed = figures.options().seed;
         let key = key(parts, &format!("judged, world {number}"));
         cells.push(figures.once(&key, || {
-            let world = World::new(seed, number)?;
+            let world = World::new(parts, seed, number)?;
             Ok(cell(parts, &world)?)
         })?);
     }
@@ -273,6 +273,10 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         .collect();
     let by_tool = [true, false].map(|wanted| {
         let is_so = |place: &Place, route: &PrototypeId| {
+            // By chat a rubric is of a kind of subgoal, and of no tool.
+            if parts.way == Way::Chat {
+                return false;
+            }
             let of_it = |attempt: &&Trace| attempt.trajectory.attempt == place.attempt;
             let attempt = attempts.iter().find(of_it);
             let called = attempt.and_then(|attempt| tool(&attempt.trajectory, place.last));
@@ -290,7 +294,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         by_tool,
         subgoals: [scored.len(), both.asked],
         router: router(&assessed, &library)?,
-        cut: against_the_world(&assessed, attempts)?,
+        cut: against_the_world(parts.way, &assessed, attempts)?,
         persisting,
         prototypes: library.prototypes().len(),
         right: right(&library, &world.truths),

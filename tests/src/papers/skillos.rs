@@ -8,8 +8,7 @@ use journeyman::{
     recipe,
     report::{CallCounts, TaskReport},
 };
-use journeyman_toolworld::dialect::Mode;
-use quickstart::Parts;
+use quickstart::{Parts, Way};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -48,8 +47,9 @@ struct Curated {
     validity: f64,
     /// For each part of the stream the shares of inserts, updates and deletes of its calls, and its calls a task.
     parts: Vec<[f64; 4]>,
-    /// First attempts with the library and without it: of the model that writes its calls whole, and of an agent without a model.
-    others: [[f64; 2]; 2],
+    /// First attempts with the library and without it: of the model that writes its calls whole, where there is that way, and of an
+    /// agent without a model.
+    others: [Option<[f64; 2]>; 2],
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
@@ -94,7 +94,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let seed = figures.options().seed;
         let key = key(parts, &format!("curated, world {number}"));
         curated.push(figures.once(&key, || {
-            let world = World::new(seed, number)?;
+            let world = World::new(parts, seed, number)?;
             Ok(curate(parts, &world)?)
         })?);
     }
@@ -124,12 +124,16 @@ fn report(figures: &mut Figures<'_>, curated: &[Curated]) {
     }
     let names = ["another executor", "an agent by rule"];
     for (place, name) in names.into_iter().enumerate() {
-        let firsts = |with: usize| -> Vec<f64> {
-            curated.iter().map(|one| one.others[place][with]).collect()
-        };
+        let name = format!("skillos.{name} with the library over the same without, first attempt");
+        let both: Vec<[f64; 2]> = curated.iter().filter_map(|one| one.others[place]).collect();
+        if both.is_empty() {
+            figures.skip(&name, "by chat the model has one way to act");
+            continue;
+        }
+        let firsts = |with: usize| -> Vec<f64> { both.iter().map(|one| one[with]).collect() };
         difference(
             figures,
-            &format!("skillos.{name} with the library over the same without, first attempt"),
+            &name,
             (&firsts(0), &firsts(1)),
             (Bound::Above(0.0), Bound::None),
         );
@@ -145,10 +149,11 @@ fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
         .iter()
         .filter_map(|task| task.curation.as_ref());
     curations.for_each(|curation| counts.add(curation.counts()));
-    let model = Host {
-        agent: Agent::Model(Mode::Model),
+    // By chat there is one way for the model to act.
+    let unaided = (parts.way == Way::Compact).then(|| Host {
+        agent: Agent::Unaided,
         ..host.clone()
-    };
+    });
     let rule = Host {
         agent: Agent::Rule,
         ..host.clone()
@@ -164,7 +169,7 @@ fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
     Ok(Curated {
         validity: counts.validity(),
         parts: mix(&learned.tasks),
-        others: [both(&model)?, both(&rule)?],
+        others: [unaided.as_ref().map(&both).transpose()?, Some(both(&rule)?)],
     })
 }
 

@@ -95,7 +95,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let seed = figures.options().seed;
         let key = key(parts, &format!("bank, world {number}"));
         banks.push(figures.once(&key, || {
-            let world = World::new(seed, number)?;
+            let world = World::new(parts, seed, number)?;
             Ok(bank_of(parts, &world)?)
         })?);
     }

@@ -13,7 +13,7 @@ use journeyman::{
     run::{Journeyman, TrialOptions, recorded_attempts},
 };
 use journeyman_toolworld::environment::Setup;
-use quickstart::{Parts, default_model};
+use quickstart::{Parts, Way};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -49,13 +49,14 @@ struct Cell {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    let few = figures.parts(FEW)?;
     let mut cells: Vec<Cell> = Vec::new();
     for number in 0..WORLDS {
         let seed = figures.options().seed;
         let key = key(parts, &format!("structure, world {number}"));
         cells.push(figures.once(&key, || {
-            let world = World::new(seed, number)?;
-            Ok(cell(parts, &world)?)
+            let world = World::new(parts, seed, number)?;
+            Ok(cell(parts, &few, &world)?)
         })?);
     }
     let subgoals: Vec<f64> = cells.iter().map(|cell| cell.subgoals as f64).collect();
@@ -121,12 +122,11 @@ struct Checkpoint {
     few: Journeyman,
 }
 
-fn cell(parts: &Parts, world: &World) -> Result<Cell> {
+fn cell(parts: &Parts, few_parts: &Parts, world: &World) -> Result<Cell> {
     let host = Host::new(parts, world.seed);
     let (store, _) = scribe::learn(&host, world)?;
-    let few_parts = Parts::load(&default_model(), FEW)?;
     let few = Host {
-        parts: &few_parts,
+        parts: few_parts,
         ..host.clone()
     };
     let checkpoint = |store: Arc<MemoryStore>| -> Result<Checkpoint> {
@@ -141,7 +141,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     let without = Arc::new(MemoryStore::new());
     let unaided = self::subgoals(&host, &without, world)?;
     let library = SkillLibrary::replay(&block_on(store.load())?.committed)?;
-    let plans = plans(&library, world)?;
+    let plans = plans(parts.way, &library, world)?;
     Ok(Cell {
         subgoals: subgoals.len(),
         before: metrics(&before, &subgoals, &plans)?,
@@ -219,7 +219,7 @@ fn metrics(
 }
 
 /// For the first held-out task of each tool, the plans of the attempts at the tool's tasks in the stream; tools with several plans.
-fn plans(library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)>> {
+fn plans(way: Way, library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)>> {
     let mut of_tool: BTreeMap<String, Vec<TaskId>> = BTreeMap::new();
     for task in &world.stream {
         let tool = Setup::of(task)?.world.goal.target.to_string();
@@ -237,7 +237,9 @@ fn plans(library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)
     let plans = first.into_iter().filter_map(|(tool, task)| {
         let alike = of_tool.get(tool)?;
         let plans = candidate_plans(library, alike, most);
-        let plans = plans.iter().filter_map(|plan| rendered(plan, &attempts));
+        let plans = plans
+            .iter()
+            .filter_map(|plan| rendered(way, plan, &attempts));
         Some((task.clone(), plans.collect::<Vec<_>>()))
     });
     Ok(plans.filter(|(_, plans)| plans.len() > 1).collect())

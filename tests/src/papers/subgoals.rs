@@ -9,9 +9,10 @@ use journeyman::{
     measure::Plan,
 };
 use journeyman_toolworld::{
-    skill_form::to_draft,
+    environment::command,
     tool::{SkillText, TASK_SLOT, ToolName},
 };
+use quickstart::Way;
 
 /// The tool that a step calls.
 pub fn tool(trajectory: &Trajectory, step: usize) -> Option<&str> {
@@ -41,13 +42,20 @@ pub fn completes(of: &Trace, subgoal: &Subgoal, rollout: &Trajectory, own: usize
 }
 
 /// A plan as a skill: the call that ends each subgoal, with a slot for what the task gave.
-pub fn rendered(plan: &Plan, attempts: &BTreeMap<&str, &Trace>) -> Option<Skill> {
+pub fn rendered(way: Way, plan: &Plan, attempts: &BTreeMap<&str, &Trace>) -> Option<Skill> {
     let attempt = *attempts.get(plan.attempt.as_str())?;
     let given: Vec<&str> = attempt.task.instruction.split_whitespace().collect();
     let call = |subgoal: &Subgoal| {
-        let transcript = &attempt.trajectory.steps.get(subgoal.last)?.transcript;
-        let (_, call) = transcript.rsplit_once("<call>")?;
-        let words = call.trim_end_matches("<obs>").split_whitespace();
+        let step = attempt.trajectory.steps.get(subgoal.last)?;
+        let call = match (way, &step.action) {
+            (Way::Compact, _) => {
+                let (_, call) = step.transcript.rsplit_once("<call>")?;
+                call.trim_end_matches("<obs>").to_owned()
+            }
+            (Way::Chat, Action::Call(calls)) => command(calls.last()?),
+            _ => return None,
+        };
+        let words = call.split_whitespace();
         let slots = words.enumerate().map(|(place, word)| {
             // A value is every second word behind the tool.
             let is_given = place > 2 && place % 2 == 1 && given.contains(&word);
@@ -71,5 +79,5 @@ pub fn rendered(plan: &Plan, attempts: &BTreeMap<&str, &Trace>) -> Option<Skill>
         taint: Taint::Clean,
         parents: Vec::new(),
     };
-    to_skill(&to_draft(&text), admittance).ok()
+    to_skill(&way.written(&text)?, admittance).ok()
 }

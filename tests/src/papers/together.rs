@@ -54,7 +54,7 @@ pub(super) fn cell(
     let seed = figures.options().seed;
     let key = key(parts, &format!("{}, world {number}", arm.name));
     figures.once(&key, || {
-        let world = World::new(seed, number)?;
+        let world = World::new(parts, seed, number)?;
         let host = Host::new(parts, world.seed);
         let learned = arms::learn(&host, &world, arm, BUDGET)?;
         let library = SkillLibrary::replay(&block_on(learned.store.load())?.committed)?;

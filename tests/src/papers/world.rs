@@ -6,7 +6,7 @@ use futures::executor::block_on;
 use journeyman::{
     Result, Seed, TaskId,
     builtin::{FrozenStore, MemoryStore, ModelExecutor, ModelExecutorOptions},
-    contract::{Journal, SkillStore},
+    contract::{Dialect, Journal, SkillStore},
     domain::Task,
     recipe::Recipe,
     report::{AttemptReport, RunReport},
@@ -17,7 +17,7 @@ use journeyman_toolworld::{
     stream::{Member, StreamTask},
     tool::SkillText,
 };
-use quickstart::Parts;
+use quickstart::{Parts, Way};
 use serde::{Deserialize, Serialize};
 
 use super::{meter::Meter, rule_agent::RuleAgent};
@@ -43,26 +43,29 @@ pub(super) struct World {
 
 impl World {
     /// World `number` of the figures' seed: the same for all arms.
-    pub(super) fn new(seed: Seed, number: u64) -> Result<Self> {
+    pub(super) fn new(parts: &Parts, seed: Seed, number: u64) -> Result<Self> {
         let seed = seed.derive("world", number);
         let universe = universe(seed, number)?;
         let stream = universe.stream(STREAM);
         let held_out = universe.held_out(&stream, HELD_OUT);
         let tools = held_out.iter().map(|one| one.world.goal.target.to_string());
         let passing = stream.iter().filter(|one| one.passing);
+        let tasks = |all: &[StreamTask]| -> Result<Vec<Task>> {
+            all.iter().map(|one| task(parts.way, seed, one)).collect()
+        };
         Ok(Self {
             seed,
             truths: universe.members().iter().map(Member::skill).collect(),
             passing: passing.map(|one| one.id.as_str().into()).collect(),
             tools: tools.collect(),
-            stream: stream.iter().map(task).collect::<Result<_>>()?,
-            held_out: held_out.iter().map(task).collect::<Result<_>>()?,
+            stream: tasks(&stream)?,
+            held_out: tasks(&held_out)?,
         })
     }
 }
 
-fn task(one: &StreamTask) -> Result<Task> {
-    let mut task = one.task()?;
+fn task(way: Way, seed: Seed, one: &StreamTask) -> Result<Task> {
+    let mut task = way.task(one.task()?, seed)?;
     task.tags.clear();
     Ok(task.with_category(one.world.goal.target.verb.clone()))
 }
@@ -70,8 +73,10 @@ fn task(one: &StreamTask) -> Result<Task> {
 /// Who acts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Agent {
-    /// The model. In [`Mode::Row`], the learner's, the harness appends a tool's usage; in [`Mode::Model`] the model writes it.
-    Model(Mode),
+    /// The model, as the learner has it. In the compact language the harness appends a tool's usage.
+    Learner,
+    /// The model in the compact language where it writes a tool's usage itself.
+    Unaided,
     /// An agent without a model.
     Rule,
 }
@@ -90,7 +95,7 @@ impl<'a> Host<'a> {
         Self {
             parts,
             meter: Arc::new(Meter::new(parts.model.clone())),
-            agent: Agent::Model(Mode::Row),
+            agent: Agent::Learner,
             seed,
         }
     }
@@ -105,8 +110,11 @@ impl<'a> Host<'a> {
         let mut backends = self.parts.backends(store, journal)?;
         match self.agent {
             Agent::Rule => backends.executor = Some(Arc::new(RuleAgent)),
-            Agent::Model(mode) => {
-                let dialect = Arc::new(ApprenticeDialect::new(mode));
+            Agent::Learner | Agent::Unaided => {
+                let dialect: Arc<dyn Dialect> = match self.agent {
+                    Agent::Unaided => Arc::new(ApprenticeDialect::new(Mode::Model)),
+                    _ => self.parts.dialect(),
+                };
                 let options = ModelExecutorOptions::default();
                 let agent = ModelExecutor::new(self.meter.clone(), dialect.clone(), options)?;
                 backends.executor = Some(Arc::new(agent));

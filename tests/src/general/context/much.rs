@@ -42,10 +42,7 @@ fn add(task: &mut RoleTask, more: RoleTask) {
         items.truncate(ROWS);
     }
     match (task, more) {
-        (
-            RoleTask::Summarize { attempts, .. },
-            RoleTask::Summarize { attempts: more, .. },
-        )
+        (RoleTask::Summarize { attempts, .. }, RoleTask::Summarize { attempts: more, .. })
         | (RoleTask::Refine { attempts, .. }, RoleTask::Refine { attempts: more, .. }) => {
             extend(attempts, more);
         }

@@ -1,11 +1,14 @@
 //! Cases of the roles that cut attempts into subgoals and judge those: segment, distil-prototype, route, score.
 
-use journeyman::PrototypeId;
 use journeyman::contract::{RoleTask, SegmentPrompt, SubgoalInAttempt};
-use journeyman::domain::{Prototype, Rubric, Subgoal, SubgoalScore, Taint, Trap};
+use journeyman::domain::{
+    Prototype, Rubric, Segmentation, Subgoal, SubgoalScore, Taint, Trace, Trap,
+};
+use journeyman::{PrototypeId, Result};
 
 use super::answer::Answer;
 use super::stage::{Drawn, Stage};
+use crate::cut;
 use crate::roles::subgoal as kind_of_step;
 use crate::scene::Scene;
 use crate::seed::Draws;
@@ -105,8 +108,31 @@ fn words(scene: &Scene, span: &Span) -> String {
         .exchanges
         .get(span.last)
         .and_then(|exchange| ToolName::parse(&exchange.call));
-    let tool = call.as_ref().map(wire_name).unwrap_or_default();
-    format!("{}: {tool}", span.kind.skill)
+    in_words(span.kind, call.as_ref())
+}
+
+fn in_words(kind: &Kind, tool: Option<&ToolName>) -> String {
+    let tool = tool.map(wire_name).unwrap_or_default();
+    format!("{}: {tool}", kind.skill)
+}
+
+/// The cut of a recorded attempt that its world gives, in the words that the role segment is trained to write. What was recorded is
+/// replayed in the world, so the agent's words have no part in it.
+///
+/// # Errors
+/// `Invalid` for an attempt without steps, one whose task is no task of toolworld, and one that its world answers otherwise than
+/// was recorded.
+pub fn true_cut(attempt: &Trace) -> Result<Segmentation> {
+    let subgoals = cut::parts(attempt)?.into_iter().filter_map(|part| {
+        let kind = kind(part.kind)?;
+        Some(Subgoal {
+            subgoal: in_words(kind, part.tool.as_ref()),
+            skill: kind.skill.to_owned(),
+            first: part.first,
+            last: part.last,
+        })
+    });
+    Segmentation::new(subgoals.collect(), attempt.trajectory.steps.len())
 }
 
 fn as_subgoal(scene: &Scene, span: &Span) -> Subgoal {

@@ -182,7 +182,11 @@ fn by_feature(rows: &[(Recipe, bool)]) -> Vec<String> {
             _ => "no",
         };
         let word = feature.word();
-        format!("{word}: {}; without {}; {follows}.", fared(&with), fared(&without))
+        format!(
+            "{word}: {}; without {}; {follows}.",
+            fared(&with),
+            fared(&without)
+        )
     };
     Feature::ALL.iter().map(of).collect()
 }

@@ -1,6 +1,8 @@
 //! The true cut of attempts.
 
 use super::*;
+use journeyman::domain::Segmentation;
+
 use crate::environment::Setup;
 use crate::policy::Policy;
 use crate::simulate::Simulation;
@@ -33,6 +35,13 @@ fn an_attempt_is_cut_by_what_its_world_demands() {
             .map(|exchange| crate::roles::subgoal(contract, exchange))
             .collect();
         let cut = true_cut(&attempt).unwrap();
+        // In the words of the general roles the spans are the same.
+        let spans = |cut: &Segmentation| -> Vec<(usize, usize)> {
+            let subgoals = cut.subgoals().iter();
+            subgoals.map(|one| (one.first, one.last)).collect()
+        };
+        let general = crate::general::roles::true_cut(&attempt).unwrap();
+        assert_eq!(spans(&general), spans(&cut));
         // The answer that the role is trained to give is read as the same cut.
         let mut number = 0;
         let spans = kinds.chunk_by(|one, next| one == next).map(|span| {
