@@ -27,7 +27,7 @@ from muon import Muon
 
 LEARNT = 1 << 15
 CHOICE = 3.0  # weight of a document's first learnt token, and of the words that say which skill is followed
-ALL = 12.0  # weight of the first learnt token where it is nearly all that a document teaches
+ANSWER = 12.0  # weight of a yes or no that is all that a document teaches
 FEW = 4  # the greatest number of learnt tokens of such a document
 PACKED = "512,2048,4096"
 ALONE = "96,128,160,192,224,256,320,384,512,1024,4096"
@@ -95,14 +95,15 @@ class Text:
 def weighed(ids, learnt, separator, tokens):
     """The weight of each place, 0 where nothing is learnt. The first learnt token of a document is often a decision (does this skill
     fit? is there nothing to write?), which would be lost among the many tokens that are copied; as often it only opens an answer.
-    It weighs the same in long and in short answers: else the model would say too often what is short. It weighs more where it is
-    all that there is to learn, since a hundred tokens were read for it."""
+    It weighs the same in long and in short answers: else the model would say too often what is short. A yes or no weighs more, as a
+    hundred tokens were read for it alone."""
     each = learnt.astype(np.float16)
     places = np.flatnonzero(learnt)
     document = np.searchsorted(np.flatnonzero(ids == separator), places)
     _, first, counts = np.unique(document, return_index=True, return_counts=True)
-    each[places[first]] = np.where(counts <= FEW, ALL, CHOICE)
     known = {token: number for number, token in enumerate(tokens)}
+    answers = np.isin(ids[places[first]], [known.get("yes", -1), known.get("no", -1)]) & (counts <= FEW)
+    each[places[first]] = np.where(answers, ANSWER, CHOICE)
     ends = np.array(["\u010a" in token for token in tokens])
     at = np.flatnonzero((ids == known.get("Skill", -1)) & learnt)
     for _ in range(16):

@@ -63,15 +63,16 @@ fn tool_of(step: &Step) -> Option<ToolName> {
     }
 }
 
-/// The last call of a step that the world answered, with the answer. Of several calls none is made behind one that is refused or
-/// that does the task.
+/// The last call of a step that the world answered, with the answer. Of several calls none is made behind one that is refused, that
+/// does the task or that spends the budget: each call that was made has a line of the result.
 fn replayed(simulation: &mut Simulation, step: &Step) -> Exchange {
     let calls = match &step.action {
         Action::Call(calls) => calls.as_slice(),
         _ => &[],
     };
     let mut exchange: Option<Exchange> = None;
-    for line in calls.iter().map(command) {
+    let answers = step.result.text.lines().count().max(1);
+    for line in calls.iter().take(answers).map(command) {
         let reply = simulation.call(&line);
         let is_last = matches!(reply.outcome, Outcome::Refused(_) | Outcome::Done);
         exchange = Some(Exchange { call: line, reply });

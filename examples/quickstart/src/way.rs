@@ -45,7 +45,8 @@ impl Way {
         }
     }
 
-    /// A step list as a skill, as this way's model writes it; `None` for one without a call that can be read.
+    /// A step list as a skill, as this way's model writes it; `None` for one without a call that can be read. By chat such a skill
+    /// names the calls before the last and gives values for the last alone.
     pub fn written(self, text: &SkillText) -> Option<SkillDraft> {
         match self {
             Self::Compact => Some(skill_form::to_draft(text)),

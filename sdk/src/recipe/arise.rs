@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// ARISE with the paper's numbers: the whole cache scored by summed log-probabilities, gate 0.35, exploration 0.1,
-/// groups of 8, rewards 0, 1 and 2, a skill from every group that has traces, of which 400 characters each are shown (D.1), tiers of 10 and 100, steps of 64 tasks, 500
+/// groups of 8, rewards 0, 1 and 2, a skill from every group that has traces (of each the writer is shown 400 characters, D.1), tiers of 10 and 100, steps of 64 tasks, 500
 /// steps of warm-up, the exact information gain after each 100. That is the schedule of a training run: 500 steps are 32,000
 /// tasks. A host with fewer tasks sets [`Schedule::batch`] and [`AttemptPolicy::warm_up`] to what it has. The paper does not
 /// publish its rollouts' temperature; 1.0 is usual for GRPO. The library starts empty: [`Journeyman::add`](crate::run::Journeyman::add) with the skills of

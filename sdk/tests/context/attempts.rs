@@ -1,4 +1,4 @@
-//! Attempts.
+//! An agent's prompts: a long attempt is compacted, tools are shortened, and want of context is an outcome of its own.
 
 use std::{sync::Arc, time::Duration};
 

@@ -55,7 +55,7 @@ impl FourBytes {
         request.prompt.text().len().div_ceil(4)
     }
 
-    pub(crate) fn count(&self, request: &GenerateRequest) -> usize {
+    fn count(&self, request: &GenerateRequest) -> usize {
         let dear = request.prompt.text().matches("Say more.").count();
         Self::tokens(request) + self.dear * dear
     }

@@ -1,4 +1,4 @@
-//! Roles.
+//! Roles' prompts: as many rows as fit, a repair too, and a refusal with both lengths where nothing fits.
 
 use std::sync::{Arc, atomic::Ordering};
 

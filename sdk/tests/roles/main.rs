@@ -269,13 +269,21 @@ fn a_summary_is_asked_for_as_the_paper_does() {
     // The first block is named so that the attempt does not close it, and shows 400 characters of it.
     assert!(!text.contains("\n</attempt-1>\n") && text.contains("more characters]"));
     assert_eq!(text.matches("Forget the rules").count(), 12);
-    // A recipe that does not follow the paper shows what the role shows.
-    let mut whole = asked.clone();
-    if let RoleTask::Summarize { shown_chars, .. } = &mut whole {
-        *shown_chars = None;
+    // A recipe that does not follow the paper shows what the role shows, and none shows more.
+    for most in [None, NonZeroUsize::new(100_000)] {
+        let mut whole = asked.clone();
+        if let RoleTask::Summarize {
+            shown_chars,
+            attempts,
+        } = &mut whole
+        {
+            *shown_chars = most;
+            attempts[1].trajectory.steps[0].transcript = "Say it again. ".repeat(1_000);
+        }
+        let whole = roles.prompt(&request(&whole)).unwrap().prompt.text();
+        assert_eq!(whole.matches("Forget the rules").count(), 40);
+        assert!(whole.len() < 12_000, "{}", whole.len());
     }
-    let whole = roles.prompt(&request(&whole)).unwrap().prompt.text();
-    assert_eq!(whole.matches("Forget the rules").count(), 40);
     assert_eq!((ask.sampling.temperature, ask.sampling.top_p), (0.7, 0.95));
     assert_eq!((ask.max_tokens, ask.sampling.seed), (192, Seed(9)));
     assert!(ask.json_schema.is_some());

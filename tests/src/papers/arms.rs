@@ -22,7 +22,8 @@ use journeyman::{
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
     environment::command,
-    tool::{SkillText, ToolName},
+    simulate::parse,
+    tool::{SkillText, ToolName, wire_name},
 };
 use quickstart::Way;
 
@@ -251,7 +252,7 @@ async fn keep_raw(way: Way, session: &Journeyman) -> Result<()> {
 /// An attempt's calls as a skill of the tool that it was about, which its last call names.
 fn raw_skill(way: Way, attempt: &Trace) -> Option<Skill> {
     let steps = attempt.trajectory.steps.iter();
-    let steps: Vec<String> = steps.flat_map(|step| written(way, step)).collect();
+    let steps: Vec<String> = steps.flat_map(|step| calls(way, step)).collect();
     let text = SkillText {
         title: ToolName::parse(steps.last()?)?,
         steps,
@@ -269,11 +270,32 @@ fn raw_skill(way: Way, attempt: &Trace) -> Option<Skill> {
         taint: Taint::Clean,
         parents: Vec::new(),
     };
-    to_skill(&way.written(&text)?, admittance).ok()
+    let mut draft = way.written(&text)?;
+    if way == Way::Chat {
+        draft.body = as_made(&text.steps);
+    }
+    to_skill(&draft, admittance).ok()
+}
+
+/// Calls as they were made, each with all of its values, as skills by chat list calls.
+fn as_made(calls: &[String]) -> String {
+    let lines = (1..).zip(calls).filter_map(|(number, call)| {
+        let (tool, settings) = parse(call).ok()?;
+        let settings = settings
+            .iter()
+            .map(|one| format!("`{}` `{}`", one.parameter, one.value));
+        let settings = settings.collect::<Vec<_>>().join(", ");
+        let with = if settings.is_empty() { "" } else { " with " };
+        Some(format!(
+            "{number}. Call `{}`{with}{settings}.",
+            wire_name(&tool)
+        ))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The calls of a step as the model wrote them; by chat as command lines.
-fn written(way: Way, step: &Step) -> Vec<String> {
+fn calls(way: Way, step: &Step) -> Vec<String> {
     match (way, &step.action) {
         (Way::Compact, _) => {
             let written = step.transcript.split("<call>").skip(1);

@@ -1,4 +1,4 @@
-//! 256 rollouts of a group of tasks at once, on the bundled model: whether all finish, and their memory.
+//! 256 rollouts of a group of tasks at once: whether all finish, and their memory.
 
 use std::{fs, num::NonZeroU32, sync::Arc};
 

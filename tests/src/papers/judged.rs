@@ -9,7 +9,7 @@ use journeyman::{
     domain::{AssessedSubgoal, Assessment, Prototype, Rubric, SubgoalScore, Trace},
     library::SkillLibrary,
 };
-use quickstart::Parts;
+use quickstart::{Parts, Way};
 use serde::{Deserialize, Serialize};
 
 use super::world::World;
@@ -17,13 +17,15 @@ use crate::figures::stats;
 
 /// How often each is judged.
 const REPEATS: u32 = 8;
+/// The temperature of judgements: at 0 all of a subgoal's would be the same.
+const TEMPERATURE: f32 = 0.7;
 
 /// What an arm's judge made of the same subgoals.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Judge {
     /// The variance of the repeated scores of a subgoal, on average.
     pub(super) variance: f64,
-    /// The share of judgements with the full score exactly where the world accepted the subgoal's last call.
+    /// The share of judgements with the full score exactly where the subgoal was reached ([`Reached`]).
     pub(super) agreement: f64,
 }
 
@@ -126,26 +128,67 @@ fn score(
     };
     let request = RoleRequest::new(&task, seed);
     let roles = parts.roles();
-    let written = block_on(parts.model.generate(&roles.prompt(&request)?))?;
+    let mut asked = roles.prompt(&request)?;
+    asked.sampling.temperature = TEMPERATURE;
+    // As a run does: a build that holds no model to a schema reads what is written.
+    if !parts.model.capabilities().json_schema {
+        asked.json_schema = None;
+    }
+    let written = block_on(parts.model.generate(&asked))?;
     match roles.read(&request, &written.text) {
         Ok(RoleAnswer::Scored { score, .. }) => Ok(Some(score)),
         _ => Ok(None),
     }
 }
 
-/// What the judgements of the subgoals of some attempts say.
-pub(super) fn judged(scores: &Scores, attempts: &[Trace]) -> Judge {
+/// Which of the judged subgoals were reached. In the compact language: those whose last call the world accepted. By chat a rubric is
+/// of a kind of subgoal, such as finding out what a tool needs, which a refusal does: those whose last step is of that kind in the
+/// world's own cut.
+pub(super) type Reached = BTreeMap<Place, bool>;
+
+/// See [`Reached`]. A subgoal whose attempt is not among these is in none.
+pub(super) fn reached(
+    way: Way,
+    both: &Both,
+    library: &SkillLibrary,
+    attempts: &[Trace],
+) -> Result<Reached> {
+    let titles: BTreeMap<&PrototypeId, &str> = (library.prototypes().iter())
+        .map(|one| (&one.id, one.rubric.title.as_str()))
+        .collect();
+    let mut reached = Reached::new();
+    for (place, route) in &both.routes {
+        let of_it = |attempt: &&Trace| attempt.trajectory.attempt == place.attempt;
+        let Some(attempt) = attempts.iter().find(of_it) else {
+            continue;
+        };
+        let is_so = match way {
+            Way::Compact => {
+                let step = attempt.trajectory.steps.get(place.last);
+                step.is_some_and(|step| !step.result.is_error)
+            }
+            Way::Chat => {
+                let cut = way.true_cut(attempt)?;
+                let mut subgoals = cut.subgoals().iter();
+                let here = subgoals.find(|one| (one.first..=one.last).contains(&place.last));
+                here.map(|one| one.skill.as_str()) == titles.get(route).copied()
+            }
+        };
+        reached.insert(place.clone(), is_so);
+    }
+    Ok(reached)
+}
+
+/// What the judgements of some subgoals say.
+pub(super) fn judged(scores: &Scores, reached: &Reached) -> Judge {
     let (mut variances, mut agreeing) = (Vec::new(), Vec::new());
     for (place, scores) in scores {
         let values: Vec<f64> = scores.iter().map(|score| f64::from(score.get())).collect();
         let mean = stats::mean(&values);
         let squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
         variances.push(stats::mean(&squares));
-        let of_it = |attempt: &&Trace| attempt.trajectory.attempt == place.attempt;
-        let attempt = attempts.iter().find(of_it);
-        let step = attempt.and_then(|attempt| attempt.trajectory.steps.get(place.last));
-        let accepted = step.is_some_and(|step| !step.result.is_error);
-        let agrees = |score: &SubgoalScore| (score.get() == SubgoalScore::MAX) == accepted;
+        let reached = reached.get(place).copied().unwrap_or_default();
+        let agrees = |score: &SubgoalScore| (score.get() == SubgoalScore::MAX) == reached;
         agreeing.extend(
             scores
                 .iter()

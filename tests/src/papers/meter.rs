@@ -9,7 +9,7 @@ use journeyman::{
     ModelId, Result, async_trait,
     contract::{
         GenerateRequest, Generation, LanguageModel, ModelCapabilities, ScoreRequest, Scorer,
-        TokenScores, Tokenizer,
+        TokenCount, TokenScores, Tokenizer,
     },
 };
 use journeyman_llama_cpp::LlamaCpp;
@@ -49,6 +49,10 @@ impl LanguageModel for Meter {
         let written = self.model.generate(request).await?;
         self.count(written.prompt_tokens + written.output_tokens);
         Ok(written)
+    }
+
+    async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
+        self.model.count_prompt(request).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! SCRIBE, SkillOS and SkillRL on the bundled model, and all recipes beside each other with the same number of model tokens.
+//! SCRIBE, SkillOS and SkillRL on a model, and all recipes beside each other with the same number of model tokens.
 
 mod arms;
 mod forks;

@@ -79,6 +79,7 @@ fn heard(text: &str, is_error: bool, shadow: Outcome) -> Reply {
     let outcome = match (is_error, shadow) {
         (false, Outcome::Accepted(Some(setting))) => {
             let words = text.split(|letter: char| !letter.is_alphanumeric());
+            // One style says "The ticket is 42."
             let words = words.filter(|word| !word.is_empty() && *word != "is");
             let mut from_name = words.skip_while(|word| *word != setting.parameter);
             let value = from_name.nth(1).map(str::to_owned);
@@ -106,4 +107,29 @@ fn call(line: &str) -> Action {
             .map(|setting| (setting.parameter, setting.value.into()))
             .collect(),
     }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_heard_in_every_style_of_results() {
+        let value = |value: &str| Setting {
+            parameter: "ticket".to_owned(),
+            value: value.to_owned(),
+        };
+        // The shadow's own value is another one.
+        let shadow = || Outcome::Accepted(Some(value("7")));
+        for text in [
+            "ok ticket 42",
+            "The ticket is 42.",
+            r#"{"status": "ok", "ticket": 42}"#,
+            r#"{"result":{"ticket":42}}"#,
+        ] {
+            let heard = heard(text, false, shadow()).outcome;
+            assert_eq!(heard, Outcome::Accepted(Some(value("42"))), "{text}");
+        }
+        assert_eq!(heard("refused", true, Outcome::Done).outcome, Outcome::Done);
+    }
 }

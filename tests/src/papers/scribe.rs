@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     WORLDS, arms, bounded, difference,
-    judged::{Judge, Place, Scores, judged, only, scores},
+    judged::{Judge, Place, Scores, judged, only, reached, scores},
     key,
     patterns::{right, true_patterns},
     router::{Cut, against_the_world, router},
@@ -29,6 +29,8 @@ use crate::figures::{Bound, Figures, Outcome, stats};
 /// Tasks that are learned from, in parts of as many tasks as lie between two refreshes.
 const STREAM: usize = 50;
 const PART: usize = 10;
+/// Why nothing is said about a rubric's tool.
+const NO_TOOL: &str = "by chat prototypes are kinds of subgoals and of no tool";
 /// Attempts whose subgoals are judged again and again: the latest that are kept.
 const JUDGED: usize = 60;
 
@@ -52,8 +54,9 @@ struct Cell {
     /// For each refresh, the share of the prototypes before that go on.
     persisting: Vec<f64>,
     prototypes: usize,
-    /// For prototypes with members of one task alone, and for those of several: how many have the true pattern, of how many.
-    right: [(usize, usize); 2],
+    /// For prototypes with members of one task alone, and for those of several: how many have the true pattern, of how many. `None`
+    /// by chat, where prototypes are kinds of subgoals and of no tool.
+    right: Option<[(usize, usize); 2]>,
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
@@ -120,16 +123,19 @@ fn judges(figures: &mut Figures<'_>, cells: &[Cell]) {
         let name = format!("scribe.agreement where no demand passes, {what}");
         spread(figures, &name, &agreement);
     }
+    let tools = cells.iter().any(|cell| cell.right.is_some());
     let by_rubric = cells.iter().map(|cell| cell.by_rubric);
     shares(
         figures,
         ["a true pattern", "another pattern"].map(|what| format!("where the rubric has {what}")),
+        tools,
         by_rubric,
     );
     let by_tool = cells.iter().map(|cell| cell.by_tool);
     shares(
         figures,
         ["the called tool", "another tool"].map(|what| format!("where the rubric is of {what}")),
+        tools,
         by_tool,
     );
 }
@@ -138,12 +144,17 @@ fn judges(figures: &mut Figures<'_>, cells: &[Cell]) {
 fn shares(
     figures: &mut Figures<'_>,
     kinds: [String; 2],
+    tools: bool,
     of: impl Iterator<Item = [Option<(Judge, usize)>; 2]> + Clone,
 ) {
     for (place, kind) in kinds.iter().enumerate() {
         let some: Vec<(Judge, usize)> = of.clone().filter_map(|both| both[place]).collect();
         let count: usize = some.iter().map(|(_, count)| count).sum();
         let name = format!("scribe.subgoals {kind}");
+        if !tools {
+            figures.skip(&name, NO_TOOL);
+            continue;
+        }
         figures.record(&name, count as f64, Bound::None);
         let agreeing = some
             .iter()
@@ -185,9 +196,17 @@ fn prototypes(figures: &mut Figures<'_>, cells: &[Cell]) {
     let prototypes = of(&|cell| cell.prototypes as f64);
     spread(figures, "scribe.prototypes", &prototypes);
     for (place, what) in ["one task alone", "several tasks"].into_iter().enumerate() {
-        let right: usize = cells.iter().map(|cell| cell.right[place].0).sum();
-        let all: usize = cells.iter().map(|cell| cell.right[place].1).sum();
         let name = format!("scribe.prototypes of {what}");
+        let counts: Vec<(usize, usize)> = cells
+            .iter()
+            .filter_map(|cell| Some(cell.right?[place]))
+            .collect();
+        if counts.is_empty() {
+            figures.skip(&name, NO_TOOL);
+            continue;
+        }
+        let right: usize = counts.iter().map(|(right, _)| right).sum();
+        let all: usize = counts.iter().map(|(_, all)| all).sum();
         figures.record(&name, all as f64, Bound::None);
         if all > 0 {
             let share = right as f64 / all as f64;
@@ -244,6 +263,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     let assessed = block_on(session.assess(attempts, &policy))?.assessments;
     let both = scores(parts, world, &library, attempts.iter().zip(&assessed))?;
     let [scored, openly] = &both.scores;
+    let reached = &reached(parts.way, &both, &library, attempts)?;
     let lasting: Vec<Trace> = attempts
         .iter()
         .filter(|attempt| !world.passing.contains(&attempt.task.id))
@@ -254,7 +274,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
             let mut known = lasting.iter();
             known.any(|attempt| attempt.trajectory.attempt == place.attempt)
         };
-        judged(&only(scores, of_these), &lasting)
+        judged(&only(scores, of_these), reached)
     };
     let true_patterns = &true_patterns(&library, &world.truths);
     let these = |is_one: &dyn Fn(&Place, &PrototypeId) -> bool| {
@@ -262,7 +282,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
             let route = both.routes.get(place);
             route.is_some_and(|route| is_one(place, route))
         });
-        (!scores.is_empty()).then(|| (judged(&scores, attempts), scores.len()))
+        (!scores.is_empty()).then(|| (judged(&scores, reached), scores.len()))
     };
     let by_rubric = [true, false].map(|wanted| {
         let is_so = |_: &Place, route: &PrototypeId| true_patterns.get(route) == Some(&wanted);
@@ -273,10 +293,6 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         .collect();
     let by_tool = [true, false].map(|wanted| {
         let is_so = |place: &Place, route: &PrototypeId| {
-            // By chat a rubric is of a kind of subgoal, and of no tool.
-            if parts.way == Way::Chat {
-                return false;
-            }
             let of_it = |attempt: &&Trace| attempt.trajectory.attempt == place.attempt;
             let attempt = attempts.iter().find(of_it);
             let called = attempt.and_then(|attempt| tool(&attempt.trajectory, place.last));
@@ -287,8 +303,8 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     });
     let assessed: Vec<Assessment> = assessed.into_iter().flatten().collect();
     Ok(Cell {
-        bound: judged(scored, attempts),
-        open: judged(openly, attempts),
+        bound: judged(scored, reached),
+        open: judged(openly, reached),
         lasting: [lasting(scored), lasting(openly)],
         by_rubric,
         by_tool,
@@ -297,6 +313,6 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         cut: against_the_world(parts.way, &assessed, attempts)?,
         persisting,
         prototypes: library.prototypes().len(),
-        right: right(&library, &world.truths),
+        right: (parts.way == Way::Compact).then(|| right(&library, &world.truths)),
     })
 }

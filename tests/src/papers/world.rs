@@ -6,7 +6,7 @@ use futures::executor::block_on;
 use journeyman::{
     Result, Seed, TaskId,
     builtin::{FrozenStore, MemoryStore, ModelExecutor, ModelExecutorOptions},
-    contract::{Dialect, Journal, SkillStore},
+    contract::{Backends, Dialect, Journal, SkillStore},
     domain::Task,
     recipe::Recipe,
     report::{AttemptReport, RunReport},
@@ -110,21 +110,25 @@ impl<'a> Host<'a> {
         let mut backends = self.parts.backends(store, journal)?;
         match self.agent {
             Agent::Rule => backends.executor = Some(Arc::new(RuleAgent)),
-            Agent::Learner | Agent::Unaided => {
-                let dialect: Arc<dyn Dialect> = match self.agent {
-                    Agent::Unaided => Arc::new(ApprenticeDialect::new(Mode::Model)),
-                    _ => self.parts.dialect(),
-                };
-                let options = ModelExecutorOptions::default();
-                let agent = ModelExecutor::new(self.meter.clone(), dialect.clone(), options)?;
-                backends.executor = Some(Arc::new(agent));
-                backends.dialect = Some(dialect);
+            Agent::Learner => self.acts(&mut backends, self.parts.dialect())?,
+            Agent::Unaided => {
+                let dialect = ApprenticeDialect::new(Mode::Model);
+                self.acts(&mut backends, Arc::new(dialect))?;
             }
         }
         backends.model = Some(self.meter.clone());
         backends.scorer = Some(self.meter.clone());
         let options = Options::new("papers", self.seed);
         block_on(Journeyman::open(backends, recipe, options))
+    }
+
+    /// The metered model acts by this dialect.
+    fn acts(&self, backends: &mut Backends, dialect: Arc<dyn Dialect>) -> Result<()> {
+        let options = ModelExecutorOptions::default();
+        let agent = ModelExecutor::new(self.meter.clone(), dialect.clone(), options)?;
+        backends.executor = Some(Arc::new(agent));
+        backends.dialect = Some(dialect);
+        Ok(())
     }
 
     /// The held-out tasks with a library that stays as it is.

@@ -9,10 +9,10 @@ use journeyman::{PrototypeId, Result};
 use super::answer::Answer;
 use super::stage::{Drawn, Stage};
 use crate::cut;
+use crate::policy::Exchange;
 use crate::roles::subgoal as kind_of_step;
 use crate::scene::Scene;
 use crate::seed::Draws;
-use crate::simulate::Outcome;
 use crate::tool::{ToolName, wire_name};
 
 /// A kind of subgoal: its name in [`kind_of_step`], the skill that it takes, and the rubric that judges it.
@@ -280,49 +280,59 @@ pub(super) fn route(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
 
 pub(super) fn score(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     let scene = a_scene(stage, draws)?;
-    let count = scene.exchanges.len();
-    let last = draws.below(count);
-    let first = last.saturating_sub(draws.below(3));
-    let finish = kind("finish")?;
-    let span = Span {
-        kind: finish,
-        first,
-        last,
+    let (claimed, first, last) = match draws.chance(0.5) {
+        true => {
+            let last = draws.below(scene.exchanges.len());
+            (kind("finish")?, last.saturating_sub(draws.below(3)), last)
+        }
+        // A part of the world's cut, mostly as what it is.
+        false => {
+            let spans = spans(&scene)?;
+            let span = draws.pick(&spans)?;
+            let claimed = match draws.chance(0.7) {
+                true => span.kind,
+                false => draws.pick(&KINDS)?,
+            };
+            (claimed, span.first, span.last)
+        }
     };
     let target = &scene.world.goal.target;
-    let subgoal = Box::new(SubgoalInAttempt {
-        subgoal: Subgoal {
-            subgoal: format!("{}: {}", finish.skill, wire_name(target)),
-            skill: finish.skill.to_owned(),
-            first: span.first,
-            last: span.last,
-        },
-        attempt: stage.attempt(&scene, draws).trace(),
-    });
+    let tool = match claimed.name {
+        "finish" => target.clone(),
+        _ => ToolName::parse(&scene.exchanges.get(last)?.call)?,
+    };
     let steps = scene.exchanges.get(first..=last)?;
     let contract = &scene.world.target()?.contract;
-    let strays = steps.iter().any(|step| {
-        kind_of_step(contract, step) == "stray"
-            && ToolName::parse(&step.call).as_ref() != Some(target)
-    });
-    let calls_it = steps
+    let calls = |step: &&Exchange| ToolName::parse(&step.call).as_ref() == Some(&tool);
+    let strays = steps
         .iter()
-        .any(|step| ToolName::parse(&step.call).as_ref() == Some(target));
-    let done = steps.iter().any(|step| step.reply.outcome == Outcome::Done);
+        .any(|step| kind_of_step(contract, step) == "stray" && !calls(&step));
+    // To make calls that do not help reaches nothing, whatever they are.
+    let reached = claimed.name != "stray"
+        && (steps.iter().filter(calls)).any(|step| kind_of_step(contract, step) == claimed.name);
+    let is_called = steps.iter().any(|step| calls(&step));
     let bound = draws.chance(0.6);
-    let tool = wire_name(target);
-    let (reason, score) = match (calls_it, done, strays && bound) {
-        (false, ..) => (format!("{tool} was not called."), 0),
-        (true, false, _) => (format!("{tool} was called and refused."), 1),
+    let name = wire_name(&tool);
+    let (reason, score) = match (is_called, reached, strays && bound) {
+        (false, ..) => (format!("{name} was not called."), 0),
+        (true, false, _) => (format!("{name} was called, and did not do it."), 1),
         (true, true, true) => (
-            format!("{tool} went through, after a call that was not needed."),
+            format!("{name} did it, after a call that was not needed."),
             2,
         ),
-        (true, true, false) => (format!("{tool} went through."), 3),
+        (true, true, false) => (format!("{name} did it."), 3),
     };
     let task = RoleTask::Score {
-        subgoal,
-        rubric: bound.then(|| Box::new(rubric(finish))),
+        subgoal: Box::new(SubgoalInAttempt {
+            subgoal: Subgoal {
+                subgoal: in_words(claimed, Some(&tool)),
+                skill: claimed.skill.to_owned(),
+                first,
+                last,
+            },
+            attempt: stage.attempt(&scene, draws).trace(),
+        }),
+        rubric: bound.then(|| Box::new(rubric(claimed))),
         repeat: 0,
     };
     let answer = Answer::object([("reason", reason.into()), ("score", Answer::from(score))]);

@@ -23,8 +23,6 @@ use crate::world::World;
 
 /// What ARISE shows of an attempt in a summary, in characters (D.1).
 const PAPER_CHARS: NonZeroUsize = NonZeroUsize::new(400).expect("not 0");
-/// What the role summarize shows of an attempt, in characters.
-const SUMMARIZED: usize = 4_000;
 /// Greatest number of calls of an attempt that is compared.
 const COMPARED: usize = 8;
 
@@ -96,7 +94,7 @@ pub(super) fn summarize(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
             .iter()
             .map(|step| step.transcript.len() + step.result.text.len() + 10)
             .sum();
-        if number == 0 && words > shown_chars.map_or(SUMMARIZED, NonZeroUsize::get) {
+        if number == 0 && shown_chars.is_some_and(|most| words > most.get()) {
             return None;
         }
         attempts.push(attempt.trace());

@@ -27,7 +27,7 @@ fn played(number: u64) -> Option<(Trace, Vec<Exchange>, World)> {
 
 #[test]
 fn an_attempt_is_cut_by_what_its_world_demands() {
-    let mut purposes = BTreeSet::new();
+    let (mut purposes, mut skills) = (BTreeSet::new(), BTreeSet::new());
     let mut joined = 0;
     for (attempt, exchanges, world) in (0..200).filter_map(played) {
         let contract = &world.target().unwrap().contract;
@@ -42,6 +42,7 @@ fn an_attempt_is_cut_by_what_its_world_demands() {
         };
         let general = crate::general::roles::true_cut(&attempt).unwrap();
         assert_eq!(spans(&general), spans(&cut));
+        skills.extend(general.subgoals().iter().map(|one| one.skill.clone()));
         // The answer that the role is trained to give is read as the same cut.
         let mut number = 0;
         let spans = kinds.chunk_by(|one, next| one == next).map(|span| {
@@ -64,6 +65,13 @@ fn an_attempt_is_cut_by_what_its_world_demands() {
     }
     let purposes: Vec<&str> = purposes.into_iter().collect();
     assert_eq!(purposes, ["collect", "finish", "prepare", "probe"]);
+    let in_words = [
+        "calling the tool of the task",
+        "finding out what a tool needs",
+        "getting a value from a result",
+        "making a call that must come first",
+    ];
+    assert!(skills.iter().eq(in_words), "{skills:?}");
     assert!(joined > 20, "{joined}");
 }
 
