@@ -275,7 +275,7 @@ def options():
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--tokens", type=float, default=60e6, help="the length of the schedule")
-    parser.add_argument("--from", dest="start", type=Path, help="a GGUF of the same shape whose weights a new run begins with, with text of another seed")
+    parser.add_argument("--from", dest="start", type=Path, help="a GGUF of the same widths, and of as many layers or fewer, whose weights a new run begins with, with text of another seed")
     parser.add_argument("--stop-after", type=float, default=0, help="seconds after which to save and stop; 0: never")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--width", type=int, default=128)

@@ -23,11 +23,15 @@ def named(c):
 
 @torch.no_grad()
 def start_from(path, c, state, tokens):
-    """Copies the weights of a GGUF of the same shape into `state`. A token has its row by its text, so the vocabulary may be
-    another one; returns how many tokens have none there."""
+    """Copies the weights of a GGUF of the same widths into `state`. A token has its row by its text, so the vocabulary may be
+    another one; returns how many tokens have none there. Layers that the file lacks stay as they are made: they add nothing at
+    first, so that a deeper model begins as the shallower one."""
     reader = gguf.GGUFReader(path)
     found = {tensor.name: torch.from_numpy(tensor.data.astype(np.float32)) for tensor in reader.tensors}
+    there = 1 + max(int(name.split(".")[1]) for name in found if name.startswith("blk."))
     for short, _, ours in named(c):
+        if short.startswith("blk.") and int(short.split(".")[1]) >= there:
+            continue
         state[ours].copy_(found[f"{short}.weight"])
     rows = {token: row for row, token in enumerate(reader.fields["tokenizer.ggml.tokens"].contents())}
     known = [(number, rows[token]) for number, token in enumerate(tokens) if token in rows]
