@@ -69,7 +69,7 @@ impl Mixture {
         values: 40,
         unfit: 20,
         gate: 150,
-        fits: 900,
+        fits: 400,
         drill: 30,
         planned: 600,
         roles: [
