@@ -132,7 +132,7 @@ const GROUPS: [Group; 24] = [
         name: "scribe-reasons",
         about: "why SCRIBE's routes differ from the clusters that come later, and which cuts differ from the world's own",
         listed: true,
-        takes_model: true,
+        takes_model: false,
         run: papers::run_reasons,
     },
     Group {

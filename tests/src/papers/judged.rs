@@ -9,6 +9,7 @@ use journeyman::{
     domain::{AssessedSubgoal, Assessment, Prototype, Rubric, SubgoalScore, Trace},
     library::SkillLibrary,
 };
+use journeyman_toolworld::general::roles::NOT_HELPING;
 use quickstart::{Parts, Way};
 use serde::{Deserialize, Serialize};
 
@@ -143,7 +144,7 @@ fn score(
 
 /// Which of the judged subgoals were reached. In the compact language: those whose last call the world accepted. By chat a rubric is
 /// of a kind of subgoal, such as finding out what a tool needs, which a refusal does: those whose last step is of that kind in the
-/// world's own cut.
+/// world's own cut, if it is one that helps.
 pub(super) type Reached = BTreeMap<Place, bool>;
 
 /// See [`Reached`]. A subgoal whose attempt is not among these is in none.
@@ -171,7 +172,9 @@ pub(super) fn reached(
                 let cut = way.true_cut(attempt)?;
                 let mut subgoals = cut.subgoals().iter();
                 let here = subgoals.find(|one| (one.first..=one.last).contains(&place.last));
-                here.map(|one| one.skill.as_str()) == titles.get(route).copied()
+                here.is_some_and(|one| {
+                    one.skill != NOT_HELPING && titles.get(route) == Some(&one.skill.as_str())
+                })
             }
         };
         reached.insert(place.clone(), is_so);

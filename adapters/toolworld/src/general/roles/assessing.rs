@@ -26,6 +26,9 @@ struct Kind {
     trap: (&'static str, u8),
 }
 
+/// The skill of a subgoal whose calls do not help: whatever they are, it reaches nothing.
+pub const NOT_HELPING: &str = "making calls that do not help";
+
 const KINDS: [Kind; 5] = [
     Kind {
         name: "probe",
@@ -56,7 +59,7 @@ const KINDS: [Kind; 5] = [
     },
     Kind {
         name: "stray",
-        skill: "making calls that do not help",
+        skill: NOT_HELPING,
         context: "The agent does not know how to go on.",
         objective: "Nothing is reached.",
         pattern: "Calls are made that the task does not need.",
@@ -307,8 +310,7 @@ pub(super) fn score(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     let strays = steps
         .iter()
         .any(|step| kind_of_step(contract, step) == "stray" && !calls(&step));
-    // To make calls that do not help reaches nothing, whatever they are.
-    let reached = claimed.name != "stray"
+    let reached = claimed.skill != NOT_HELPING
         && (steps.iter().filter(calls)).any(|step| kind_of_step(contract, step) == claimed.name);
     let is_called = steps.iter().any(|step| calls(&step));
     let bound = draws.chance(0.6);

@@ -13,6 +13,6 @@ mod stage;
 mod writing;
 
 pub use agreement::agrees;
-pub use assessing::true_cut;
+pub use assessing::{NOT_HELPING, true_cut};
 pub use case::{RoleCase, case};
 pub use stage::Stage;
