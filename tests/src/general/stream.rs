@@ -3,8 +3,14 @@
 use std::{num::NonZeroU32, path::Path, sync::Arc};
 
 use futures::executor::block_on;
-use journeyman::{Result, Seed, builtin::MemoryStore, contract::LanguageModel, recipe};
-use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
+use journeyman::{
+    Result, Seed,
+    builtin::MemoryStore,
+    contract::LanguageModel,
+    recipe,
+    report::{RunReport, TaskReport},
+};
+use quickstart::{Choice, Parts, Split, Summaries, Summary, Tasks, selector};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{Bound, Figures, Outcome};
@@ -17,41 +23,89 @@ const SPLIT: Split = Split {
 const GROUP: NonZeroU32 = const { NonZeroU32::new(4).expect("not 0") };
 const STEPS: usize = 8;
 
-/// What the quickstart came to, in shares of the held-out tasks with a hidden contract.
+/// What the quickstart came to, in shares of the held-out tasks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Learned {
+    hidden: Phases,
+    /// Tasks that need no skill: one in the prompt is a needless one.
+    plain: Phases,
+    /// Attempts at plain tasks of the stream that were done, at the recipe's temperature.
+    sampled: f64,
+    skills: usize,
+}
+
+/// The held-out tasks of a kind.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Phases {
     first_before: f64,
     first_after: f64,
     done_before: f64,
     done_after: f64,
+    /// With a skill in the prompt, after learning.
     with_skill: f64,
-    skills: usize,
+}
+
+impl Phases {
+    fn of(before: &Summary, after: &Summary) -> Self {
+        Self {
+            first_before: before.first_attempt_success,
+            first_after: after.first_attempt_success,
+            done_before: before.success,
+            done_after: after.success,
+            with_skill: after.skill_use,
+        }
+    }
 }
 
 /// A figure: its name, its value and its bound.
 type Row = (&'static str, fn(&Learned) -> f64, Bound);
 
-const ROWS: [Row; 6] = [
+const ROWS: [Row; 11] = [
     (
         "first attempt, hidden, before",
-        |one| one.first_before,
+        |one| one.hidden.first_before,
         Bound::None,
     ),
     (
         "first attempt, hidden, after learning",
-        |one| one.first_after,
+        |one| one.hidden.first_after,
         Bound::AtLeast(0.8),
     ),
-    ("done, hidden, before", |one| one.done_before, Bound::None),
+    ("done, hidden, before", |one| one.hidden.done_before, Bound::None),
     (
         "done, hidden, after learning",
-        |one| one.done_after,
+        |one| one.hidden.done_after,
         Bound::None,
     ),
     (
         "hidden tasks with a skill in the prompt",
-        |one| one.with_skill,
+        |one| one.hidden.with_skill,
         Bound::None,
+    ),
+    (
+        "first attempt, plain, before",
+        |one| one.plain.first_before,
+        Bound::None,
+    ),
+    (
+        "first attempt, plain, after learning",
+        |one| one.plain.first_after,
+        Bound::AtLeast(0.9),
+    ),
+    (
+        "first attempt, plain: lost by learning",
+        |one| one.plain.first_before - one.plain.first_after,
+        Bound::AtMost(0.03),
+    ),
+    (
+        "attempts at plain tasks in learning that are done",
+        |one| one.sampled,
+        Bound::AtLeast(0.9),
+    ),
+    (
+        "plain tasks with a skill in the prompt",
+        |one| one.plain.with_skill,
+        Bound::AtMost(0.03),
     ),
     (
         "skills in the library",
@@ -87,19 +141,28 @@ fn learn(parts: &Parts, seed: Seed) -> Result<Learned> {
         let store = Arc::new(MemoryStore::new());
         let session = parts.open(recipe, "quickstart", seed, store, None).await?;
         let before = Summaries::of(&session.evaluate(tasks.held_out.clone()).await?);
-        session.learn(tasks.stream).await?;
+        let learned = session.learn(tasks.stream).await?;
         let after = Summaries::of(&session.evaluate(tasks.held_out).await?);
         let library = session.library().await?;
         Ok(Learned {
-            first_before: before.hidden.first_attempt_success,
-            first_after: after.hidden.first_attempt_success,
-            done_before: before.hidden.success,
-            done_after: after.hidden.success,
-            with_skill: after.hidden.skill_use,
+            hidden: Phases::of(&before.hidden, &after.hidden),
+            plain: Phases::of(&before.plain, &after.plain),
+            sampled: plain_done(&learned),
             skills: library
                 .entries()
                 .filter(|one| one.skill.state.is_offered())
                 .count(),
         })
     })
+}
+
+/// The share of all attempts at plain tasks that were done.
+fn plain_done(report: &RunReport) -> f64 {
+    let plain = |task: &&TaskReport| task.tags.iter().any(|tag| tag == "plain");
+    let attempts = report.tasks.iter().filter(plain);
+    let done: Vec<bool> = attempts
+        .flat_map(|task| &task.attempts)
+        .map(|attempt| attempt.success == Some(true))
+        .collect();
+    done.iter().filter(|&&done| done).count() as f64 / done.len() as f64
 }
