@@ -71,7 +71,11 @@ const ROWS: [Row; 11] = [
         |one| one.hidden.first_after,
         Bound::AtLeast(0.8),
     ),
-    ("done, hidden, before", |one| one.hidden.done_before, Bound::None),
+    (
+        "done, hidden, before",
+        |one| one.hidden.done_before,
+        Bound::None,
+    ),
     (
         "done, hidden, after learning",
         |one| one.hidden.done_after,
