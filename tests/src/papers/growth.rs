@@ -1,7 +1,7 @@
 //! SkillRL: how its bank grows while it learns (figure 3 of the paper; row R7).
 
 use futures::executor::block_on;
-use journeyman::{Error, ErrorKind, contract::SkillStore, measure::bank_growth};
+use journeyman::{contract::SkillStore, measure::bank_growth};
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::{
     STEPS, WORLDS, key,
     skillrl::SKILLRL,
     spread,
-    together::BUDGET,
+    together::budget,
     world::{Host, World},
 };
 use crate::{
@@ -55,16 +55,9 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 
 fn growth(parts: &Parts, world: &World) -> journeyman::Result<[Size; PARTS]> {
     let host = Host::new(parts, world.seed);
-    let learned = arms::learn(&host, world, &SKILLRL, BUDGET)?;
+    let learned = arms::learn(&host, world, &SKILLRL, budget(parts.way))?;
     let committed = block_on(learned.store.load())?.committed;
     let sizes = bank_growth(&committed)?;
-    if sizes.is_empty() {
-        return Err(Error::new(
-            ErrorKind::Internal,
-            "growth",
-            "the bank never had a skill, so nothing was measured",
-        ));
-    }
     let last = committed.last().map_or(0, |commit| commit.revision.0);
     Ok(std::array::from_fn(|part| {
         let until = last * (part as u64 + 1) / PARTS as u64;

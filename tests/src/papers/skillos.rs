@@ -15,7 +15,7 @@ use super::{
     WORLDS,
     arms::{self, Arm, Learning},
     bounded, difference, key, spread,
-    together::{BUDGET, Cell, cells, firsts},
+    together::{Cell, budget, cells, firsts},
     world::{Agent, Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
@@ -142,7 +142,7 @@ fn report(figures: &mut Figures<'_>, curated: &[Curated]) {
 
 fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
     let host = Host::new(parts, world.seed);
-    let learned = arms::learn(&host, world, &CURATOR, BUDGET)?;
+    let learned = arms::learn(&host, world, &CURATOR, budget(parts.way))?;
     let mut counts = CallCounts::default();
     let curations = learned
         .tasks

@@ -21,7 +21,7 @@ use super::{
     bounded, difference, key,
     skillos::{NONE, RAW},
     spread,
-    together::{BUDGET, Cell, cells, firsts},
+    together::{Cell, budget, cells, firsts},
     world::{Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome};
@@ -129,7 +129,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 /// Compares the bank with all attempts at the tasks that it was distilled from, and what is chosen of it in both ways.
 fn bank_of(parts: &Parts, world: &World) -> journeyman::Result<Bank> {
     let host = Host::new(parts, world.seed);
-    let learned = arms::learn(&host, world, &SKILLRL, BUDGET)?;
+    let learned = arms::learn(&host, world, &SKILLRL, budget(parts.way))?;
     let chosen = |recipe| -> journeyman::Result<Vec<Vec<SkillRef>>> {
         let report = host.report(recipe, &learned.store, &world.held_out)?;
         let attempts = report.tasks.into_iter().map(|task| task.attempts);
