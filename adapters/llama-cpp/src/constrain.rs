@@ -6,6 +6,8 @@ mod grammars;
 #[cfg(feature = "llguidance")]
 mod tests;
 
+use serde_json::Value;
+
 #[cfg(feature = "llguidance")]
 pub(crate) use grammars::{Constraint, Grammars};
 #[cfg(not(feature = "llguidance"))]
@@ -14,12 +16,39 @@ pub(crate) use without::{Constraint, Grammars};
 /// Whether this build can constrain output to a schema.
 pub(crate) const AVAILABLE: bool = cfg!(feature = "llguidance");
 
+/// What an output may be: JSON of a schema behind a fixed text.
+#[derive(Clone, Debug)]
+pub(crate) struct Alternative {
+    /// The text before the JSON; empty for JSON alone.
+    #[cfg_attr(
+        not(feature = "llguidance"),
+        expect(dead_code, reason = "nothing constrains")
+    )]
+    pub(crate) begin: String,
+    #[cfg_attr(
+        not(feature = "llguidance"),
+        expect(dead_code, reason = "nothing constrains")
+    )]
+    pub(crate) schema: Value,
+}
+
+impl Alternative {
+    /// JSON alone.
+    pub(crate) fn json(schema: Value) -> Self {
+        Self {
+            begin: String::new(),
+            schema,
+        }
+    }
+}
+
 /// A build without the feature: no request can be constrained.
 #[cfg(not(feature = "llguidance"))]
 mod without {
     use journeyman::{Error, Result};
     use llama_cpp_2::model::LlamaModel;
-    use serde_json::Value;
+
+    use super::Alternative;
 
     #[derive(Default)]
     pub(crate) struct Grammars {}
@@ -31,7 +60,7 @@ mod without {
             &self,
             operation: &'static str,
             _model: &LlamaModel,
-            _schema: &Value,
+            _alternatives: &[Alternative],
         ) -> Result<Constraint> {
             Err(Error::unsupported(
                 operation,

@@ -7,12 +7,12 @@ use journeyman::{
     text::{TextStream, ToolCalls},
 };
 use llama_cpp_2::token::LlamaToken;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use self::thoughts::Thoughts;
 use crate::{
     calls::CallForm,
-    constrain::Constraint,
+    constrain::{Alternative, Constraint},
     convert::{ids, too_long},
     render::{Opening, Rendered, Renderer},
     sampling::{self, LogSum, Sampler},
@@ -91,8 +91,8 @@ struct Tools {
     choice: ToolChoice,
     /// How the answer begins: a call that must be made is begun for the model.
     begun: String,
-    /// The schema of the arguments where the call that must be made is of one known tool.
-    arguments: Option<Value>,
+    /// What may follow where a call must be made: the rest of its beginning and its arguments, for each tool that it may be of.
+    must: Vec<Alternative>,
     /// How the answer ends: a call whose arguments are constrained ends with them, and the rest is written for the model.
     end: &'static str,
 }
@@ -115,13 +115,26 @@ impl Tools {
             [tool] => Some(tool.name.as_str()),
             _ => None,
         };
-        let (begun, known) = match &request.tool_choice {
-            ToolChoice::Named(name) => (form.begin(Some(name)), Some(name.as_str())),
-            ToolChoice::Required => (form.begin(only), only),
-            _ => (String::new(), None),
+        let named = match &request.tool_choice {
+            ToolChoice::Named(name) => Some(name.as_str()),
+            _ => only,
         };
+        let begun = match demands {
+            true => form.begin(named),
+            false => String::new(),
+        };
+        let may = |name: &&str| demands && named.is_none_or(|named| named == *name);
+        let must = (request.tools.iter().map(|tool| tool.name.as_str()))
+            .filter(may)
+            .filter_map(|name| {
+                Some(Alternative {
+                    begin: form.begin(Some(name)).strip_prefix(&begun)?.to_owned(),
+                    schema: calls.schema(name)?,
+                })
+            })
+            .collect();
         Ok(Some(Self {
-            arguments: known.and_then(|name| calls.schema(name)),
+            must,
             form,
             calls,
             choice: request.tool_choice.clone(),
@@ -130,11 +143,13 @@ impl Tools {
         }))
     }
 
-    /// The constraint of the arguments of a call that must be made; none where its tool is not known, or in a build or for a schema
-    /// that cannot constrain: then the model writes freely, and the call is checked.
+    /// The constraint of a call that must be made, to its tool or one of the tools, and to that tool's schema; none in a build or for a
+    /// schema that cannot constrain: then the model writes freely, and the call is checked.
     fn constraint(&mut self, renderer: &Renderer) -> Option<Constraint> {
-        let schema = self.arguments.as_ref()?;
-        let constraint = renderer.constraint(GENERATE, schema).ok()?;
+        if self.must.is_empty() {
+            return None;
+        }
+        let constraint = renderer.constraint(GENERATE, &self.must).ok()?;
         self.end = self.form.end();
         Some(constraint)
     }
@@ -186,7 +201,10 @@ impl Writing {
             false => renderer.thoughts(room),
         };
         let constraint = match &request.json_schema {
-            Some(schema) => Some(renderer.constraint(GENERATE, schema)?),
+            Some(schema) => {
+                let json = Alternative::json(schema.clone());
+                Some(renderer.constraint(GENERATE, &[json])?)
+            }
             None => tools.as_mut().and_then(|tools| tools.constraint(renderer)),
         };
         Ok(Self {

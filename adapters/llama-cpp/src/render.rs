@@ -7,12 +7,11 @@ use journeyman::{
     domain::{Prompt, Span, ToolDefinition},
 };
 use llama_cpp_2::{model::LlamaModel, token::LlamaToken};
-use serde_json::Value;
 
 use crate::{
     calls::CallForm,
     config::{LlamaConfig, Thinking},
-    constrain::{Constraint, Grammars},
+    constrain::{Alternative, Constraint, Grammars},
     convert::too_long,
     template::{ChatTemplate, Conversation, Piece, Spellings, spells_plain},
     tokens::Splitting,
@@ -99,9 +98,13 @@ impl Renderer {
         self.model.vocab().is_eog(token)
     }
 
-    /// The constraint of an output to a JSON Schema.
-    pub(crate) fn constraint(&self, operation: &'static str, schema: &Value) -> Result<Constraint> {
-        self.grammars.constraint(operation, &self.model, schema)
+    /// The constraint of an output to one of these alternatives.
+    pub(crate) fn constraint(
+        &self,
+        operation: &'static str,
+        alternatives: &[Alternative],
+    ) -> Result<Constraint> {
+        (self.grammars).constraint(operation, &self.model, alternatives)
     }
 
     /// Whether a text is one control token, which data cannot spell.

@@ -1,4 +1,4 @@
-//! Token masks from JSON Schemas, with llguidance.
+//! Token masks from JSON Schemas, and from texts that lead to JSON of one of several schemas, with llguidance.
 
 use std::{
     fmt,
@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use super::Alternative;
 use journeyman::{Error, ErrorKind, Result, text::JsonSchema};
 use llama_cpp_2::{model::LlamaModel, token::LlamaToken};
 use llguidance::{Matcher, ParserFactory, api::TopLevelGrammar, toktrie};
@@ -32,7 +33,7 @@ pub(crate) struct Constraint {
 }
 
 impl Grammars {
-    /// The constraint of an output to a schema.
+    /// The constraint of an output to one of these alternatives.
     ///
     /// # Errors
     /// `Invalid` for a schema that is invalid or too large, `Unsupported` for one that no grammar can express.
@@ -40,13 +41,14 @@ impl Grammars {
         &self,
         operation: &'static str,
         model: &LlamaModel,
-        schema: &Value,
+        alternatives: &[Alternative],
     ) -> Result<Constraint> {
         let factory = self.0.get_or_init(|| {
             let (words, ends) = vocabulary(model);
             factory(operation, &words, &ends)
         });
-        Constraint::new(operation, factory.as_ref().map_err(Clone::clone)?, schema)
+        let factory = factory.as_ref().map_err(Clone::clone)?;
+        Constraint::new(operation, factory, alternatives)
     }
 }
 
@@ -54,15 +56,11 @@ impl Constraint {
     pub(super) fn new(
         operation: &'static str,
         factory: &ParserFactory,
-        schema: &Value,
+        alternatives: &[Alternative],
     ) -> Result<Self> {
-        // The SDK's validator checks first: its limits apply here too, and its errors are clearer.
-        let mut schema = JsonSchema::new(schema.clone())?.as_value().clone();
-        if let Value::Object(fields) = &mut schema {
-            fields.insert(OPTIONS.to_owned(), json!({"whitespace_pattern": SPACE}));
-        }
+        let grammar = grammar(alternatives)?;
         let matcher = catch_panics(|| {
-            let parser = factory.create_parser(TopLevelGrammar::from_json_schema(schema));
+            let parser = factory.create_parser(grammar);
             let matcher = Matcher::new(parser);
             match matcher.get_error() {
                 None => Ok(matcher),
@@ -122,6 +120,36 @@ impl Constraint {
             "simplify the schema, above all its patterns and alternatives; or use role::Structured",
         )
     }
+}
+
+/// The grammar of a text that is one of these alternatives.
+fn grammar(alternatives: &[Alternative]) -> Result<TopLevelGrammar> {
+    let schemas: Vec<Value> = alternatives
+        .iter()
+        .map(|one| checked(&one.schema))
+        .collect::<Result<_>>()?;
+    if let ([only], [schema]) = (alternatives, schemas.as_slice())
+        && only.begin.is_empty()
+    {
+        return Ok(TopLevelGrammar::from_json_schema(schema.clone()));
+    }
+    let one = |(Alternative { begin, .. }, schema): (&Alternative, &Value)| {
+        // A text in Lark's grammar is escaped as in JSON.
+        let begin = Value::from(begin.as_str());
+        format!("{begin} %json {schema}")
+    };
+    let all: Vec<String> = alternatives.iter().zip(&schemas).map(one).collect();
+    let lark = format!("start: {}\n", all.join("\n    | "));
+    Ok(TopLevelGrammar::from_lark(lark))
+}
+
+/// A schema with our limit of white space. The SDK's validator checks it first: its limits apply here too, and its errors are clearer.
+fn checked(schema: &Value) -> Result<Value> {
+    let mut schema = JsonSchema::new(schema.clone())?.as_value().clone();
+    if let Value::Object(fields) = &mut schema {
+        fields.insert(OPTIONS.to_owned(), json!({"whitespace_pattern": SPACE}));
+    }
+    Ok(schema)
 }
 
 /// The bytes of each token, and the end tokens. A special token is spelled after a mark that no text contains.

@@ -4,7 +4,10 @@ use journeyman::ErrorKind;
 use llguidance::{ParserFactory, toktrie::TokTrie};
 use serde_json::{Value, json};
 
-use super::grammars::{Constraint, factory};
+use super::{
+    Alternative,
+    grammars::{Constraint, factory},
+};
 
 const WORDS: [&str; 5] = ["{\"", "\":", "tool", "kettle", "pan\"}"];
 const END: usize = 256 + WORDS.len();
@@ -22,8 +25,12 @@ fn grammars() -> ParserFactory {
     factory("test", &words(), &[END as u32, END as u32 + 1]).unwrap()
 }
 
+fn made(alternatives: &[Alternative]) -> journeyman::Result<Constraint> {
+    Constraint::new("test", &grammars(), alternatives)
+}
+
 fn constraint(schema: Value) -> Constraint {
-    Constraint::new("test", &grammars(), &schema).unwrap()
+    made(&[Alternative::json(schema)]).unwrap()
 }
 
 fn tools() -> Value {
@@ -114,11 +121,36 @@ fn a_row_longer_than_the_vocabulary_is_masked_beyond_it() {
 }
 
 #[test]
+fn each_alternative_leads_to_its_own_schema() {
+    let one = |begin: &str, key: &str| Alternative {
+        begin: begin.to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {key: {"type": "boolean"}},
+            "required": [key],
+            "additionalProperties": false,
+        }),
+    };
+    // Quotes, a backslash and a line's end stand in a grammar's text as they are.
+    let all = [one("a\"\\\n: ", "x"), one("ab> ", "y"), one("c", "z")];
+    let mut first = made(&all).unwrap();
+    assert_eq!(allowed(&mut first), [usize::from(b'a'), usize::from(b'c')]);
+    accept(&mut first, "a");
+    assert_eq!(allowed(&mut first), [usize::from(b'"'), usize::from(b'b')]);
+    accept(&mut first, "\"\\\n: {\"x\": true}");
+    assert_eq!(allowed(&mut first), [END, END + 1]);
+    let mut second = made(&all).unwrap();
+    accept(&mut second, "ab> {\"y\": false}");
+    assert_eq!(allowed(&mut second), [END, END + 1]);
+    let mut third = made(&all).unwrap();
+    accept(&mut third, "c{\"");
+    assert_eq!(allowed(&mut third), [usize::from(b'z')]);
+}
+
+#[test]
 fn a_schema_that_cannot_be_held_to_is_told() {
     let check = |schema: Value, expect: ErrorKind| {
-        let error = Constraint::new("test", &grammars(), &schema)
-            .map(|_| ())
-            .unwrap_err();
+        let error = made(&[Alternative::json(schema)]).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), expect, "{error}");
         assert!(error.hint_text().is_some());
         assert!(error.to_string().len() < 800);
@@ -149,7 +181,7 @@ fn schemas_in_circles_end() {
         json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
         json!({"type": "array", "minItems": 1, "items": {"$ref": "#"}}),
     ] {
-        if let Ok(mut constraint) = Constraint::new("test", &grammars(), &circle) {
+        if let Ok(mut constraint) = made(&[Alternative::json(circle)]) {
             let mut logits = vec![0.0; words().len()];
             let _ = constraint.mask(&mut logits);
         }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     support::{Tiny, prompt},
-    tools::QWEN2,
+    tools::{FUNCTIONS, NEMO, OBJECTS, QWEN2, SMALL},
 };
 
 fn schema() -> Value {
@@ -139,6 +139,65 @@ fn a_random_model_calls_the_tool_that_it_must_by_its_schema() {
     let answer = block_on(model.generate(&free)).unwrap();
     assert_eq!(answer.finish, FinishReason::Length);
     assert!(answer.calls.is_empty() && !answer.text.contains("</tool_call>"));
+}
+
+#[test]
+fn a_random_model_that_must_call_calls_one_of_several_tools_in_each_form() {
+    let object = |properties: Value, key: &str| json!({"type": "object", "properties": properties, "required": [key], "additionalProperties": false});
+    let tool = |name: &str, input_schema: &Value| ToolDefinition {
+        name: name.to_owned(),
+        description: String::new(),
+        input_schema: input_schema.clone(),
+    };
+    let schemas = [
+        (
+            "cook",
+            object(json!({"with": {"enum": ["kettle", "pan"]}}), "with"),
+        ),
+        ("wait", object(json!({"long": {"type": "boolean"}}), "long")),
+        ("wait_here", object(json!({"at": {"enum": [1, 2]}}), "at")),
+    ];
+    for template in [QWEN2, NEMO, SMALL, OBJECTS, FUNCTIONS] {
+        let tiny = Tiny {
+            template: Some(template),
+            context: 4096,
+            ..Tiny::default()
+        };
+        let model = tiny.load();
+        let mut called = Vec::new();
+        for seed in 0..12 {
+            let mut asked = request(seed);
+            asked.json_schema = None;
+            // Nearly uniform: the weights alone prefer one tool.
+            (asked.sampling.temperature, asked.sampling.top_p) = (8.0, 1.0);
+            asked.tools = schemas.iter().map(|(name, of)| tool(name, of)).collect();
+            asked.tool_choice = ToolChoice::Required;
+            let answer = block_on(model.generate(&asked));
+            if !cfg!(feature = "llguidance") {
+                assert!(answer.map_or(true, |answer| answer.calls.is_empty()));
+                continue;
+            }
+            let answer = answer.unwrap();
+            let [made] = answer.calls.as_slice() else {
+                panic!("{}", answer.text);
+            };
+            assert_eq!(answer.text, "");
+            let (name, schema) = schemas
+                .iter()
+                .find(|(name, _)| *name == made.call.tool)
+                .unwrap();
+            let arguments = Value::Object(made.call.arguments.clone());
+            let must = JsonSchema::new(schema.clone()).unwrap();
+            assert!(must.faults(&arguments).is_empty(), "{name} {arguments}");
+            called.push(*name);
+        }
+        called.sort_unstable();
+        called.dedup();
+        assert!(
+            called.len() > 1 || !cfg!(feature = "llguidance"),
+            "{called:?}"
+        );
+    }
 }
 
 #[test]

@@ -19,12 +19,14 @@ use crate::support::{Tiny, gpu_layers, scripted, spelled};
 const RECORDED: &str = include_str!("../templates/recorded.json");
 pub(crate) const QWEN2: &str = include_str!("../templates/Qwen-Qwen2.5-7B-Instruct.jinja");
 const QWEN3: &str = include_str!("../templates/Qwen-Qwen3-0.6B.jinja");
-const NEMO: &str = include_str!("../templates/mistralai-Mistral-Nemo-Instruct-2407.jinja");
-const SMALL: &str = include_str!("../templates/Mistral-Small-3.2-24B-Instruct-2506.jinja");
+pub(crate) const NEMO: &str =
+    include_str!("../templates/mistralai-Mistral-Nemo-Instruct-2407.jinja");
+pub(crate) const SMALL: &str =
+    include_str!("../templates/Mistral-Small-3.2-24B-Instruct-2506.jinja");
 pub(crate) const DEEPSEEK: &str =
     include_str!("../templates/deepseek-ai-DeepSeek-R1-Distill-Qwen-32B.jinja");
-const OBJECTS: &str = include_str!("../templates/own/objects.jinja");
-const FUNCTIONS: &str = include_str!("../templates/own/functions.jinja");
+pub(crate) const OBJECTS: &str = include_str!("../templates/own/objects.jinja");
+pub(crate) const FUNCTIONS: &str = include_str!("../templates/own/functions.jinja");
 const CHATML: &str = "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}";
 
 pub(crate) fn ask(text: &str) -> GenerateRequest {
