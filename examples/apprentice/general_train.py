@@ -1,12 +1,14 @@
 """Trains the second edition of the bundled model on the text that toolworld's `general` wrote.
 
-The size is given by options. A run has one schedule, by tokens: the learning rate and the choice of text follow the fraction
-that is done, and a run that was stopped goes on from OUT/checkpoint.pt where it was. `--from` begins a run with the weights of an
-earlier one. On a GPU the arithmetic is bfloat16 and
-attention skips what documents of one row do not see of each other; on CPUs one-thread processes share the work, each
-document has a row of its own (`--alone`), so that attention is plainly causal, and a step is several passes over few rows
-(`--pass`), whose intermediate values stay in a core's cache: on Zen 5, rows of 192, 39 thousand tokens a second in passes of
-3,072 tokens, 27 thousand in one pass of 12,288.
+The size is given by options. A run has one schedule, by tokens or by seconds (`--seconds`, for a machine that is lent for a known
+time): the learning rate and the choice of text follow the fraction that is done, and a run that was stopped goes on from
+OUT/checkpoint.pt where it was. `--from` begins a run with the weights of an earlier one. OUT/weights.pt has what
+`general_export.py` needs, without the optimizers' state.
+
+On a GPU the arithmetic is bfloat16, all text lies in its memory, and attention skips what documents of one row do not see of each
+other. On CPUs one-thread processes share the work, each document has a row of its own (`--alone`), so that attention is plainly
+causal, and a step is several passes over few rows (`--pass`), whose intermediate values stay in a core's cache: on Zen 5, rows of
+192, 39 thousand tokens a second in passes of 3,072 tokens, 27 thousand in one pass of 12,288.
 """
 
 import argparse
@@ -14,7 +16,9 @@ import json
 import math
 import os
 import time
+from collections import deque
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +30,8 @@ from general_weights import start_from
 from muon import Muon
 
 LEARNT = 1 << 15
-CHOICE = 3.0  # weight of a document's first learnt token, and of the words that say which skill is followed
-ANSWER = 12.0  # weight of a yes or no that is all that a document teaches
+CHOICE = 3  # weight of a document's first learnt token, and of the words that say which skill is followed
+ANSWER = 12  # weight of a yes or no that is all that a document teaches
 FEW = 4  # the greatest number of learnt tokens of such a document
 PACKED = "512,2048,4096"
 ALONE = "96,128,160,192,224,256,320,384,512,1024,4096"
@@ -67,12 +71,12 @@ class Text:
             least = length + 1
         self.too_long = int((self.sizes > lengths[-1] + 1).sum())
 
-    def batch(self, length, numbers):
+    def laid(self, length, numbers):
         """Rows with their documents apart: ids, what is learnt, and which document each token belongs to."""
         size = length + 1
-        ids = np.zeros((len(numbers), size), np.int64)
-        learnt = np.zeros((len(numbers), size), np.float32)
-        document = np.full((len(numbers), size), -1, np.int32)
+        ids = np.zeros((len(numbers), size), np.int16)
+        learnt = np.zeros((len(numbers), size), np.uint8)
+        document = np.full((len(numbers), size), -1, np.int16)
         rows = self.rows[length]
         for line, number in enumerate(numbers):
             at = 0
@@ -81,15 +85,41 @@ class Text:
                 learnt[line, at : at + end - begin] = self.learnt[begin:end]
                 document[line, at : at + end - begin] = index
                 at += end - begin
-        return ids, learnt, document
+        return tuple(torch.from_numpy(part) for part in (ids, learnt, document))
+
+    batch = laid
 
     def joined(self, length, numbers):
         """Rows in which documents follow one another and see those before, so that all distances of the context occur."""
         size = length + 1
         count = max(1, len(self.ids) // size - 1)
-        ids = np.stack([self.ids[n % count * size : (n % count + 1) * size] for n in numbers]).astype(np.int64)
-        learnt = np.stack([self.learnt[n % count * size : (n % count + 1) * size] for n in numbers])
-        return ids, learnt, np.zeros_like(ids, np.int32)
+        cut = lambda flat: np.stack([flat[n % count * size : (n % count + 1) * size] for n in numbers])
+        ids = torch.from_numpy(cut(self.ids).astype(np.int16))
+        return ids, torch.from_numpy(cut(self.learnt)), torch.zeros_like(ids)
+
+
+class Resident(Text):
+    """The same with all rows in the device's memory, so that a step waits for nothing that the host prepares."""
+
+    def __init__(self, device, *about):
+        super().__init__(*about)
+        self.lying = {
+            length: tuple(part.to(device) for part in self.laid(length, range(len(rows)))) for length, rows in self.rows.items()
+        }
+        self.flat = tuple(torch.from_numpy(part).to(device) for part in (self.ids.astype(np.int16), self.learnt))
+
+    def batch(self, length, numbers):
+        ids, learnt, document = self.lying[length]
+        at = torch.tensor([number % len(ids) for number in numbers]).to(ids.device, non_blocking=True)
+        return ids[at], learnt[at], document[at]
+
+    def joined(self, length, numbers):
+        size = length + 1
+        ids, learnt = self.flat
+        count = max(1, len(ids) // size - 1)
+        first = torch.tensor([int(number) % count * size for number in numbers])
+        at = (first[:, None] + torch.arange(size)).to(ids.device, non_blocking=True)
+        return ids[at], learnt[at], torch.zeros_like(ids[at])
 
 
 def weighed(ids, learnt, separator, tokens):
@@ -97,7 +127,7 @@ def weighed(ids, learnt, separator, tokens):
     fit? is there nothing to write?), which would be lost among the many tokens that are copied; as often it only opens an answer.
     It weighs the same in long and in short answers: else the model would say too often what is short. A yes or no weighs more, as a
     hundred tokens were read for it alone."""
-    each = learnt.astype(np.float16)
+    each = learnt.astype(np.uint8)
     places = np.flatnonzero(learnt)
     document = np.searchsorted(np.flatnonzero(ids == separator), places)
     _, first, counts = np.unique(document, return_index=True, return_counts=True)
@@ -247,17 +277,12 @@ def flexible(device):
 def tensors(ids, learnt, document, device, make_mask, room):
     """Inputs, the attention mask, and the learnt places, padded to a fixed number so that shapes stay the same. `room` is
     the share of the places for which there is room."""
-    inputs, targets = torch.from_numpy(ids[:, :-1].copy()), torch.from_numpy(ids[:, 1:].copy()).flatten()
-    mask = make_mask(torch.from_numpy(document[:, :-1].copy()).to(device))
-    wanted = learnt[:, 1:] * (document[:, 1:] == document[:, :-1])
-    places = np.flatnonzero(wanted.reshape(-1))
-    room = int(wanted.size * room)
-    places = places[:room]
-    weights = np.zeros(room, np.float32)
-    weights[: len(places)] = wanted.reshape(-1)[places]
-    places = torch.from_numpy(np.pad(places, (0, room - len(places))))
-    move = lambda part: part.to(device, non_blocking=True)
-    return move(inputs), mask, move(places), move(targets[places]), move(torch.from_numpy(weights))
+    ids, learnt, document = (part.to(device, non_blocking=True) for part in (ids, learnt, document))
+    mask = make_mask(document[:, :-1].int())
+    wanted = (learnt[:, 1:] * (document[:, 1:] == document[:, :-1])).flatten()
+    places = torch.argsort((wanted == 0).to(torch.uint8), stable=True)[: int(wanted.numel() * room)]
+    ids = ids.long()
+    return ids[:, :-1].contiguous(), mask, places, ids[:, 1:].flatten()[places], wanted[places].float()
 
 
 def rate_at(done):
@@ -276,6 +301,7 @@ def options():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--tokens", type=float, default=60e6, help="the length of the schedule")
     parser.add_argument("--from", dest="start", type=Path, help="a GGUF of the same widths, and of as many layers or fewer, whose weights a new run begins with, with text of another seed")
+    parser.add_argument("--seconds", type=float, default=0, help="the length of the schedule where that ends sooner; 0: by tokens alone")
     parser.add_argument("--stop-after", type=float, default=0, help="seconds after which to save and stop; 0: never")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--width", type=int, default=128)
@@ -297,6 +323,7 @@ def options():
     parser.add_argument("--rate", type=float, default=0, help="of all else; 0: 5e-3 at width 128, less where wider")
     parser.add_argument("--save-every", type=float, default=180, help="seconds")
     parser.add_argument("--print-every", type=int, default=50, help="steps")
+    parser.add_argument("--plain-mask", action="store_true", help="whole masks of attention also on a GPU")
     parser.add_argument("--no-compile", action="store_true")
     return parser.parse_args()
 
@@ -325,7 +352,8 @@ def main():
     lengths = [int(length) for length in (o.rows or (ALONE if alone else PACKED)).split(",")]
     separator = vocabulary["controls"] - 1
     parts = GOES_ON if o.start else PARTS
-    texts = {name: Text(o.corpus / f"{name}.bin", separator, lengths, alone, vocabulary["tokens"]) for name in parts}
+    kind = Text if device.type == "cpu" and alone else partial(Resident, device)
+    texts = {name: kind(o.corpus / f"{name}.bin", separator, lengths, alone, vocabulary["tokens"]) for name in parts}
     c = Config(o.width, o.layers, o.heads, o.feed_forward, o.context, len(vocabulary["tokens"]))
     checkpoint = o.out / "checkpoint.pt"
     saved = torch.load(checkpoint, map_location="cpu", weights_only=False) if checkpoint.exists() else None
@@ -340,7 +368,7 @@ def main():
     muon = Muon(model.matrices)
     others = [model.embedding, *model.norms, *model.head_norms]
     rate = o.rate or 5e-3 * math.sqrt(128 / o.width)
-    adam = torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.95), weight_decay=0.0)
+    adam = torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.95), weight_decay=0.0, fused=device.type == "cuda")
     state = {"step": 0, "tokens": 0, "seconds": 0.0, "schedule": o.tokens}
     cursors = {}
     if saved is not None:
@@ -350,7 +378,7 @@ def main():
         state, cursors = saved["state"], saved["cursors"]
         if state["schedule"] != o.tokens:
             raise SystemExit(f"the run has a schedule of {state['schedule']:.0f} tokens; give that, since no schedule is restarted")
-    make_mask, attend = (causal, masked) if alone else flexible(device) or (plain, masked)
+    make_mask, attend = (causal, masked) if alone else (not o.plain_mask and flexible(device)) or (plain, masked)
     torch._dynamo.config.recompile_limit = 64  # one program for each length of rows
     run = model if o.no_compile else torch.compile(model, dynamic=False)
     each = o.each or (2048 if device.type == "cpu" else o.batch)
@@ -364,8 +392,8 @@ def main():
             flush=True,
         )
     begun = last = saved_at = time.time()
-    losses = []
-    while (done := state["tokens"] / o.tokens) < 1:
+    losses = deque(maxlen=50)
+    while (done := max(state["tokens"] / o.tokens, state["seconds"] / (o.seconds or math.inf))) < 1:
         name = max((name for name in parts if parts[name] <= done), key=parts.get)
         draw = np.random.default_rng([o.seed, state["step"]])
         length, is_joined = choose(texts[name], lengths, o.joined, o.joined_row, draw)
@@ -384,20 +412,22 @@ def main():
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
                 loss = run(inputs, mask, places, targets, weights, attend)
             loss.backward()
-            total, learnt, tokens = total + loss.detach(), learnt + weights.sum(), tokens + batch[0].size
+            total, learnt, tokens = total + loss.detach(), learnt + weights.sum(), tokens + batch[0].numel()
         parameters = list(model.parameters())
         seconds = (time.time() - last) if rank == 0 else 0.0
         last = time.time()
         stop = float(bool(rank == 0 and o.stop_after and last - begun > o.stop_after))
-        sums = torch.tensor([0.0, 0.0, tokens, seconds, stop], device=device)
-        sums[0], sums[1] = total, learnt
-        flat = torch.cat([p.grad.flatten().float() for p in parameters] + [sums])
+        flat = torch.cat([p.grad.flatten().float() for p in parameters] + [total.view(1), learnt.view(1)])
         if world > 1:
             dist.all_reduce(flat)
-        total, learnt, tokens, seconds, stop = flat[-5:].tolist()
+            shared = torch.tensor([tokens, seconds, stop], dtype=torch.float64, device=device)
+            dist.all_reduce(shared)
+            tokens, seconds, stop = shared.tolist()
+        total, learnt = flat[-2].clone(), flat[-1].clamp(min=1.0)
+        flat /= learnt
         at = 0
         for p in parameters:
-            p.grad = flat[at : at + p.numel()].view_as(p) / max(learnt, 1.0)
+            p.grad = flat[at : at + p.numel()].view_as(p)
             at += p.numel()
         torch.nn.utils.clip_grad_norm_(others, 1.0)
         adam.param_groups[0]["lr"] = rate * rate_at(done)
@@ -406,10 +436,10 @@ def main():
         state["step"] += 1
         state["tokens"] += int(tokens)
         state["seconds"] += seconds
-        losses.append(total / max(learnt, 1.0))
+        losses.append(total / learnt)
         if rank == 0 and state["step"] % o.print_every == 0:
             print(
-                f"step {state['step']} done {state['tokens'] / o.tokens:.3f} loss {np.mean(losses[-50:]):.4f} tokens {state['tokens']}"
+                f"step {state['step']} done {done:.3f} loss {mean(losses):.4f} tokens {state['tokens']}"
                 f" {state['tokens'] / state['seconds']:.0f}/s elapsed {time.time() - begun:.0f}s", flush=True,
             )
         if rank == 0 and time.time() - saved_at > o.save_every:
@@ -419,7 +449,11 @@ def main():
             break
     if rank == 0 and losses:
         save(checkpoint, c, model, adam, muon, state, cursors)
-        print(f"at step {state['step']}: {state['tokens']} tokens, loss {np.mean(losses[-50:]):.4f}", flush=True)
+        print(f"at step {state['step']}: {state['tokens']} tokens, loss {mean(losses):.4f}", flush=True)
+
+
+def mean(losses):
+    return torch.stack(list(losses)).mean().item()
 
 
 def save(path, config, model, adam, muon, state, cursors):
@@ -430,6 +464,7 @@ def save(path, config, model, adam, muon, state, cursors):
         part,
     )
     part.rename(path)
+    torch.save({"config": asdict(config), "model": model.state_dict(), "state": state}, path.with_name("weights.pt"))
 
 
 if __name__ == "__main__":

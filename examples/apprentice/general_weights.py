@@ -1,6 +1,5 @@
 """The names of the second edition's weights, and weights of an earlier run to start from."""
 
-import gguf
 import numpy as np
 import torch
 
@@ -26,6 +25,8 @@ def start_from(path, c, state, tokens):
     """Copies the weights of a GGUF of the same widths into `state`. A token has its row by its text, so the vocabulary may be
     another one; returns how many tokens have none there. Layers that the file lacks stay as they are made: they add nothing at
     first, so that a deeper model begins as the shallower one."""
+    import gguf  # here, since a machine that only trains from the start need not have it
+
     reader = gguf.GGUFReader(path)
     found = {tensor.name: torch.from_numpy(tensor.data.astype(np.float32)) for tensor in reader.tensors}
     there = 1 + max(int(name.split(".")[1]) for name in found if name.startswith("blk."))

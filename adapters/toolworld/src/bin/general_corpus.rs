@@ -1,6 +1,7 @@
 //! Writes the training text of the bundled model's second edition: `general_corpus --seed N --tokens N --out DIR [--gate no]`.
 //!
-//! `vocabulary.json` holds tokens and merges. `early.bin` and `late.bin` hold token ids as little-endian 16-bit numbers, whose
+//! The text is written in five shards at once, each with draws of its own, so that a machine with more cores is done sooner and the text
+//! is the same on all. `vocabulary.json` holds tokens and merges. `early.bin` and `late.bin` hold token ids as little-endian 16-bit numbers, whose
 //! highest bit marks tokens that the model learns to write; before each document stands the last control token. The text
 //! files beside them are for people. `prompts.jsonl` holds prompts for comparing the trainer with llama.cpp. `--gate no`
 //! leaves out skills behind tasks.
@@ -8,8 +9,9 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use journeyman_toolworld::general::corpus::{Mixture, Writer};
 use journeyman_toolworld::general::vocabulary::{Encoder, Vocabulary};
@@ -22,6 +24,8 @@ const SAMPLE: u64 = 6_000;
 const READABLE: u64 = 400;
 /// Prompts for comparing the trainer with llama.cpp.
 const PROMPTS: u64 = 100;
+/// Shards of the text; shard `i` of seed `s` draws from seed `100 s + i`.
+const SHARDS: u64 = 5;
 /// The share of the first part in percent; `general_train.py` knows when each part is used.
 const EARLY: u64 = 30;
 const LEARNED: u16 = 1 << 15;
@@ -65,8 +69,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             name,
             seed,
             tokens: tokens * share / 100,
+            mixture,
         };
-        part.write(&out, &writer, &mixture, &mut encoder, vocabulary.controls)?;
+        part.write(&out, &writer, &vocabulary)?;
     }
     write_prompts(&out, &writer, &mut encoder)
 }
@@ -75,25 +80,58 @@ struct Part {
     name: &'static str,
     seed: u64,
     tokens: u64,
+    mixture: Mixture,
 }
 
 impl Part {
+    /// Writes the shards, each to a file of its own, and joins these in order.
     fn write(
         &self,
         out: &Path,
         writer: &Writer,
-        mixture: &Mixture,
-        encoder: &mut Encoder,
-        controls: usize,
+        vocabulary: &Vocabulary,
     ) -> Result<(), Box<dyn Error>> {
-        let Self { name, seed, tokens } = *self;
-        let mut binary = BufWriter::new(File::create(out.join(format!("{name}.bin")))?);
-        let mut sample = BufWriter::new(File::create(out.join(format!("{name}.txt")))?);
-        let separator = u16::try_from(controls)?.saturating_sub(1);
+        let path = |shard: u64| out.join(format!("{}-{shard}.bin", self.name));
+        thread::scope(|scope| {
+            let begun: Vec<_> = (0..SHARDS)
+                .map(|shard| {
+                    let path = path(shard);
+                    scope.spawn(move || self.shard(shard, &path, writer, vocabulary))
+                })
+                .collect();
+            begun.into_iter().try_for_each(|one| {
+                one.join()
+                    .unwrap_or_else(|_| Err(io::Error::other("a shard panicked")))
+            })
+        })?;
+        let mut whole = File::create(out.join(format!("{}.bin", self.name)))?;
+        for shard in 0..SHARDS {
+            io::copy(&mut File::open(path(shard))?, &mut whole)?;
+            fs::remove_file(path(shard))?;
+        }
+        self.readable(out, writer, vocabulary)
+    }
+
+    fn draws(&self, shard: u64, number: u64) -> Draws {
+        Draws::new(self.name, &[100 * self.seed + shard, number])
+    }
+
+    fn shard(
+        &self,
+        shard: u64,
+        path: &Path,
+        writer: &Writer,
+        vocabulary: &Vocabulary,
+    ) -> io::Result<()> {
+        let mut binary = BufWriter::new(File::create(path)?);
+        let mut encoder = Encoder::new(vocabulary);
+        let separator = u16::try_from(vocabulary.controls)
+            .map_err(io::Error::other)?
+            .saturating_sub(1);
         let mut written = 0;
         let mut number = 0;
-        while written < tokens {
-            let document = writer.document(mixture, &mut Draws::new(name, &[seed, number]));
+        while written < self.tokens / SHARDS {
+            let document = writer.document(&self.mixture, &mut self.draws(shard, number));
             let ids = encoder.document(&document);
             binary.write_all(&separator.to_le_bytes())?;
             for (id, learned) in &ids {
@@ -101,13 +139,26 @@ impl Part {
                 binary.write_all(&(id | flag).to_le_bytes())?;
             }
             written += ids.len() as u64 + 1;
-            if number < READABLE {
-                writeln!(sample, "{}\n[{} tokens]\n", document.readable(), ids.len())?;
-            }
             number += 1;
         }
-        sample.flush()?;
-        Ok(binary.flush()?)
+        binary.flush()
+    }
+
+    /// The first documents, for people.
+    fn readable(
+        &self,
+        out: &Path,
+        writer: &Writer,
+        vocabulary: &Vocabulary,
+    ) -> Result<(), Box<dyn Error>> {
+        let mut sample = BufWriter::new(File::create(out.join(format!("{}.txt", self.name)))?);
+        let mut encoder = Encoder::new(vocabulary);
+        for number in 0..READABLE {
+            let document = writer.document(&self.mixture, &mut self.draws(0, number));
+            let size = encoder.document(&document).len();
+            writeln!(sample, "{}\n[{size} tokens]\n", document.readable())?;
+        }
+        Ok(sample.flush()?)
     }
 }
 
