@@ -24,16 +24,25 @@ use journeyman_toolworld::{
 
 use crate::way::Way;
 
-/// Where the bundled model lies, seen from the repository's root.
-const BUNDLED: &str = "examples/apprentice/apprentice.gguf";
+/// Where the bundled model's second edition lies, which takes the way of users' models, seen from the repository's root.
+const BUNDLED: &str = "examples/apprentice/general.gguf";
+/// Where the first edition lies, which speaks the compact language.
+const COMPACT: &str = "examples/apprentice/apprentice.gguf";
 
-/// Where the bundled model lies: in the repository that `JOURNEYMAN_ROOT` names, as the scripts do, or else in the
-/// working folder.
+/// Where the quickstart's model lies, the bundled model's second edition: in the repository that `JOURNEYMAN_ROOT` names, as the
+/// scripts do, or else in the working folder.
 pub fn default_model() -> PathBuf {
-    env::var_os("JOURNEYMAN_ROOT")
-        .map(PathBuf::from)
-        .unwrap_or_default()
-        .join(BUNDLED)
+    in_repository(BUNDLED)
+}
+
+/// Where the bundled model's first edition lies, which most figures were measured with.
+pub fn compact_model() -> PathBuf {
+    in_repository(COMPACT)
+}
+
+fn in_repository(path: &str) -> PathBuf {
+    let root = env::var_os("JOURNEYMAN_ROOT").map(PathBuf::from);
+    root.unwrap_or_default().join(path)
 }
 
 /// A loaded model and the world it acts in.

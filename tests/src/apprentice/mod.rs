@@ -6,7 +6,7 @@ use std::path::Path;
 use apprentice::{Acting, Arena, Gate, Greedy, Roles, Share, TWISTED, greedy, held_out, tokens};
 use journeyman::contract::LanguageModel;
 use journeyman_toolworld::{dialect::Mode, roles::Role};
-use quickstart::{Parts, default_model};
+use quickstart::{Parts, compact_model};
 
 use crate::figures::{Bound, Figures, Outcome};
 use crate::main_job;
@@ -20,7 +20,7 @@ const STEPS: usize = 8;
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let path = default_model();
+    let path = compact_model();
     let parts = Parts::load(&path, STEPS)?;
     let model = parts.model.capabilities().model.clone();
     figures.subject("model", model.as_str());

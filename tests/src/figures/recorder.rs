@@ -3,7 +3,7 @@
 use std::{fmt, io, path::PathBuf, time::Instant};
 
 use journeyman::contract::LanguageModel;
-use quickstart::{Parts, default_model};
+use quickstart::{Parts, compact_model};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
@@ -108,7 +108,7 @@ impl<'a> Figures<'a> {
     /// # Errors
     /// As [`Parts::load`].
     pub fn parts(&mut self, steps: usize) -> journeyman::Result<Parts> {
-        let path = self.options.model.clone().unwrap_or_else(default_model);
+        let path = self.options.model.clone().unwrap_or_else(compact_model);
         let parts = Parts::load(&path, steps)?;
         self.subject("model", parts.model.capabilities().model.as_str());
         Ok(parts)

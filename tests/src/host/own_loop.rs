@@ -16,7 +16,7 @@ use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode},
     environment::Toolworld,
 };
-use quickstart::{Parts, Split, Tasks, default_model};
+use quickstart::{Parts, Split, Tasks, compact_model};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{Bound, Figures, Outcome, stats};
@@ -41,7 +41,7 @@ struct Learned {
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed;
-    let parts = Parts::load(&default_model(), STEPS)?;
+    let parts = Parts::load(&compact_model(), STEPS)?;
     let model = parts.model.capabilities().model.clone();
     figures.subject("model", model.as_str());
     for name in ["standard", "hisme"] {

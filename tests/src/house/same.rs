@@ -26,7 +26,7 @@ use journeyman_toolworld::{
     passing::{Passing, PassingKind},
     stream::{StreamTask, Universe, UniverseSpec},
 };
-use quickstart::{Parts, default_model};
+use quickstart::{Parts, compact_model};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let folder = out.join(format!("quickstart-{seed}"));
         now.extend(quickstart(&root, &folder, seed)?);
     }
-    let parts = Parts::load(&default_model(), STEPS)?;
+    let parts = Parts::load(&compact_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());
     for (name, recipe) in recipes() {
         figures.progress(format_args!("a world of {name}"));

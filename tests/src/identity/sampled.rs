@@ -8,7 +8,7 @@ use journeyman::{
     recipe, report::Sameness,
 };
 use journeyman_toolworld::stream::StreamTask;
-use quickstart::{Parts, default_model};
+use quickstart::{Parts, compact_model};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -31,7 +31,7 @@ struct Learned {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&default_model(), STEPS)?;
+    let parts = Parts::load(&compact_model(), STEPS)?;
     let model = parts.model.capabilities().model.clone();
     figures.subject("model", model.as_str());
     let seed = figures.options().seed;
