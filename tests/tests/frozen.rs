@@ -10,8 +10,9 @@ use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::Parts;
 use tempfile::tempdir;
 
-fn tasks(tasks: &[StreamTask]) -> Vec<Task> {
-    let tasks = tasks.iter().map(StreamTask::task);
+fn tasks(parts: &Parts, tasks: &[StreamTask]) -> Vec<Task> {
+    let spoken = |task: &StreamTask| parts.way.task(task.task()?, Seed(7));
+    let tasks = tasks.iter().map(spoken);
     tasks.collect::<Result<_>>().expect("they are tasks")
 }
 
@@ -33,7 +34,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
     let folder = tempdir().expect("a folder");
-    let model = "../examples/apprentice/apprentice.gguf";
+    let model = "../examples/apprentice/general.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     let parts = Parts::load(&model, 8).expect("the bundled model");
     let spec = UniverseSpec {
@@ -43,7 +44,7 @@ fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
     };
     let universe = Universe::make(spec, 7).expect("a universe");
     let stream = universe.stream(8);
-    let held_out = tasks(&universe.held_out(&stream, 12));
+    let held_out = tasks(&parts, &universe.held_out(&stream, 12));
     let store = DiskStore::open(folder.path(), &DiskOptions::default()).expect("a library");
     block_on(async {
         let store = Arc::new(store);
@@ -52,7 +53,7 @@ fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
             .await;
         learning
             .expect("it opens")
-            .learn(tasks(&stream))
+            .learn(tasks(&parts, &stream))
             .await
             .expect("it learns");
     });
@@ -66,7 +67,7 @@ fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
                 .open(recipe::standard(), session, Seed(7), frozen, None)
                 .await;
             let reading = reading.expect("it opens");
-            let refused = reading.learn(tasks(&stream)).await;
+            let refused = reading.learn(tasks(&parts, &stream)).await;
             assert_eq!(
                 refused.map_err(|error| error.kind()),
                 Err(journeyman::ErrorKind::Unsupported)
