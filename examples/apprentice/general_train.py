@@ -369,15 +369,16 @@ def main():
     others = [model.embedding, *model.norms, *model.head_norms]
     rate = o.rate or 5e-3 * math.sqrt(128 / o.width)
     adam = torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.95), weight_decay=0.0, fused=device.type == "cuda")
-    state = {"step": 0, "tokens": 0, "seconds": 0.0, "schedule": o.tokens}
+    state = {"step": 0, "tokens": 0, "seconds": 0.0, "schedule": [o.tokens, o.seconds]}
     cursors = {}
     if saved is not None:
         model.load_state_dict(saved["model"])
         adam.load_state_dict(saved["adam"])
         muon.buffers = [buffer.to(device) for buffer in saved["muon"]]
         state, cursors = saved["state"], saved["cursors"]
-        if state["schedule"] != o.tokens:
-            raise SystemExit(f"the run has a schedule of {state['schedule']:.0f} tokens; give that, since no schedule is restarted")
+        if state["schedule"] != [o.tokens, o.seconds]:
+            tokens, seconds = state["schedule"]
+            raise SystemExit(f"the run has a schedule of {tokens:.0f} tokens and {seconds:.0f} seconds; give these, since no schedule is restarted")
     make_mask, attend = (causal, masked) if alone else (not o.plain_mask and flexible(device)) or (plain, masked)
     torch._dynamo.config.recompile_limit = 64  # one program for each length of rows
     run = model if o.no_compile else torch.compile(model, dynamic=False)

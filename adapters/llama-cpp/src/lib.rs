@@ -84,8 +84,8 @@
 //! ([`ToolCalls`](journeyman::text::ToolCalls)). Text before them is the answer's text; text behind them is left out, since a
 //! model that goes on has invented their results. A block that is not closed, or closed and not opened, is read. What cannot be
 //! read or does not obey its schema stays text where the model chooses (`ToolChoice::Auto`). A call that must be made
-//! (`Required`, `Named`) is begun for the model. Where its tool is known (`Named`, or the only tool), the feature `llguidance` is on and
-//! a grammar can express the tool's schema, the arguments are constrained by it, and the answer is this one call. Elsewhere the
+//! (`Required`, `Named`) is begun for the model. Where the feature `llguidance` is on and a grammar can express the schemas of all tools
+//! that it may be of, it is constrained to one of them and to its schema, and the answer is this one call. Elsewhere the
 //! model writes freely, and an answer without a call is `Model`. An answer that `max_tokens` cuts has no call and is no error.
 //!
 //! Thoughts stand between `<think>` and `</think>`, also where the template opened them in the prompt. They take at most half of

@@ -84,7 +84,7 @@ impl Parts {
         let model = LlamaCpp::load(config)?;
         model.require_tokens(&TOKENS).map_err(|error| {
             error.hint(format!(
-                "a model without a chat template has to speak the bundled model's dialect; use {BUNDLED}, or an instruct model"
+                "a model without a chat template has to speak the first edition's dialect; use {COMPACT}, or an instruct model"
             ))
         })?;
         Ok(Self {
