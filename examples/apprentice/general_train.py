@@ -5,8 +5,8 @@ time): the learning rate and the choice of text follow the fraction that is done
 OUT/checkpoint.pt where it was. `--from` begins a run with the weights of an earlier one. OUT/weights.pt has what
 `general_export.py` needs, without the optimizers' state.
 
-On a GPU the arithmetic is bfloat16, all text lies in its memory, and attention skips what documents of one row do not see of each
-other. On CPUs one-thread processes share the work, each document has a row of its own (`--alone`), so that attention is plainly
+On a GPU the arithmetic is bfloat16 and all text lies in its memory. With `--sparse-mask` attention skips what documents of one row do
+not see of each other; that has trained nothing yet, since its first step took over 45 seconds to compile. On CPUs one-thread processes share the work, each document has a row of its own (`--alone`), so that attention is plainly
 causal, and a step is several passes over few rows (`--pass`), whose intermediate values stay in a core's cache: on Zen 5, rows of
 192, 39 thousand tokens a second in passes of 3,072 tokens, 27 thousand in one pass of 12,288.
 """
@@ -71,7 +71,7 @@ class Text:
             least = length + 1
         self.too_long = int((self.sizes > lengths[-1] + 1).sum())
 
-    def laid(self, length, numbers):
+    def batch(self, length, numbers):
         """Rows with their documents apart: ids, what is learnt, and which document each token belongs to."""
         size = length + 1
         ids = np.zeros((len(numbers), size), np.int16)
@@ -87,8 +87,6 @@ class Text:
                 at += end - begin
         return tuple(torch.from_numpy(part) for part in (ids, learnt, document))
 
-    batch = laid
-
     def joined(self, length, numbers):
         """Rows in which documents follow one another and see those before, so that all distances of the context occur."""
         size = length + 1
@@ -103,19 +101,19 @@ class Resident(Text):
 
     def __init__(self, device, *about):
         super().__init__(*about)
-        self.lying = {
-            length: tuple(part.to(device) for part in self.laid(length, range(len(rows)))) for length, rows in self.rows.items()
+        self.rows_there = {
+            length: tuple(part.to(device) for part in Text.batch(self, length, range(len(rows)))) for length, rows in self.rows.items()
         }
-        self.flat = tuple(torch.from_numpy(part).to(device) for part in (self.ids.astype(np.int16), self.learnt))
+        self.text_there = tuple(torch.from_numpy(part).to(device) for part in (self.ids.astype(np.int16), self.learnt))
 
     def batch(self, length, numbers):
-        ids, learnt, document = self.lying[length]
+        ids, learnt, document = self.rows_there[length]
         at = torch.tensor([number % len(ids) for number in numbers]).to(ids.device, non_blocking=True)
         return ids[at], learnt[at], document[at]
 
     def joined(self, length, numbers):
         size = length + 1
-        ids, learnt = self.flat
+        ids, learnt = self.text_there
         count = max(1, len(ids) // size - 1)
         first = torch.tensor([int(number) % count * size for number in numbers])
         at = (first[:, None] + torch.arange(size)).to(ids.device, non_blocking=True)
@@ -301,7 +299,7 @@ def options():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--tokens", type=float, default=60e6, help="the length of the schedule")
     parser.add_argument("--from", dest="start", type=Path, help="a GGUF of the same widths, and of as many layers or fewer, whose weights a new run begins with, with text of another seed")
-    parser.add_argument("--seconds", type=float, default=0, help="the length of the schedule where that ends sooner; 0: by tokens alone")
+    parser.add_argument("--seconds", type=float, default=0, help="the length of the schedule where that ends sooner: seconds of steps, compiling included, loading and saving not; 0: by tokens alone")
     parser.add_argument("--stop-after", type=float, default=0, help="seconds after which to save and stop; 0: never")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--width", type=int, default=128)
@@ -323,7 +321,7 @@ def options():
     parser.add_argument("--rate", type=float, default=0, help="of all else; 0: 5e-3 at width 128, less where wider")
     parser.add_argument("--save-every", type=float, default=180, help="seconds")
     parser.add_argument("--print-every", type=int, default=50, help="steps")
-    parser.add_argument("--plain-mask", action="store_true", help="whole masks of attention also on a GPU")
+    parser.add_argument("--sparse-mask", action="store_true", help="attention on a GPU that skips blocks which no document needs")
     parser.add_argument("--no-compile", action="store_true")
     return parser.parse_args()
 
@@ -352,7 +350,7 @@ def main():
     lengths = [int(length) for length in (o.rows or (ALONE if alone else PACKED)).split(",")]
     separator = vocabulary["controls"] - 1
     parts = GOES_ON if o.start else PARTS
-    kind = Text if device.type == "cpu" and alone else partial(Resident, device)
+    kind = Text if device.type == "cpu" else partial(Resident, device)
     texts = {name: kind(o.corpus / f"{name}.bin", separator, lengths, alone, vocabulary["tokens"]) for name in parts}
     c = Config(o.width, o.layers, o.heads, o.feed_forward, o.context, len(vocabulary["tokens"]))
     checkpoint = o.out / "checkpoint.pt"
@@ -377,9 +375,11 @@ def main():
         muon.buffers = [buffer.to(device) for buffer in saved["muon"]]
         state, cursors = saved["state"], saved["cursors"]
         if state["schedule"] != [o.tokens, o.seconds]:
-            tokens, seconds = state["schedule"]
-            raise SystemExit(f"the run has a schedule of {tokens:.0f} tokens and {seconds:.0f} seconds; give these, since no schedule is restarted")
-    make_mask, attend = (causal, masked) if alone else (not o.plain_mask and flexible(device)) or (plain, masked)
+            raise SystemExit(
+                f"the run has a schedule of {state['schedule']} and not of {[o.tokens, o.seconds]} (tokens, seconds); give that, since"
+                " no schedule is restarted"
+            )
+    make_mask, attend = (causal, masked) if alone else (o.sparse_mask and flexible(device)) or (plain, masked)
     torch._dynamo.config.recompile_limit = 64  # one program for each length of rows
     run = model if o.no_compile else torch.compile(model, dynamic=False)
     each = o.each or (2048 if device.type == "cpu" else o.batch)
@@ -458,14 +458,12 @@ def mean(losses):
 
 
 def save(path, config, model, adam, muon, state, cursors):
-    part = path.with_suffix(".part")
-    torch.save(
-        {"config": asdict(config), "model": model.state_dict(), "adam": adam.state_dict(), "muon": muon.buffers,
-         "state": state, "cursors": cursors},
-        part,
-    )
-    part.rename(path)
-    torch.save({"config": asdict(config), "model": model.state_dict(), "state": state}, path.with_name("weights.pt"))
+    weights = {"config": asdict(config), "model": model.state_dict(), "state": state}
+    whole = weights | {"adam": adam.state_dict(), "muon": muon.buffers, "cursors": cursors}
+    for made, name in [(weights, path.with_name("weights.pt")), (whole, path)]:
+        part = name.with_suffix(".part")
+        torch.save(made, part)
+        part.rename(name)
 
 
 if __name__ == "__main__":

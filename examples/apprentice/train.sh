@@ -4,8 +4,8 @@
 #   bash examples/apprentice/train.sh --edition general [--seed N] [--tokens N] [--gate no] [--type f16|q8_0|f32] [--out DIR]
 #     [--work DIR] [-- OPTIONS of general_train.py, such as --width 256 --layers 8 --heads 8 --feed-forward 704]
 # --minutes bounds the time of training, --tokens its amount. It uses a GPU where torch finds one, else two cores. The second
-# edition (`general`) has one schedule, by tokens or with `-- --seconds N`: `-- --stop-after SECONDS` saves and stops, and the next run goes on;
-# `-- --from FILE.gguf` begins with the weights of an earlier run of the same shape, on the text of this seed.
+# edition (`general`) has one schedule, by tokens or with `-- --seconds N`. `-- --stop-after SECONDS` saves and stops, and the next run
+# goes on. `-- --from FILE.gguf` begins with the weights of an earlier run, on the text of this seed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

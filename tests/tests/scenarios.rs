@@ -58,12 +58,13 @@ fn an_agent_learns_hidden_contracts_and_forgets_no_plain_task() {
         "{before:?} {after:?}"
     );
     assert!(
-        after.plain.first_attempt_success >= before.plain.first_attempt_success - 0.2,
+        after.plain.first_attempt_success >= before.plain.first_attempt_success - 0.03,
         "{before:?} {after:?}"
     );
     assert!(after.hidden.steps < before.hidden.steps);
     let written = stream.tasks.iter().flat_map(|task| &task.written);
     let (fallback, model): (Vec<_>, Vec<_>) = written.partition(|written| written.fallback);
+    assert!(!model.is_empty());
     assert!(fallback.len() * 100 < 15 * (fallback.len() + model.len()).max(1));
 }
 

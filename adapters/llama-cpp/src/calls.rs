@@ -72,6 +72,12 @@ impl CallForm {
         }
     }
 
+    /// Whether plain tokens write the name of a tool and what stands between it and the arguments, so that it is read back. Not in
+    /// Mistral's newer form: there a control token follows the name, which no text spells.
+    pub(crate) fn spells(self, name: &str) -> bool {
+        self != Self::Marked && !name.contains(|c: char| c.is_control() || "\"\\<>".contains(c))
+    }
+
     /// What stands behind the arguments of a call that [`begin`](Self::begin) began with its tool.
     pub(crate) fn end(self) -> &'static str {
         match self {

@@ -17,18 +17,13 @@ pub(crate) use without::{Constraint, Grammars};
 pub(crate) const AVAILABLE: bool = cfg!(feature = "llguidance");
 
 /// What an output may be: JSON of a schema behind a fixed text.
-#[derive(Clone, Debug)]
+#[cfg_attr(
+    not(feature = "llguidance"),
+    expect(dead_code, reason = "nothing constrains")
+)]
 pub(crate) struct Alternative {
     /// The text before the JSON; empty for JSON alone.
-    #[cfg_attr(
-        not(feature = "llguidance"),
-        expect(dead_code, reason = "nothing constrains")
-    )]
     pub(crate) begin: String,
-    #[cfg_attr(
-        not(feature = "llguidance"),
-        expect(dead_code, reason = "nothing constrains")
-    )]
     pub(crate) schema: Value,
 }
 

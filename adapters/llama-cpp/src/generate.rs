@@ -91,8 +91,8 @@ struct Tools {
     choice: ToolChoice,
     /// How the answer begins: a call that must be made is begun for the model.
     begun: String,
-    /// What may follow where a call must be made: the rest of its beginning and its arguments, for each tool that it may be of.
-    must: Vec<Alternative>,
+    /// The names of the tools that a call which must be made may be of; none where no call must be made.
+    callable: Vec<String>,
     /// How the answer ends: a call whose arguments are constrained ends with them, and the rest is written for the model.
     end: &'static str,
 }
@@ -123,18 +123,10 @@ impl Tools {
             true => form.begin(named),
             false => String::new(),
         };
-        let may = |name: &&str| demands && named.is_none_or(|named| named == *name);
-        let must = (request.tools.iter().map(|tool| tool.name.as_str()))
-            .filter(may)
-            .filter_map(|name| {
-                Some(Alternative {
-                    begin: form.begin(Some(name)).strip_prefix(&begun)?.to_owned(),
-                    schema: calls.schema(name)?,
-                })
-            })
-            .collect();
+        let may = |name: &String| demands && named.is_none_or(|named| named == name);
+        let names = request.tools.iter().map(|tool| &tool.name);
         Ok(Some(Self {
-            must,
+            callable: names.filter(|name| may(name)).cloned().collect(),
             form,
             calls,
             choice: request.tool_choice.clone(),
@@ -143,13 +135,22 @@ impl Tools {
         }))
     }
 
-    /// The constraint of a call that must be made, to its tool or one of the tools, and to that tool's schema; none in a build or for a
-    /// schema that cannot constrain: then the model writes freely, and the call is checked.
+    /// The constraint of a call that must be made, to its tool or one of the tools, and to that tool's schema. None in a build or for a
+    /// schema that cannot constrain, or where a grammar cannot write how such a call begins: then the model writes freely, and the call
+    /// is checked.
     fn constraint(&mut self, renderer: &Renderer) -> Option<Constraint> {
-        if self.must.is_empty() {
-            return None;
-        }
-        let constraint = renderer.constraint(GENERATE, &self.must).ok()?;
+        let alternative = |name: &String| {
+            let begin = self.form.begin(Some(name));
+            let begin = begin.strip_prefix(&self.begun)?;
+            let schema = self.calls.schema(name)?;
+            (begin.is_empty() || self.form.spells(name)).then(|| Alternative {
+                begin: begin.to_owned(),
+                schema,
+            })
+        };
+        let alternatives: Option<Vec<_>> = self.callable.iter().map(alternative).collect();
+        let alternatives = alternatives.filter(|all| !all.is_empty())?;
+        let constraint = renderer.constraint(GENERATE, &alternatives).ok()?;
         self.end = self.form.end();
         Some(constraint)
     }

@@ -85,7 +85,8 @@
 //! model that goes on has invented their results. A block that is not closed, or closed and not opened, is read. What cannot be
 //! read or does not obey its schema stays text where the model chooses (`ToolChoice::Auto`). A call that must be made
 //! (`Required`, `Named`) is begun for the model. Where the feature `llguidance` is on and a grammar can express the schemas of all tools
-//! that it may be of, it is constrained to one of them and to its schema, and the answer is this one call. Elsewhere the
+//! that it may be of, it is constrained to one of them and to its schema, and the answer is this one call (of several tools not in
+//! Mistral's newer form, whose mark behind the name no text spells). Elsewhere the
 //! model writes freely, and an answer without a call is `Model`. An answer that `max_tokens` cuts has no call and is no error.
 //!
 //! Thoughts stand between `<think>` and `</think>`, also where the template opened them in the prompt. They take at most half of

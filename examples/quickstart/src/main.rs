@@ -36,7 +36,7 @@ struct Arguments {
     /// Greatest number of steps of an attempt.
     #[arg(long, default_value_t = 8)]
     steps: usize,
-    /// The model, a GGUF file: an instruct model with a chat template, or one that speaks the bundled model's dialect.
+    /// The model, a GGUF file: an instruct model with a chat template, or the bundled model's first edition.
     #[arg(long, default_value_os_t = default_model())]
     model: PathBuf,
     /// Where the skill folders and the journal go.

@@ -58,7 +58,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Loads the model. One with a chat template is used by it; one without speaks the bundled model's dialect, and the executor
+    /// Loads the model. One with a chat template is used by it; one without speaks the dialect of the bundled model's first edition, and the executor
     /// appends the usage line of the tool that the model names (mode `row`).
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use journeyman_toolworld::{
 /// How the agent and the world speak with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The compact language of toolworld, which the bundled model was trained for.
+    /// The compact language of toolworld, which the bundled model's first edition was trained for.
     Compact,
     /// The model's own chat template with tool calls, and the roles for general models: the way that users' models take.
     Chat,

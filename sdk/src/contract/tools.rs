@@ -12,7 +12,7 @@ pub enum ToolChoice {
     Auto,
     /// No tool is called, though the model sees them.
     None,
-    /// At least one tool is called.
+    /// At least one tool is called. An adapter may hold the answer to one call.
     Required,
     /// The tool with this name is called.
     Named(String),

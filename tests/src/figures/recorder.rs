@@ -103,7 +103,7 @@ impl<'a> Figures<'a> {
         &self.options
     }
 
-    /// The model that acts, scores and writes: the one that is asked for, or the bundled one.
+    /// The model that acts, scores and writes: the one that is asked for, or the bundled model's first edition.
     ///
     /// # Errors
     /// As [`Parts::load`].

@@ -67,7 +67,7 @@ impl Machine {
         let model = LlamaCpp::load(config)?;
         model.require_tokens(&TOKENS).map_err(|error| {
             error.hint(
-                "an experiment's world speaks the bundled model's dialect; use examples/apprentice/apprentice.gguf or one that was trained like it",
+                "an experiment's world speaks the dialect of the bundled model's first edition; use examples/apprentice/apprentice.gguf or one that was trained like it",
             )
         })?;
         Ok(Engine {

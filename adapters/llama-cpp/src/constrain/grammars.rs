@@ -124,21 +124,17 @@ impl Constraint {
 
 /// The grammar of a text that is one of these alternatives.
 fn grammar(alternatives: &[Alternative]) -> Result<TopLevelGrammar> {
-    let schemas: Vec<Value> = alternatives
-        .iter()
-        .map(|one| checked(&one.schema))
-        .collect::<Result<_>>()?;
-    if let ([only], [schema]) = (alternatives, schemas.as_slice())
-        && only.begin.is_empty()
+    if let [Alternative { begin, schema }] = alternatives
+        && begin.is_empty()
     {
-        return Ok(TopLevelGrammar::from_json_schema(schema.clone()));
+        return Ok(TopLevelGrammar::from_json_schema(checked(schema)?));
     }
-    let one = |(Alternative { begin, .. }, schema): (&Alternative, &Value)| {
+    let one = |Alternative { begin, schema }: &Alternative| {
         // A text in Lark's grammar is escaped as in JSON.
         let begin = Value::from(begin.as_str());
-        format!("{begin} %json {schema}")
+        Ok(format!("{begin} %json {}", checked(schema)?))
     };
-    let all: Vec<String> = alternatives.iter().zip(&schemas).map(one).collect();
+    let all: Vec<String> = alternatives.iter().map(one).collect::<Result<_>>()?;
     let lark = format!("start: {}\n", all.join("\n    | "));
     Ok(TopLevelGrammar::from_lark(lark))
 }

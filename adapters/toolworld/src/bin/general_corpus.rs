@@ -109,13 +109,15 @@ impl Part {
             io::copy(&mut File::open(path(shard))?, &mut whole)?;
             fs::remove_file(path(shard))?;
         }
-        self.readable(out, writer, vocabulary)
+        fs::rename(
+            path(0).with_extension("txt"),
+            out.join(format!("{}.txt", self.name)),
+        )?;
+        (1..SHARDS).try_for_each(|shard| fs::remove_file(path(shard).with_extension("txt")))?;
+        Ok(())
     }
 
-    fn draws(&self, shard: u64, number: u64) -> Draws {
-        Draws::new(self.name, &[100 * self.seed + shard, number])
-    }
-
+    /// Writes a shard, and beside it its first documents for people.
     fn shard(
         &self,
         shard: u64,
@@ -124,6 +126,7 @@ impl Part {
         vocabulary: &Vocabulary,
     ) -> io::Result<()> {
         let mut binary = BufWriter::new(File::create(path)?);
+        let mut sample = BufWriter::new(File::create(path.with_extension("txt"))?);
         let mut encoder = Encoder::new(vocabulary);
         let separator = u16::try_from(vocabulary.controls)
             .map_err(io::Error::other)?
@@ -131,7 +134,8 @@ impl Part {
         let mut written = 0;
         let mut number = 0;
         while written < self.tokens / SHARDS {
-            let document = writer.document(&self.mixture, &mut self.draws(shard, number));
+            let mut draws = Draws::new(self.name, &[100 * self.seed + shard, number]);
+            let document = writer.document(&self.mixture, &mut draws);
             let ids = encoder.document(&document);
             binary.write_all(&separator.to_le_bytes())?;
             for (id, learned) in &ids {
@@ -139,26 +143,13 @@ impl Part {
                 binary.write_all(&(id | flag).to_le_bytes())?;
             }
             written += ids.len() as u64 + 1;
+            if number < READABLE {
+                writeln!(sample, "{}\n[{} tokens]\n", document.readable(), ids.len())?;
+            }
             number += 1;
         }
+        sample.flush()?;
         binary.flush()
-    }
-
-    /// The first documents, for people.
-    fn readable(
-        &self,
-        out: &Path,
-        writer: &Writer,
-        vocabulary: &Vocabulary,
-    ) -> Result<(), Box<dyn Error>> {
-        let mut sample = BufWriter::new(File::create(out.join(format!("{}.txt", self.name)))?);
-        let mut encoder = Encoder::new(vocabulary);
-        for number in 0..READABLE {
-            let document = writer.document(&self.mixture, &mut self.draws(0, number));
-            let size = encoder.document(&document).len();
-            writeln!(sample, "{}\n[{size} tokens]\n", document.readable())?;
-        }
-        Ok(sample.flush()?)
     }
 }
 
