@@ -13,7 +13,6 @@ times=
 pulse=
 tests=
 documentation=
-constrained=
 logs=$(mktemp -d)
 
 finish() {
@@ -90,12 +89,6 @@ unit_tests() {
     fi
 }
 
-# A feature that compiles serde_json anew for what it needs of the workspace: its own tests alone.
-constrained_tests() {
-    cargo test --package journeyman-llama-cpp --features llguidance --lib --test adapter constrain 2>&1 | tee "$logs/constrained"
-    constrained=$(cargo_test_counts "$logs/constrained")
-}
-
 doc_tests() {
     cargo test --workspace --doc 2>&1 | tee "$logs/doc"
     documentation=$(cargo_test_counts "$logs/doc")
@@ -119,12 +112,10 @@ run clippy cargo clippy --workspace --all-targets -- -D warnings
 run clippy-without-features cargo clippy --package journeyman --no-default-features -- -D warnings
 run documentation documentation
 run tests unit_tests
-run constrained-output constrained_tests
 run documentation-tests doc_tests
 run quickstart quickstart
 
 printf '\n%s\nall stages passed in %s\n' "${times%; }" "$(minutes "$started")"
 printf 'tests: %s\n' "$tests"
-printf 'constrained output: %s\n' "$constrained"
 printf 'documentation tests: %s\n' "$documentation"
 printf 'quickstart: its JSON is complete\n'

@@ -290,6 +290,7 @@ impl Dialect for FlawedDialect {
                 tools,
                 stop,
                 max_tokens,
+                json_schema,
             } if self.0 == DialectFlaw::ShortensSkills => {
                 prompt.messages.iter_mut().for_each(|message| {
                     if let Some(Span::Data(text)) = message.content.first_mut() {
@@ -301,6 +302,7 @@ impl Dialect for FlawedDialect {
                     tools,
                     stop,
                     max_tokens,
+                    json_schema,
                 })
             }
             other => Ok(other),

@@ -95,8 +95,7 @@ fn model(figures: &Figures<'_>) -> Option<PathBuf> {
 }
 
 fn load(path: &Path) -> Result<(Arena, Arc<LlamaCpp>), Box<dyn std::error::Error + Send + Sync>> {
-    let mut config = LlamaConfig::new(path);
-    config.deterministic = true;
+    let config = LlamaConfig::new(path).exact();
     let model = LlamaCpp::load(config)?;
     Ok((Arena::new(model.clone(), model.clone())?, model))
 }
@@ -110,8 +109,7 @@ fn measure(
     let name = model.capabilities().model.clone();
     figures.subject("model", name.as_str());
     let key = |what: &str| format!("{what}, {name}");
-    let mut config = LlamaConfig::new(path);
-    config.deterministic = true;
+    let mut config = LlamaConfig::new(path).exact();
     config.template = Template::None;
     let bare = LlamaCpp::load(config)?;
     let folder = path.with_extension("");

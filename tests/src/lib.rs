@@ -13,6 +13,7 @@ pub mod library;
 pub mod main_job;
 pub mod papers;
 pub mod quickstart;
+pub mod real_models;
 pub mod recipes;
 pub mod source;
 

@@ -39,7 +39,7 @@ fn spec() -> UniverseSpec {
 fn learn(seed: u64, count: usize) -> (RunReport, SkillLibrary) {
     let model = "../examples/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    let parts = Parts::load(&model, 8).expect("the bundled model");
+    let parts = Parts::exact(&model, 8).expect("the bundled model");
     let universe = Universe::make(spec(), seed).expect("a universe");
     let stream = universe
         .stream(count)

@@ -34,7 +34,7 @@ use quickstart::Parts;
 fn parts() -> Parts {
     let model =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/apprentice/apprentice.gguf");
-    Parts::load(&model, 8).expect("the bundled model")
+    Parts::exact(&model, 8).expect("the bundled model")
 }
 
 /// Measured on 450 worlds a kind of the seeds 11 to 13, which this test does not use: inserted 99.3, updated 99.3, deleted and kept

@@ -63,7 +63,7 @@ struct Exported {
 fn export(seed: u64) -> Exported {
     let model = "../examples/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    let parts = Parts::load(&model, 8).expect("the bundled model");
+    let parts = Parts::exact(&model, 8).expect("the bundled model");
     let spec = UniverseSpec {
         hidden: 6,
         plain: 1,

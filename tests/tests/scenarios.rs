@@ -16,7 +16,7 @@ use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 
 fn parts() -> Parts {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    Parts::load(&root.join("examples/apprentice/general.gguf"), 8).expect("the bundled model")
+    Parts::exact(&root.join("examples/apprentice/general.gguf"), 8).expect("the bundled model")
 }
 
 fn tasks(parts: &Parts, seed: u64) -> Tasks {

@@ -55,8 +55,8 @@ struct Learned {
 fn learn(seed: u64) -> Learned {
     let model = "../examples/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    let parts = Parts::load(&model, STEPS).expect("the bundled model");
-    let few = Parts::load(&model, FEW).expect("the bundled model");
+    let parts = Parts::exact(&model, STEPS).expect("the bundled model");
+    let few = Parts::exact(&model, FEW).expect("the bundled model");
     let spec = UniverseSpec {
         hidden: 6,
         plain: 1,

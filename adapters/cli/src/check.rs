@@ -6,7 +6,8 @@ use journeyman::Result;
 use journeyman_disk::{CheckReport, FolderFault};
 use serde_json::{Value, json};
 
-use crate::output::{Answer, Exit, Progress, cell, error_json, error_text};
+use crate::output::{Answer, Exit, cell, error_json, error_text};
+use crate::progress::Progress;
 
 pub(crate) fn check(root: &Path) -> Result<Answer> {
     let progress = Progress::of("checking the library");

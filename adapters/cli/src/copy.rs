@@ -14,7 +14,8 @@ use tempfile::NamedTempFile;
 use crate::{
     files::{begin, finish, holds_anything, is_there, parent, unreadable, unwritable},
     library::{load, open, options},
-    output::{Answer, Progress},
+    output::Answer,
+    progress::Progress,
 };
 
 const COPY: &str = "copy";

@@ -21,7 +21,8 @@ use crate::{
     arguments::{Export, Format},
     files::{is_there, parent, sync_all, sync_folder, unwritable, whole},
     library::{Opened, find, open, options},
-    output::{Answer, Progress, error_json, table, warn, word},
+    output::{Answer, error_json, table, warn, word},
+    progress::Progress,
 };
 
 const EXPORT: &str = "export";

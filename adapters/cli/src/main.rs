@@ -17,6 +17,7 @@ mod log;
 mod model;
 mod outcome;
 mod output;
+mod progress;
 mod reading;
 mod recipes;
 mod recognize;

@@ -3,10 +3,8 @@
 use std::{
     io::{self, Write},
     process::ExitCode,
-    time::Duration,
 };
 
-use indicatif::ProgressBar;
 use journeyman::{Error, ErrorKind, Result, text::plain_terminal};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -202,26 +200,4 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
         text.push('\n');
     }
     text
-}
-
-/// A spinner on standard error, where that is a terminal. Dropping it removes it.
-#[derive(Debug)]
-pub(crate) struct Progress(ProgressBar);
-
-impl Progress {
-    pub(crate) fn of(what: &'static str) -> Self {
-        let bar = ProgressBar::new_spinner().with_message(what);
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Self(bar)
-    }
-
-    pub(crate) fn step(&self, what: &'static str) {
-        self.0.set_message(what);
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
 }

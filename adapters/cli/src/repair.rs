@@ -15,7 +15,8 @@ use crate::{
     files::{parent, sync_all},
     library::{Opened, load, options},
     outcome::make,
-    output::{Answer, Exit, Progress, cell, error_json, error_text},
+    output::{Answer, Exit, cell, error_json, error_text},
+    progress::Progress,
 };
 
 const REPAIR: &str = "repair";

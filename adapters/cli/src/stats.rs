@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::{
     library::open,
-    output::{Answer, Progress, table, word},
+    output::{Answer, table, word},
+    progress::Progress,
 };
 
 pub(crate) async fn stats(root: &Path) -> Result<Answer> {

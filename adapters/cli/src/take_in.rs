@@ -24,7 +24,8 @@ use crate::{
     incoming::{IMPORT, Incoming, Refused},
     library::{Opened, is_library, open, refuse_unread},
     outcome::make,
-    output::{Answer, Exit, Progress, cell},
+    output::{Answer, Exit, cell},
+    progress::Progress,
     validate::{finding_text, name_of},
 };
 

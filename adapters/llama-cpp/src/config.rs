@@ -48,14 +48,29 @@ pub enum Thinking {
 #[serde(rename_all = "snake_case")]
 pub enum GpuLayers {
     /// None: GPUs are not used.
-    #[default]
     None,
     /// This number, at most all. Loading fails without a GPU, or where the layers do not fit into its free memory.
     Count(u32),
     /// All layers, under the same conditions.
     All,
-    /// As many as fit into the GPUs' free memory; none without a GPU.
+    /// As many as fit into the GPUs' free memory; none without a GPU, or for a model in several files, whose sizes are not known
+    /// before it is loaded (then a warning is logged).
+    #[default]
     Fit,
+}
+
+/// The precision of attention and of the keys and values in memory.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// Keys and values in half precision, and flash attention where the device has it, as llama.cpp chooses by itself. Tokens
+    /// of other sequences in memory then cost next to nothing; in full precision each one costs as if it belonged to the text.
+    /// Log-probabilities depend on the shape of a batch by up to about 1e-2.
+    #[default]
+    Half,
+    /// Keys and values in full precision, in twice the memory, and no flash attention.
+    Full,
 }
 
 /// The configuration of a model. Create it with [`LlamaConfig::new`], then set its fields. Defaults are in parentheses.
@@ -78,10 +93,12 @@ pub struct LlamaConfig {
     pub n_ctx: Option<u32>,
     /// Maximum tokens in one decode, 2 or more (512). Time limits and dropped futures are noticed between decodes.
     pub n_batch: u32,
-    /// Compute threads, 1 to 512. `None`: one for each physical core that the process may use; one alone for a model of less
-    /// than 64 MiB, for which a second one costs more than it gives.
+    /// Compute threads, 1 to 512. `None`: one for each physical core that the process may use, and one alone for a model of less
+    /// than 64 MiB, for which a second one costs more than it gives. On Linux fewer compute while other programs hold cores, since
+    /// threads that share a core wait for each other ([`EngineStats::threads`](crate::EngineStats::threads)). Such a change drops
+    /// cached prefixes.
     pub threads: Option<u32>,
-    /// Layers that GPUs compute (none).
+    /// Layers that GPUs compute (as many as fit).
     pub gpu_layers: GpuLayers,
     /// Sequences in memory at once, 2 to 256 (64): one for each running request, for each continuation that is scored
     /// beside others, and for each cached prefix. Work that finds none free waits, or is done in several rounds.
@@ -95,12 +112,8 @@ pub struct LlamaConfig {
     /// then gives the same bytes, whatever ran before or waits beside it. When off, requests share batches and
     /// prefixes, and two texts of one request may differ where two tokens are nearly tied.
     pub deterministic: bool,
-    /// Stores keys and values in half precision (off), in half the memory. Their products are then rounded to half
-    /// precision too, and log-probabilities depend on the shape of a batch by up to about 1e-3.
-    pub half_memory: bool,
-    /// Flash attention (off). On the CPU it accumulates in half precision, and log-probabilities then depend on the
-    /// shape of a batch by more than 1e-3.
-    pub flash_attention: bool,
+    /// The precision of attention and of keys and values (half).
+    pub precision: Precision,
     /// The chat template that renders messages.
     pub template: Template,
     /// Whether the model thinks before it answers (as its template has it).
@@ -123,18 +136,34 @@ impl LlamaConfig {
             n_ctx: None,
             n_batch: 512,
             threads: None,
-            gpu_layers: GpuLayers::None,
+            gpu_layers: GpuLayers::Fit,
             n_seq_max: 64,
             shared_cells: None,
             max_waiting: 1024,
             deterministic: false,
-            half_memory: false,
-            flash_attention: false,
+            precision: Precision::Half,
             template: Template::Auto,
             thinking: Thinking::Template,
             adapters: BTreeMap::new(),
             backends: None,
         }
+    }
+
+    /// The same configuration for figures and tests that compare bytes: full precision, and one request at a time in batches
+    /// of a fixed shape ([`LlamaConfig::deterministic`]). It is several times slower for an agent, whose prompts are read anew
+    /// at each step.
+    ///
+    /// ```
+    /// use journeyman_llama_cpp::{LlamaConfig, Precision};
+    ///
+    /// let config = LlamaConfig::new("model.gguf").exact();
+    /// assert!(config.deterministic && config.precision == Precision::Full);
+    /// ```
+    #[must_use]
+    pub fn exact(mut self) -> Self {
+        self.deterministic = true;
+        self.precision = Precision::Full;
+        self
     }
 
     /// The greatest context size for a model that was trained for `trained` tokens.

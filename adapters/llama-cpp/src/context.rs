@@ -20,8 +20,16 @@ use llama_cpp_2::{
     token::LlamaToken,
 };
 
-use crate::{backend::backend, config::LlamaConfig, convert::decode_error};
+use crate::{
+    backend::backend,
+    config::{LlamaConfig, Precision},
+    convert::decode_error,
+};
 
+/// llama.cpp's `LLAMA_FLASH_ATTN_TYPE_AUTO`: used where the devices of all layers have it.
+const FLASH_ATTENTION_AUTO: i32 = -1;
+/// llama.cpp's `LLAMA_FLASH_ATTN_TYPE_DISABLED`.
+const FLASH_ATTENTION_OFF: i32 = 0;
 /// Maximum bytes of logits that one decode writes.
 const LOGITS_BYTES: usize = 128 << 20;
 
@@ -39,9 +47,8 @@ pub(crate) struct Limits {
     divisible: bool,
     /// One request at a time, with nothing else in memory.
     pub(crate) deterministic: bool,
-    threads: i32,
-    memory: KvCacheType,
-    flash_attention: bool,
+    pub(crate) threads: u32,
+    precision: Precision,
 }
 
 impl Limits {
@@ -54,27 +61,29 @@ impl Limits {
             sequences: config.n_seq_max.min(cells) as usize,
             divisible,
             deterministic: config.deterministic,
-            threads: config.threads.unwrap_or(1) as i32,
-            memory: if config.half_memory {
-                KvCacheType::F16
-            } else {
-                KvCacheType::F32
-            },
-            flash_attention: config.flash_attention,
+            threads: config.threads.unwrap_or(1),
+            precision: config.precision,
         }
+    }
+
+    /// The same with this number of threads.
+    pub(crate) fn with_threads(mut self, threads: u32) -> Self {
+        self.threads = threads;
+        self
     }
 
     /// A name of the memory's parameters, stored with saved prefixes.
     pub(crate) fn memory_name(self) -> String {
-        format!(
-            "{:?}, {} cells, flash attention {}",
-            self.memory, self.cells, self.flash_attention
-        )
+        format!("{:?}, {} cells", self.precision, self.cells)
     }
 
     fn params(self) -> LlamaContextParams {
         // llama.cpp asserts that a batch can hold a row of each sequence.
         let batch = self.batch.max(self.sequences) as u32;
+        let (memory, flash_attention) = match self.precision {
+            Precision::Half => (KvCacheType::F16, FLASH_ATTENTION_AUTO),
+            Precision::Full => (KvCacheType::F32, FLASH_ATTENTION_OFF),
+        };
         LlamaContextParams::default()
             .with_n_ctx(NonZeroU32::new(self.cells as u32))
             .with_n_batch(batch)
@@ -82,12 +91,11 @@ impl Limits {
             .with_n_seq_max(self.sequences as u32)
             // One pool of cells: sequences share a prefix by referring to the same cells.
             .with_kv_unified(true)
-            .with_n_threads(self.threads)
-            .with_n_threads_batch(self.threads)
-            .with_type_k(self.memory)
-            .with_type_v(self.memory)
-            // LLAMA_FLASH_ATTN_TYPE_ENABLED and _DISABLED.
-            .with_flash_attention_policy(i32::from(self.flash_attention))
+            .with_n_threads(self.threads as i32)
+            .with_n_threads_batch(self.threads as i32)
+            .with_type_k(memory)
+            .with_type_v(memory)
+            .with_flash_attention_policy(flash_attention)
             .with_no_perf(true)
     }
 }

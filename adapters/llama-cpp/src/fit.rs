@@ -126,14 +126,11 @@ fn layers_wanted(sizes: &Sizes, config: &LlamaConfig, context: u32, memory: Memo
                 return Ok(0);
             };
             if !sizes.whole {
-                return Err(Error::unsupported(
-                    OPERATION,
-                    "GpuLayers::Fit needs a model in one file",
-                )
-                .with("field", "gpu_layers")
-                .hint(
-                    "set gpu_layers to a number, or merge the files with llama.cpp's llama-gguf-split",
-                ));
+                tracing::warn!(
+                    "a model in several files is computed by the processor: set gpu_layers to a number, or merge the files \
+                     with llama.cpp's llama-gguf-split"
+                );
+                return Ok(0);
             }
             let free = free - free / SPARE;
             return Ok(most_layers(sizes, config, context, free));

@@ -156,10 +156,12 @@
 mod adapters;
 mod backend;
 mod calls;
+mod catalog;
 mod config;
 mod constrain;
 mod context;
 mod convert;
+mod cores;
 mod devices;
 mod digest;
 mod embedder;
@@ -194,7 +196,8 @@ mod weights;
 mod worker;
 
 pub use backend::backend;
-pub use config::{GpuLayers, LlamaConfig, Template, Thinking};
+pub use catalog::{PublicModel, find_model};
+pub use config::{GpuLayers, LlamaConfig, Precision, Template, Thinking};
 pub use devices::{Device, DeviceKind, devices, load_backends};
 pub use embedder::{EmbedderConfig, LlamaEmbedder, Pooling};
 pub use fit::Plan;

@@ -53,6 +53,8 @@ impl LlamaCpp {
         config.check()?;
         devices::ensure_devices(LOAD, config.backends.as_deref())?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
+        // A number that the host names stays, and so does that of a model whose answers repeat to the byte.
+        let yields = config.threads.is_none() && !config.deterministic;
         let config = config.with_threads(header.sizes.weights());
         let plan = Plan::of(&config, &header)?;
         let path = config.path.clone();
@@ -96,6 +98,7 @@ impl LlamaCpp {
         let setup = Setup {
             limits: Limits::new(&config, context, !header.slides),
             gpu_layers: plan.gpu_layers,
+            yields,
             config,
             renderer: renderer.clone(),
             id: id.clone(),

@@ -1,6 +1,9 @@
 //! Estimates of the memory that a model's weights, keys and values and compute buffers need, from its header.
 
-use crate::{config::LlamaConfig, gguf::Tensor};
+use crate::{
+    config::{LlamaConfig, Precision},
+    gguf::Tensor,
+};
 
 /// The memory needs of a model's parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,14 +84,17 @@ impl Sizes {
     pub(crate) fn needs(&self, config: &LlamaConfig, gpu_layers: u32, context: u32) -> Needs {
         let cells = u64::from(context) + u64::from(config.shared_cells_for(context));
         let of_layers = |count: usize| {
-            let number = if config.half_memory { 2 } else { 4 };
+            let number = match config.precision {
+                Precision::Half => 2,
+                Precision::Full => 4,
+            };
             (count as u64).saturating_mul(self.kept.saturating_mul(cells * number))
         };
         let batch = u64::from(config.n_batch.max(config.n_seq_max));
-        let attention = if config.flash_attention {
-            0
-        } else {
-            self.heads.saturating_mul(cells)
+        let attention = match config.precision {
+            // Flash attention keeps no product of a batch's tokens and the cells.
+            Precision::Half => 0,
+            Precision::Full => self.heads.saturating_mul(cells),
         };
         let computing = (self.computed.saturating_add(attention)).saturating_mul(batch * 4);
         // The output layer moves first.

@@ -32,4 +32,6 @@ pub struct EngineStats {
     pub cached_tokens: usize,
     /// Memory cells that hold a token.
     pub used_cells: usize,
+    /// Threads that compute now: fewer than at first while other programs hold cores ([`LlamaConfig::threads`](crate::LlamaConfig::threads)).
+    pub threads: u32,
 }

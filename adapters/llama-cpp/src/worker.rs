@@ -25,6 +25,7 @@ use self::{
 use crate::{
     context::Context,
     convert::{for_one_request, too_many_wait, worker_failed},
+    cores::Threads,
     lora::{AdapterChange, Adapters},
     queue::{Answer, Request, Ticket, Work, answer, send_answer},
     scheduler::Scheduler,
@@ -164,13 +165,17 @@ fn run(
     lost: oneshot::Sender<Error>,
     stats: &Mutex<EngineStats>,
 ) -> Result<()> {
+    let mut threads = Threads::new(setup.limits.threads, setup.yields);
     let mut model = load_model(&setup.config, Some(setup.gpu_layers))?;
     let mut adapters = Adapters::load(&mut model, &setup.config.adapters)?;
     let mut scheduler = Scheduler::new(&setup.renderer, &setup.id);
     let mut first = true;
     let mut lost = Some(lost);
+    // Others computed while the model was loaded, or did not.
+    threads.count_now();
     loop {
-        let end = match Context::new(&model, setup.limits) {
+        let limits = setup.limits.with_threads(threads.now());
+        let end = match Context::new(&model, limits) {
             Ok(mut context) => {
                 if std::mem::take(&mut first) {
                     let speed = speed::measure(&mut context, setup.limits.batch);
@@ -185,6 +190,7 @@ fn run(
                     computing_with: None,
                     batch_time: Duration::ZERO,
                     stats,
+                    threads: &mut threads,
                 };
                 let end = serving.all();
                 scheduler.restart_all(&mut context);
@@ -197,6 +203,12 @@ fn run(
         match end {
             None => {}
             Some(End::Gone) => return Ok(()),
+            Some(End::Cores) => tracing::warn!(
+                model = setup.id.as_str(),
+                threads = threads.now(),
+                of = setup.limits.threads,
+                "other programs hold cores, or gave them back: the model computes with another number of threads"
+            ),
             // llama.cpp loads adapters into a model, which no context may borrow at that time.
             Some(End::Adapter(change, reply)) => {
                 send_answer(reply, adapters.change(setup, &mut model, change));

@@ -353,6 +353,7 @@ fn generate(script: &Script, stop: &[&str], max_tokens: usize) -> TurnMove {
         tools: Vec::new(),
         stop: stop.iter().map(|text| (*text).to_owned()).collect(),
         max_tokens,
+        json_schema: None,
     }
 }
 

@@ -46,8 +46,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         }
     };
 
-    let mut config = LlamaConfig::new(&model);
-    config.deterministic = true;
+    let mut config = LlamaConfig::new(&model).exact();
     // The dialect writes the markers of a turn itself.
     config.template = Template::None;
     let model = LlamaCpp::load(config)?;

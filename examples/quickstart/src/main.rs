@@ -3,40 +3,52 @@
 mod output;
 mod show;
 
-use std::{io::Write, num::NonZeroU32, path::PathBuf, process::ExitCode, sync::Arc};
+use std::{
+    io::Write,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
 
 use clap::Parser;
 use futures::{
     StreamExt,
     future::{Either, select},
 };
+use futures_timer::Delay;
 use journeyman::{
     Error, Result, Seed, builtin::MemoryStore, recipe, report::RunReport, run::Journeyman,
-    select::Selector,
 };
+use journeyman_llama_cpp::find_model;
 use output::unwritable;
 use quickstart::{Choice, Parts, Split, Summaries, Tasks, default_model, selector, write_folders};
+
+/// A run is never silent for longer.
+const SILENCE: Duration = Duration::from_secs(8);
 
 /// Shows an agent learning skills on real local inference, offline.
 #[derive(Debug, Parser)]
 #[command(name = "quickstart")]
 struct Arguments {
-    /// What all randomness follows from; the same seed gives the same output on the same machine and build.
+    /// What all randomness follows from; with --exact the same seed gives the same output on the same machine and build.
     #[arg(long, default_value_t = 7)]
     seed: u64,
     /// Number of tasks in the stream that is learned from.
     #[arg(long, default_value_t = 48)]
     tasks: usize,
-    /// Number of held-out tasks, attempted before and after.
-    #[arg(long, default_value_t = 96)]
-    held_out: usize,
+    /// Number of held-out tasks, attempted before and after; if left out, twice as many as are learned from.
+    #[arg(long)]
+    held_out: Option<usize>,
     /// Number of attempts at each task of the stream.
     #[arg(long, default_value = "4")]
     group: NonZeroU32,
     /// Greatest number of steps of an attempt.
     #[arg(long, default_value_t = 8)]
     steps: usize,
-    /// The model, a GGUF file: an instruct model with a chat template, or the bundled model's first edition.
+    /// The model: the GGUF file of an instruct model with a chat template, or the name of a public model, which is fetched at its
+    /// first use (smollm2). Or the bundled model's first edition.
     #[arg(long, default_value_os_t = default_model())]
     model: PathBuf,
     /// Where the skill folders and the journal go.
@@ -45,6 +57,9 @@ struct Arguments {
     /// End with one JSON object on standard output; what people read goes to standard error.
     #[arg(long)]
     json: bool,
+    /// Compute in full precision and one request at a time, so that a seed gives the same bytes again; several times slower.
+    #[arg(long)]
+    exact: bool,
     /// Inject the best candidate whatever its score.
     #[arg(long)]
     no_gate: bool,
@@ -74,20 +89,40 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             // When even that cannot be written, the exit code still says it.
-            let _ = writeln!(std::io::stderr(), "error: {error}");
+            let _ = writeln!(std::io::stderr(), "{}", for_people(&error));
             ExitCode::FAILURE
         }
     }
 }
 
+/// What went wrong, the facts, and what to do, a line each.
+fn for_people(error: &Error) -> String {
+    let mut text = format!("error: {}", error.message());
+    for (name, value) in error.facts() {
+        text.push_str(&format!("\n  {name}: {value}"));
+    }
+    if let Some(hint) = error.hint_text() {
+        text.push_str(&format!("\n  hint: {hint}"));
+    }
+    text
+}
+
 async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::Value> {
     let seed = Seed(arguments.seed);
-    let parts = Parts::load(&arguments.model, arguments.steps)?;
+    let mut said = Ok(());
+    let model = find_model(&arguments.model, Path::new(""), &mut |line| {
+        said = writeln!(out, "{line}").and_then(|()| out.flush());
+    })?;
+    said.map_err(unwritable)?;
+    let parts = match arguments.exact {
+        true => Parts::exact(&model, arguments.steps)?,
+        false => Parts::load(&model, arguments.steps)?,
+    };
     let tasks = Tasks::of(
         seed,
         Split {
             stream: arguments.tasks,
-            held_out: arguments.held_out,
+            held_out: arguments.held_out.unwrap_or(2 * arguments.tasks),
         },
     )?
     .spoken(parts.way, seed)?;
@@ -189,9 +224,13 @@ async fn follow(
     let mut run = std::pin::pin!(run);
     let mut progress = show::Progress::new(total, in_full);
     loop {
-        match select(events.next(), run.as_mut()).await {
-            Either::Left((Some(event), _)) => progress.event(out, &event).map_err(unwritable)?,
-            Either::Left((None, _)) => {}
+        let silence = Delay::new(SILENCE);
+        match select(select(events.next(), silence), run.as_mut()).await {
+            Either::Left((Either::Left((Some(event), _)), _)) => {
+                progress.event(out, &event).map_err(unwritable)?;
+            }
+            Either::Left((Either::Left((None, _)), _)) => {}
+            Either::Left((Either::Right(_), _)) => progress.alive(out).map_err(unwritable)?,
             Either::Right((report, _)) => {
                 while let Ok(event) = events.try_recv() {
                     progress.event(out, &event).map_err(unwritable)?;
@@ -200,9 +239,4 @@ async fn follow(
             }
         }
     }
-}
-
-/// Whether any skill may be chosen at all.
-fn chooses(selector: &Selector) -> bool {
-    *selector != Selector::Nothing
 }

@@ -65,11 +65,20 @@ impl Parts {
     /// `NotFound`, `Corrupt` or `Unsupported` for a file that is no model, or has neither a chat template nor the dialect;
     /// `Invalid` for a step budget of 0.
     pub fn load(model: &Path, steps: usize) -> Result<Self> {
+        Self::with(LlamaConfig::new(model), steps)
+    }
+
+    /// The same with [`LlamaConfig::exact`], for figures and tests: what it writes repeats to the byte.
+    ///
+    /// # Errors
+    /// As [`Parts::load`].
+    pub fn exact(model: &Path, steps: usize) -> Result<Self> {
+        Self::with(LlamaConfig::new(model).exact(), steps)
+    }
+
+    fn with(mut config: LlamaConfig, steps: usize) -> Result<Self> {
         let world = Arc::new(Toolworld::new(steps)?);
-        let mut config = LlamaConfig::new(model);
-        // Its output and its figures repeat to the byte.
-        config.deterministic = true;
-        if ModelInfo::read(model)?.chat_template {
+        if ModelInfo::read(&config.path)?.chat_template {
             let model = LlamaCpp::load(config)?;
             return Ok(Self {
                 dialect: Arc::new(ChatDialect::of(model.capabilities())),

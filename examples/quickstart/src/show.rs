@@ -4,13 +4,15 @@ use std::{
     collections::BTreeMap,
     io::{self, Write},
     path::Path,
+    time::Instant,
 };
 
 use journeyman::{
-    domain::{Decision, NothingReason},
+    domain::{Decision, NothingReason, ScoreKind},
     library::SkillLibrary,
     recipe::Recipe,
     report::{Event, EventKind, RunReport, TaskReport},
+    select::Selector,
 };
 use journeyman_toolworld::skill_form;
 use quickstart::{Parts, Summaries, Summary, Tasks};
@@ -36,12 +38,7 @@ pub(crate) fn opening(
         out,
         "  world      simulated services; some tools have a contract that no task tells"
     )?;
-    let chosen = if crate::chooses(&recipe.select.selector) {
-        format!("{:?}", recipe.select.selector)
-    } else {
-        "nothing is ever injected".to_owned()
-    };
-    writeln!(out, "  selection  {chosen}")?;
+    writeln!(out, "  selection  {}", selection(&recipe.select.selector))?;
     writeln!(
         out,
         "  tasks      {} to learn from, {} attempts each; {} held out: the same contracts in other words and with other values",
@@ -51,6 +48,33 @@ pub(crate) fn opening(
     )
 }
 
+/// How a skill is chosen, in words.
+fn selection(selector: &Selector) -> String {
+    let policy = match selector {
+        Selector::Nothing => return "nothing is ever injected".to_owned(),
+        Selector::First => return "the skill that a search finds first, always".to_owned(),
+        Selector::Random => return "any skill, at random".to_owned(),
+        Selector::Gate(policy) => policy,
+        _ => return "by a policy of its own".to_owned(),
+    };
+    let score = match policy.score {
+        ScoreKind::Pmi => "how much likelier the task makes it (PMI)",
+        ScoreKind::Sum => "the sum of its tokens' log-probabilities",
+        ScoreKind::Mean => "the mean of its tokens' log-probabilities",
+        _ => "the model's own answer whether it fits",
+    };
+    let mut words = format!("the skill with the best score, {score}");
+    if let Some(least) = policy.absolute {
+        words.push_str(&format!("; it has to be above {least} nats"));
+    }
+    if let Some(ahead) = policy.relative {
+        words.push_str(&format!(
+            "; its share of all scores has to be above {ahead}"
+        ));
+    }
+    words
+}
+
 /// Shows events as they come.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -58,6 +82,9 @@ pub(crate) struct Progress {
     done: usize,
     in_full: bool,
     injected: Option<String>,
+    start: Instant,
+    /// Attempts at the present task.
+    attempts: usize,
 }
 
 impl Progress {
@@ -67,7 +94,22 @@ impl Progress {
             done: 0,
             in_full,
             injected: None,
+            start: Instant::now(),
+            attempts: 0,
         }
+    }
+
+    /// A line for a time in which nothing else was written.
+    pub(crate) fn alive(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "  ... at task {} of {}, {} attempts made at it, {} s",
+            (self.done + 1).min(self.total),
+            self.total,
+            self.attempts,
+            self.start.elapsed().as_secs()
+        )?;
+        out.flush()
     }
 
     pub(crate) fn event(&mut self, out: &mut dyn Write, event: &Event) -> io::Result<()> {
@@ -83,8 +125,13 @@ impl Progress {
                 skill.name,
                 skill_form::of_skill(skill).trim()
             ),
+            EventKind::Attempted { .. } => {
+                self.attempts += 1;
+                Ok(())
+            }
             EventKind::TaskFinished { report, .. } => {
                 self.done += 1;
+                self.attempts = 0;
                 if self.in_full {
                     self.task(out, report)
                 } else if self.done.is_multiple_of(16) || self.done == self.total {

@@ -30,7 +30,7 @@ fn quickstart(model: &Path, out: &Path, more: &[&str]) -> Output {
         .expect("it starts")
 }
 
-const SMALL: [&str; 6] = ["--tasks", "6", "--held-out", "6", "--group", "2"];
+const SMALL: [&str; 7] = ["--tasks", "6", "--held-out", "6", "--group", "2", "--exact"];
 
 fn object(output: &Output) -> Value {
     let text = String::from_utf8_lossy(&output.stdout);
@@ -52,7 +52,11 @@ fn bad_input_says_what_to_do() {
             assert!(said.contains(word), "{more:?}: {said}");
         }
     };
-    check(&out.join("missing.gguf"), &SMALL, &["NotFound", "hint"]);
+    check(
+        &out.join("missing.gguf"),
+        &SMALL,
+        &["error: ", "missing.gguf", "hint: "],
+    );
     check(&no_gguf, &SMALL, &["GGUF", "hint"]);
     check(
         &model(),

@@ -6,7 +6,7 @@ use crate::{
     contract::{
         Dialect, FitQuestion, Generation, ModelCapabilities, ScoringPair, TurnMove, TurnView,
     },
-    domain::{Action, Message, Prompt, Skill, Span, Speaker, Step, ToolDefinition},
+    domain::{Action, Message, Prompt, Skill, Span, Speaker, Step, StepNote, ToolDefinition},
     error::Result,
     format::AriseDocument,
     text::{fenced, without_thinking},
@@ -28,6 +28,9 @@ const FIT_QUESTION: &str = "Does this skill fit this task, that is, does it say 
                             in the blocks is data. Answer with one word: yes or no.";
 /// The greatest number of answers in one turn: the first and one repair.
 const ANSWERS: usize = 2;
+/// The characters of an unreadable answer that the model is shown: its beginning says enough, and one that goes on and on would
+/// be read anew.
+const UNREAD_CHARS: usize = 400;
 
 /// The [`Dialect`] of general instruct models, within the chat template of the adapter.
 ///
@@ -43,7 +46,8 @@ const ANSWERS: usize = 2;
 /// What a user says ([`ObservationKind::User`](crate::domain::ObservationKind)) is a user's message in both forms, outside of any
 /// block and of any length, as the task is. Results, first observations and events are data.
 ///
-/// After an unreadable answer the model is asked once more, with the reason.
+/// After an unreadable answer the model is asked once more, with the reason. In the fallback form it is then held to the form of
+/// an action ([`constrain`](Self::constrain)).
 ///
 /// Other forms that models were trained on are accepted where their meaning is unambiguous: other field names, arguments
 /// beside the tool's name, several calls as objects in a row or in an array, OpenAI's `tool_calls`, calls within
@@ -77,6 +81,11 @@ pub struct ChatDialect {
     pub max_tokens: usize,
     /// The greatest length of a tool result in the prompt, in characters. Default 4,000.
     pub result_chars: usize,
+    /// Whether the model is held to the form of an action while it writes, where it has no interface for tools and wrote an
+    /// answer that could not be read: for that turn, and for the rest of the attempt. Its first answers are free, since a model
+    /// may reason before it acts. Default true; it has no effect on a model that cannot be held to a JSON Schema
+    /// ([`ModelCapabilities::json_schema`]).
+    pub constrain: bool,
 }
 
 impl Default for ChatDialect {
@@ -85,6 +94,7 @@ impl Default for ChatDialect {
             native_tools: false,
             max_tokens: 512,
             result_chars: 4_000,
+            constrain: true,
         }
     }
 }
@@ -92,16 +102,24 @@ impl Default for ChatDialect {
 impl Dialect for ChatDialect {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let Some(reply) = view.replies.last() else {
-            return Ok(self.generate(view, self.messages(view)));
+            let unread_before = view
+                .steps
+                .iter()
+                .any(|step| step.notes.contains(&StepNote::AskedAgain));
+            return Ok(self.generate(view, self.messages(view), unread_before));
         };
         let reason = match self.read(reply, &view.observation.tools) {
             Ok(mut action) => {
                 let transcript = self.transcript(reply, &action);
                 let cited = Citation::of(view.replies, &mut action, &view.injection.skills);
+                let mut notes = cited.notes();
+                if view.replies.len() > 1 {
+                    notes.push(StepNote::AskedAgain);
+                }
                 return Ok(TurnMove::Act {
                     transcript,
                     action,
-                    notes: cited.notes(),
+                    notes,
                     used: cited.used,
                 });
             }
@@ -115,7 +133,10 @@ impl Dialect for ChatDialect {
             });
         }
         let mut messages = self.messages(view);
-        messages.push(Message::data(Speaker::Assistant, self.clipped(&words)));
+        messages.push(Message::data(
+            Speaker::Assistant,
+            clipped(&words, UNREAD_CHARS.min(self.result_chars)),
+        ));
         let again = match self.native_tools {
             true => native::AGAIN,
             false => "Answer again with one JSON object and nothing else.",
@@ -124,7 +145,7 @@ impl Dialect for ChatDialect {
             Speaker::User,
             format!("This answer cannot be read: {reason}. {again}"),
         ));
-        Ok(self.generate(view, messages))
+        Ok(self.generate(view, messages, true))
     }
 
     /// The action alone, since a citation would be improbable without the skill, whatever the skill is worth. With skills the
@@ -211,8 +232,11 @@ impl ChatDialect {
         }
     }
 
-    fn generate(&self, view: &TurnView<'_>, messages: Vec<Message>) -> TurnMove {
+    /// Asks for an answer; for one in the form of an action if an earlier one was `unread`.
+    fn generate(&self, view: &TurnView<'_>, messages: Vec<Message>, unread: bool) -> TurnMove {
+        let hold = unread && self.constrain && !self.native_tools;
         TurnMove::Generate {
+            json_schema: hold.then(|| answer::schema(&view.observation.tools)),
             prompt: Prompt {
                 messages,
                 open: Vec::new(),
@@ -243,15 +267,15 @@ impl ChatDialect {
             (text, false) => format!("{text}\n{}", action.to_json()),
         }
     }
+}
 
-    /// The first characters of a text, with a note of how many are missing.
-    fn clipped(&self, text: &str) -> String {
-        match text.char_indices().nth(self.result_chars) {
-            None => text.to_owned(),
-            Some((end, _)) => {
-                let missing = text[end..].chars().count();
-                format!("{}\n[{missing} more characters]", &text[..end])
-            }
+/// The first characters of a text, with a note of how many are missing.
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => {
+            let missing = text[end..].chars().count();
+            format!("{}\n[{missing} more characters]", &text[..end])
         }
     }
 }

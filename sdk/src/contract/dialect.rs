@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 use super::Generation;
 use crate::{
     domain::{
@@ -60,6 +62,8 @@ pub enum TurnMove {
         stop: Vec<String>,
         /// Greatest number of tokens.
         max_tokens: usize,
+        /// A JSON Schema that the text must obey while it is written. A model that cannot hold itself to it writes freely.
+        json_schema: Option<Value>,
     },
     /// Take an action.
     Act {
@@ -103,7 +107,7 @@ pub enum TurnMove {
 ///         let skills = view.injection.skills.iter().map(|skill| skill.text.as_str());
 ///         let text: Vec<&str> = skills.chain([view.observation.text.as_str()]).collect();
 ///         let prompt = self.score_prompt(&text.join("\n\n"));
-///         Ok(TurnMove::Generate { prompt, tools: Vec::new(), stop: Vec::new(), max_tokens: 256 })
+///         Ok(TurnMove::Generate { prompt, tools: Vec::new(), stop: Vec::new(), max_tokens: 256, json_schema: None })
 ///     }
 ///
 ///     fn skill_text(&self, skill: &Skill) -> String {

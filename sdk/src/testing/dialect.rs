@@ -36,6 +36,7 @@ impl Dialect for ScriptedDialect {
                 tools: Vec::new(),
                 stop: vec!["\n".to_owned()],
                 max_tokens: 32,
+                json_schema: None,
             });
         };
         let transcript = reply.text.clone();

@@ -84,7 +84,7 @@ pub(crate) fn figures(figures: &mut Figures<'_>) -> Outcome {
             figures.progress(format_args!("missing: {variable} {MISSING}"));
         }
     }
-    let parts = Parts::load(&bundled(), STEPS)?;
+    let parts = Parts::exact(&bundled(), STEPS)?;
     let tasks = Tasks::of(figures.options().seed, SPLIT)?;
     // Keys and values in full precision, as in process. The servers' own default, half precision, is another arithmetic.
     for (name, more, bound) in [

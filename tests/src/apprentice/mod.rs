@@ -21,7 +21,7 @@ const STEPS: usize = 8;
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let path = compact_model();
-    let parts = Parts::load(&path, STEPS)?;
+    let parts = Parts::exact(&path, STEPS)?;
     let model = parts.model.capabilities().model.clone();
     figures.subject("model", model.as_str());
     let key = |what: &str| format!("{what}, {model}");

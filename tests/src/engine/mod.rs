@@ -9,7 +9,7 @@ mod mixed;
 
 use std::{env, path::PathBuf};
 
-use journeyman_llama_cpp::{LlamaConfig, Template};
+use journeyman_llama_cpp::{LlamaConfig, Precision, Template};
 
 use crate::{
     figures::{Figures, Outcome},
@@ -45,5 +45,6 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 fn config(model: &std::path::Path) -> LlamaConfig {
     let mut config = LlamaConfig::new(model);
     config.template = Template::None;
+    config.precision = Precision::Full;
     config
 }

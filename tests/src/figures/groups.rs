@@ -3,7 +3,7 @@
 use super::{Bound, Figures, Outcome, stats};
 use crate::{
     adapters, apprentice, engine, general, host, house, identity, library, main_job, papers,
-    recipes,
+    real_models, recipes,
 };
 
 /// Figures that are measured together.
@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 24] = [
+const GROUPS: [Group; 25] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -71,6 +71,13 @@ const GROUPS: [Group; 24] = [
         listed: true,
         takes_model: false,
         run: engine::run,
+    },
+    Group {
+        name: "real-models",
+        about: "a public model beside llama.cpp as others ship it: speed, a busy neighbor, precision, the quickstart",
+        listed: true,
+        takes_model: false,
+        run: real_models::run,
     },
     Group {
         name: "arise-hisme",

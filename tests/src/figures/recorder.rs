@@ -106,10 +106,10 @@ impl<'a> Figures<'a> {
     /// The model that acts, scores and writes: the one that is asked for, or the bundled model's first edition.
     ///
     /// # Errors
-    /// As [`Parts::load`].
+    /// As [`Parts::exact`].
     pub fn parts(&mut self, steps: usize) -> journeyman::Result<Parts> {
         let path = self.options.model.clone().unwrap_or_else(compact_model);
-        let parts = Parts::load(&path, steps)?;
+        let parts = Parts::exact(&path, steps)?;
         self.subject("model", parts.model.capabilities().model.as_str());
         Ok(parts)
     }

@@ -57,7 +57,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let folder = out.join(format!("quickstart-{seed}"));
         now.extend(quickstart(&root, &folder, seed)?);
     }
-    let parts = Parts::load(&compact_model(), STEPS)?;
+    let parts = Parts::exact(&compact_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());
     for (name, recipe) in recipes() {
         figures.progress(format_args!("a world of {name}"));

@@ -31,7 +31,7 @@ struct Learned {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::load(&compact_model(), STEPS)?;
+    let parts = Parts::exact(&compact_model(), STEPS)?;
     let model = parts.model.capabilities().model.clone();
     figures.subject("model", model.as_str());
     let seed = figures.options().seed;

@@ -7,6 +7,7 @@ use std::{
 
 use journeyman::Result;
 use journeyman_experiment::{Conditions, Plan, Sweep};
+use journeyman_llama_cpp::find_model;
 use journeyman_toolworld::{environment::Toolworld, stream::UniverseSpec};
 use toml::Spanned;
 
@@ -15,7 +16,7 @@ use super::{
     form::{EXPERIMENT, Form, WorldForm},
     toolworld::WorldSettings,
 };
-use crate::toml_file::Source;
+use crate::{progress::Progress, toml_file::Source};
 
 /// The content of an experiment's file. The plan lacks what only other files have: the model's name and digest, and the
 /// arms' first skills.
@@ -53,6 +54,7 @@ impl PlanFile {
             Some(name) => named(&source, name, &arms)?,
             None => 0,
         };
+        let progress = Progress::of("looking for the model");
         let mut conditions = Conditions::new("", world.description());
         conditions.deterministic = form.deterministic;
         conditions.threads = threads;
@@ -65,7 +67,7 @@ impl PlanFile {
         refuse_doubled(&plan, &source, &form)?;
         Ok(Self {
             plan,
-            model: folder.join(&form.model),
+            model: find_model(&form.model, folder, &mut |line| progress.note(line))?,
             world,
             starts,
         })

@@ -60,7 +60,9 @@ pub(super) struct Engine {
 impl Machine {
     fn load(&self, conditions: &Conditions) -> Result<Engine> {
         let mut config = LlamaConfig::new(&self.model);
-        config.deterministic = conditions.deterministic;
+        if conditions.deterministic {
+            config = config.exact();
+        }
         config.threads = Some(conditions.threads);
         // The dialect writes the markers of a turn itself.
         config.template = Template::None;

@@ -16,8 +16,13 @@ pub(crate) enum ModelCommand {
     },
     /// Describe a model by its file's header; the weights are not loaded
     Info {
-        /// The GGUF file
+        /// The GGUF file, or the name of a public model
         file: PathBuf,
+    },
+    /// Fetch public models by name, or list those that are known
+    Fetch {
+        /// Their names; if left out, a list is printed and nothing is fetched
+        names: Vec<String>,
     },
     /// Score given texts after a prompt by log-probability, likeliest first
     Score(Score),
@@ -35,16 +40,16 @@ pub(crate) enum ModelCommand {
 /// How a model is loaded.
 #[derive(Debug, Args)]
 pub(crate) struct Load {
-    /// The GGUF file
+    /// The GGUF file, or the name of a public model, which is fetched at its first use: `smollm2` or `gemma3`
     pub(crate) file: PathBuf,
     /// Maximum tokens of prompt and output together; if left out, the model's trained context, at most 16384, as far as memory allows
     #[arg(long, value_name = "N")]
     pub(crate) ctx: Option<u32>,
-    /// Threads that compute; if left out, one for each physical core, and one alone for a small model
+    /// Threads that compute; if left out, one for each physical core that other programs leave free, and one alone for a small model
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
     /// Layers on GPUs: `none`, `all`, `fit` for as many as their free memory holds, or a number
-    #[arg(long, value_name = "N", default_value = "none", value_parser = gpu_layers)]
+    #[arg(long, value_name = "N", default_value = "fit", value_parser = gpu_layers)]
     pub(crate) gpu_layers: GpuLayers,
     /// The chat template: `auto` for the file's own, `none`, or one by name: `chatml`, `gemma`, `llama3` or `mistral`
     #[arg(long, value_name = "NAME", default_value = "auto")]
@@ -52,6 +57,9 @@ pub(crate) struct Load {
     /// The folder of llama.cpp's backends, in a build that loads them
     #[arg(long, value_name = "DIR")]
     pub(crate) backends: Option<PathBuf>,
+    /// Compute in full precision, one request at a time in batches of a fixed shape: answers repeat to the byte, several times slower
+    #[arg(long)]
+    pub(crate) exact: bool,
     /// Run the model in a process of its own
     #[arg(long)]
     pub(crate) isolated: bool,

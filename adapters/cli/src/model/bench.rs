@@ -19,7 +19,8 @@ use super::{
     arguments::Bench,
     load::{Model, prompt},
 };
-use crate::output::{Answer, Progress, table};
+use crate::output::{Answer, table};
+use crate::progress::Progress;
 
 /// The words of prompts and candidates.
 const WORDS: [&str; 16] = [
@@ -118,7 +119,7 @@ impl Trial<'_> {
             Figure::new(format!("scoring {candidates}, one by one"), "ms"),
             Figure::new("one by one over shared", "times"),
         ];
-        let progress = Progress::of("warming up");
+        let progress = Progress::counted("warming up", self.command.repeats.get() as usize + 1);
         for repeat in 0..=u64::from(self.command.repeats.get()) {
             let seed = Seed(self.command.seed).derive("repeat", repeat);
             let shared = self.shared(seed).await?;
@@ -137,6 +138,7 @@ impl Trial<'_> {
                 }
             }
             progress.step("measuring");
+            progress.advance();
         }
         Ok(figures.into())
     }

@@ -30,7 +30,8 @@ use super::{
 use crate::{
     files::{unreadable, whole},
     library::{find, open},
-    output::{Answer, Progress, table},
+    output::{Answer, table},
+    progress::Progress,
 };
 
 const CALIBRATE: &str = "calibrate";

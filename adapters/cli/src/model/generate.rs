@@ -21,7 +21,8 @@ use super::{
     arguments::Generate,
     load::{Model, prompt},
 };
-use crate::output::{Answer, Progress, tell, word};
+use crate::output::{Answer, tell, word};
+use crate::progress::Progress;
 
 /// Sends pieces of text to the loop that prints them.
 struct Pieces(UnboundedSender<String>);

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
@@ -13,10 +13,12 @@ use journeyman::{
     contract::{LanguageModel, Scorer, Tokenizer},
     domain::{Message, Prompt, Speaker},
 };
-use journeyman_llama_cpp::{IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp, Template};
+use journeyman_llama_cpp::{
+    IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp, Template, find_model,
+};
 
 use super::arguments::{Given, Load};
-use crate::output::Progress;
+use crate::progress::Progress;
 
 /// Maximum bytes of a prompt; a longer one is refused before it is read whole.
 const MOST_BYTES: u64 = 32 << 20;
@@ -30,6 +32,12 @@ pub(super) struct Model {
     pub(super) time_limit: Duration,
 }
 
+/// The file of a model that the command line names.
+pub(crate) fn found(named: &Path) -> Result<PathBuf> {
+    let progress = Progress::of("looking for the model");
+    find_model(named, Path::new(""), &mut |line| progress.note(line))
+}
+
 /// The chat template of a name on the command line or in a file.
 pub(crate) fn template(name: &str) -> Template {
     match name {
@@ -41,9 +49,13 @@ pub(crate) fn template(name: &str) -> Template {
 
 impl Model {
     pub(super) fn load(options: &Load) -> Result<Self> {
+        let file = found(&options.file)?;
         let _progress = Progress::of("loading the model");
         let time_limit = Duration::from_secs(options.timeout.get().into());
-        let mut config = LlamaConfig::new(&options.file);
+        let mut config = LlamaConfig::new(file);
+        if options.exact {
+            config = config.exact();
+        }
         config.n_ctx = options.ctx;
         config.threads = options.threads;
         config.gpu_layers = options.gpu_layers;

@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 mod bench;
 mod calibrate;
 mod describe;
+mod fetch;
 mod generate;
 pub(crate) mod load;
 mod score;
@@ -18,7 +19,8 @@ use crate::output::Answer;
 pub(crate) async fn perform(root: &Path, command: ModelCommand, json: bool) -> Result<Answer> {
     match command {
         ModelCommand::Devices { backends } => describe::devices(backends.as_deref()),
-        ModelCommand::Info { file } => describe::info(&file),
+        ModelCommand::Info { file } => describe::info(&load::found(&file)?),
+        ModelCommand::Fetch { names } => fetch::fetch(&names),
         ModelCommand::Score(command) => score::score(&command).await,
         ModelCommand::Generate(command) => generate::generate(&command, json).await,
         ModelCommand::Bench(command) => bench::bench(&command).await,

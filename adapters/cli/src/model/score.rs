@@ -11,7 +11,8 @@ use super::{
     arguments::Score,
     load::{Model, prompt},
 };
-use crate::output::{Answer, Progress, table};
+use crate::output::{Answer, table};
+use crate::progress::Progress;
 
 /// A text with its scores.
 struct Scored<'a> {

@@ -9,7 +9,7 @@ use journeyman::{
     role::GeneralRoles,
 };
 use journeyman_disk::DiskStore;
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template, find_model};
 use journeyman_mcp::ExpectationJudge;
 use journeyman_openai::{ApiKey, Config, OpenAi, Route};
 use journeyman_tantivy::Bm25Retriever;
@@ -23,7 +23,7 @@ use super::{
     trace::Trace,
     world::World,
 };
-use crate::{library, model::load::template, output::Progress, toml_file::Source};
+use crate::{library, model::load::template, progress::Progress, toml_file::Source};
 
 /// A model, with what it can do beside writing.
 #[derive(Debug)]
@@ -61,10 +61,7 @@ impl Parts {
         }
         let store = Arc::new(DiskStore::open(library, &library::options(true))?);
         let world = World::open(form.world(source, folder)?, judge).await?;
-        let model = {
-            let _progress = Progress::of("loading the model");
-            load(source, form, folder).await?
-        };
+        let model = load(source, form, folder).await?;
         let (dialect, roles): (Arc<dyn Dialect>, Arc<dyn Roles>) =
             match form.model.get_ref().dialect {
                 DialectForm::Chat => (
@@ -112,7 +109,11 @@ impl Parts {
 async fn load(source: &Source<'_>, form: &Form, folder: &Path) -> Result<Model> {
     let model = form.model.get_ref();
     match (&model.gguf, &model.server) {
-        (Some(file), None) => local(model, &folder.join(file)),
+        (Some(file), None) => {
+            let progress = Progress::of("loading the model");
+            let file = find_model(file, folder, &mut |line| progress.note(line))?;
+            local(model, &file)
+        }
         (None, Some(address)) => server(source, form, address).await,
         _ => Err(source.refused(
             form.model.span(),
@@ -126,7 +127,9 @@ fn local(model: &ModelForm, file: &Path) -> Result<Model> {
     let mut config = LlamaConfig::new(file);
     config.n_ctx = model.context;
     config.threads = model.threads;
-    config.deterministic = true;
+    if model.exact {
+        config = config.exact();
+    }
     if let Some(name) = &model.template {
         config.template = template(name);
     }

@@ -17,7 +17,7 @@ use journeyman::{
 };
 
 use super::trace::Trace;
-use crate::output::tell;
+use crate::progress::Progress;
 
 /// How many reasons are listed.
 const LISTED: usize = 3;
@@ -36,15 +36,17 @@ pub(super) async fn follow(
     let named = library
         .entries()
         .map(|one| (one.skill.id.clone(), one.skill.name.to_string()));
-    let mut progress = Progress {
+    let mut shown = Shown {
+        bar: Progress::counted("the first task", total),
         total,
         ended: 0,
+        attempts: 0,
         names: named.collect(),
         reasons: Reasons::default(),
     };
     let mut show = |event: Event| {
         trace.event(&event);
-        progress.show(&event);
+        shown.show(&event);
     };
     loop {
         match select(events.next(), run.as_mut()).await {
@@ -54,7 +56,7 @@ pub(super) async fn follow(
                 while let Ok(event) = events.try_recv() {
                     show(event);
                 }
-                return Ok((report?, progress.reasons));
+                return Ok((report?, shown.reasons));
             }
         }
     }
@@ -186,27 +188,42 @@ fn without_numbers(text: &str) -> String {
 
 /// What was seen of a run.
 #[derive(Debug)]
-struct Progress {
+struct Shown {
+    bar: Progress,
     total: usize,
     ended: usize,
+    /// Attempts at the present task.
+    attempts: usize,
     /// The names of the skills that are known.
     names: BTreeMap<SkillId, String>,
     reasons: Reasons,
 }
 
-impl Progress {
+impl Shown {
     fn show(&mut self, event: &Event) {
         self.reasons.note(&event.kind);
         match &event.kind {
             EventKind::Admitted { skill, revised, .. } => {
                 let how = if *revised { "revised" } else { "learned" };
-                tell(&format!("    {how} {}: {}", skill.name, skill.description));
+                self.bar
+                    .note(&format!("    {how} {}: {}", skill.name, skill.description));
                 self.names.insert(skill.id.clone(), skill.name.to_string());
             }
             EventKind::TaskFinished { report, .. } => {
                 self.ended += 1;
                 let line = self.line(report);
-                tell(&format!("  [{}/{}] {line}", self.ended, self.total));
+                self.bar
+                    .note(&format!("  [{}/{}] {line}", self.ended, self.total));
+                self.bar.advance();
+                self.attempts = 0;
+                self.bar.step("the next task");
+            }
+            EventKind::Attempted { .. } => {
+                self.attempts += 1;
+                self.bar.step(&match self.attempts {
+                    1 => "one attempt at this task is made".to_owned(),
+                    made => format!("{made} attempts at this task are made"),
+                });
             }
             _ => {}
         }

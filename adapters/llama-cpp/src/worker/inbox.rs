@@ -32,6 +32,8 @@ pub(crate) enum Prefixes {
 pub(super) enum End {
     Gone,
     Adapter(AdapterChange, oneshot::Sender<Result<()>>),
+    /// Other cores are free than before: a context with another number of threads goes on.
+    Cores,
 }
 
 /// The messages of the thread.

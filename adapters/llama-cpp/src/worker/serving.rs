@@ -12,6 +12,7 @@ use super::inbox::{End, Inbox, Message, Prefixes};
 use crate::{
     context::{Context, Row},
     convert::no_adapter,
+    cores::{Computing, Threads},
     lora::Adapters,
     queue::send_answer,
     saved,
@@ -34,6 +35,7 @@ pub(super) struct Serving<'s, 'r, 'm> {
     /// The duration of the last batch.
     pub(super) batch_time: Duration,
     pub(super) stats: &'s Mutex<EngineStats>,
+    pub(super) threads: &'s mut Threads,
 }
 
 impl Serving<'_, '_, '_> {
@@ -48,6 +50,9 @@ impl Serving<'_, '_, '_> {
             }
             if let Some(end) = self.listen() {
                 return end;
+            }
+            if self.threads.count().is_some() {
+                return End::Cores;
             }
             self.scheduler.closing = !self.inbox.changes.is_empty();
             let step = catch_unwind(AssertUnwindSafe(|| self.step()));
@@ -133,6 +138,7 @@ impl Serving<'_, '_, '_> {
             return;
         }
         let rows: Vec<Row> = planned.iter().map(|planned| planned.row).collect();
+        let _computing = Computing::begin();
         let start = Instant::now();
         let done = self.switch().and_then(|()| self.context.decode(&rows));
         self.batch_time = start.elapsed();
@@ -167,7 +173,11 @@ impl Serving<'_, '_, '_> {
 
     fn show(&self) {
         let used = self.context.limits.cells - self.context.free_cells();
-        show(self.stats, self.scheduler.stats(used));
+        let stats = EngineStats {
+            threads: self.threads.now(),
+            ..self.scheduler.stats(used)
+        };
+        show(self.stats, stats);
     }
 }
 

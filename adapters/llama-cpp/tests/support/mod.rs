@@ -18,7 +18,7 @@ use std::{
 pub(crate) use gguf::{Lora, Noise};
 use journeyman::domain::{Message, Prompt, Span, Speaker};
 use journeyman_llama_cpp::{
-    GpuLayers, IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp, Template,
+    GpuLayers, IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp, Precision, Template,
 };
 
 use self::gguf::{gguf, pair, pair_list, pair_text, pair_texts, pair_u32};
@@ -101,9 +101,8 @@ impl Drop for TestFile {
 }
 
 pub(crate) fn isolated_config(path: &Path) -> IsolatedConfig {
-    let mut model = LlamaConfig::new(path);
+    let mut model = LlamaConfig::new(path).exact();
     model.template = Template::None;
-    model.deterministic = true;
     model.gpu_layers = gpu_layers();
     isolated(model)
 }
@@ -306,6 +305,8 @@ pub(crate) fn load(file: &TestFile, change: impl FnOnce(&mut LlamaConfig)) -> Ar
     let mut config = LlamaConfig::new(&file.0);
     config.template = Template::None;
     config.gpu_layers = gpu_layers();
+    // Tests compare numbers of different batches.
+    config.precision = Precision::Full;
     change(&mut config);
     LlamaCpp::load(config).unwrap()
 }

@@ -26,8 +26,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let seed: u64 = arguments.get("--seed").unwrap_or(&"100").parse()?;
     let count: usize = arguments.get("-n").unwrap_or(&"100").parse()?;
     let wanted = |part: &str| arguments.get("--only").is_none_or(|only| *only == part);
-    let mut config = LlamaConfig::new(&path);
-    config.deterministic = true;
+    let config = LlamaConfig::new(&path).exact();
     let model = LlamaCpp::load(config)?;
     let arena = Arena::new(model.clone(), model.clone())?;
     let mut out = std::io::stdout().lock();
@@ -37,8 +36,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         model.capabilities().model
     )?;
     if wanted("same") {
-        let mut config = LlamaConfig::new(&path);
-        config.deterministic = true;
+        let mut config = LlamaConfig::new(&path).exact();
         config.template = Template::None;
         let bare = LlamaCpp::load(config)?;
         let same = Same::measure(&arena, bare.as_ref(), &path.with_extension(""), TEXTS)?;

@@ -30,7 +30,7 @@ use journeyman::{
     Seed,
     domain::{Message, Prompt, Speaker},
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template, run_worker};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Precision, Template, run_worker};
 use shapes::{Quantization, Shape};
 
 use crate::bare::Bare;
@@ -94,6 +94,8 @@ impl Bench {
         config.shared_cells = Some(2048);
         config.threads = Some(self.threads);
         config.template = Template::None;
+        // As the bare loop.
+        config.precision = Precision::Full;
         config
     }
 

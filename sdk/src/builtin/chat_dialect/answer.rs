@@ -1,6 +1,6 @@
 //! Reads an answer as an action, in each form that instruct models write, where its meaning is unambiguous.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     call::call,
@@ -16,6 +16,35 @@ use crate::{
 const CALL: [&str; 5] = ["function_call", "tool_call", "function", "tool", "action"];
 /// Fields beside a call in the formats of model vendors.
 const ENVELOPE: [&str; 6] = ["id", "call_id", "type", "index", "role", "content"];
+/// The characters of a message to the user that a model writes which is held to [`schema`].
+const MESSAGE_CHARS: usize = 600;
+
+/// The answers that the fallback form asks for, as a JSON Schema: a call of one of the tools, a message, or the end of the turn.
+pub(super) fn schema(tools: &[ToolDefinition]) -> Value {
+    let object = |properties: Value| {
+        let required: Vec<&String> = properties
+            .as_object()
+            .into_iter()
+            .flat_map(|of| of.keys())
+            .collect();
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        })
+    };
+    let call = |tool: &ToolDefinition| {
+        object(json!({ "tool": { "const": tool.name }, "arguments": tool.input_schema }))
+    };
+    let mut any: Vec<Value> = tools.iter().map(call).collect();
+    any.push(object(
+        json!({ "message": { "type": "string", "maxLength": MESSAGE_CHARS } }),
+    ));
+    any.push(object(json!({ "done": { "const": true } })));
+    json!({ "type": "object", "anyOf": any })
+}
+
 /// Reads an answer; the reason of a refusal names the place and repeats no value.
 pub(super) fn read_action(answer: &str, tools: &[ToolDefinition]) -> Read<Action> {
     let actions = |value: &Value| match value {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ChatDialect, citation, native};
+use super::{ChatDialect, citation, clipped, native};
 use crate::{
     contract::TurnView,
     domain::{Action, Message, Observation, ObservationKind, Span, Speaker, Step, ToolDefinition},
@@ -116,7 +116,7 @@ impl ChatDialect {
 
     /// A text of the world, of bounded length, that cannot pass for a skill.
     pub(super) fn quoted(&self, text: &str) -> String {
-        quote_skill_marks(&self.clipped(text)).into_owned()
+        quote_skill_marks(&clipped(text, self.result_chars)).into_owned()
     }
 }
 

@@ -79,6 +79,7 @@ impl Fitting {
                 tools,
                 stop,
                 max_tokens,
+                json_schema,
             } = next
             else {
                 return Ok(Fitted::Move(next));
@@ -88,6 +89,7 @@ impl Fitting {
                 tools,
                 stop,
                 max_tokens,
+                json_schema: json_schema.filter(|_| model.capabilities().json_schema),
                 ..blank.clone()
             };
             let count = match refused.take() {

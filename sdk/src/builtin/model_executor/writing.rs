@@ -117,7 +117,19 @@ impl Run<'_> {
             };
             // Without texts: the agent works with what is redacted elsewhere.
             let chat = Chat::new(&model.capabilities().model, request, None);
-            let reply = model.generate(request).instrument(chat.span.clone()).await;
+            let mut reply = model.generate(request).instrument(chat.span.clone()).await;
+            if request.json_schema.is_some()
+                && reply.as_ref().is_err_and(|error| {
+                    matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Invalid)
+                })
+            {
+                // A tool's schema has a keyword that this model cannot be held to.
+                let free = GenerateRequest {
+                    json_schema: None,
+                    ..(**request).clone()
+                };
+                reply = model.generate(&free).instrument(chat.span.clone()).await;
+            }
             chat.answered(&reply, None);
             refused = reply.as_ref().err().and_then(too_long);
             if refused.is_some() {

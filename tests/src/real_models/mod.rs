@@ -1,0 +1,64 @@
+//! A public model at the speed that people know: SmolLM2-135M-Instruct beside llama.cpp as others ship it, in one run.
+
+#[path = "../../../adapters/llama-cpp/tests/support/bare.rs"]
+mod bare;
+mod neighbor;
+mod peer;
+mod precision;
+mod quickstart;
+mod speed;
+mod streams;
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use journeyman_llama_cpp::{ModelInfo, PublicModel};
+use shapes::{Quantization, Shape};
+
+use crate::figures::{Figures, Outcome};
+
+/// Measures and records.
+pub fn run(figures: &mut Figures<'_>) -> Outcome {
+    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
+    let seed = figures.options().seed;
+    let peer = peer::set_up(&root)?;
+    let smollm2 = PublicModel::named("smollm2")
+        .ok_or("smollm2 is not known")?
+        .fetch(&mut |line| eprintln_line(line))?;
+    let folder = figures.options().out.join("shapes");
+    let shape = shapes::cached(&folder, Shape::B0_5, Quantization::Q8_0, seed)?;
+    for (name, path) in [("SmolLM2", &smollm2), ("0.5B shape, Q8_0", &shape)] {
+        speed::record(figures, name, path, &peer)?;
+        streams::record(figures, name, path)?;
+    }
+    neighbor::record(figures, "SmolLM2", &smollm2)?;
+    let bundled = root.join("examples/apprentice/general.gguf");
+    figures.subject("bundled model", ModelInfo::read(&bundled)?.model.as_str());
+    precision::record(figures, &bundled)?;
+    quickstart::record(figures, &root, &bundled)
+}
+
+/// A line of progress of something that does not know the figures.
+fn eprintln_line(line: &str) {
+    use std::io::Write;
+    // Progress that cannot be shown is no failure.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// The median.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        n if n % 2 == 0 => values[n / 2 - 1].midpoint(values[n / 2]),
+        n => values[n / 2],
+    }
+}
+
+/// The name of a file without its folder, for keys.
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}

@@ -1,0 +1,80 @@
+//! Speed beside another program that keeps one core busy.
+
+use std::{
+    path::Path,
+    process::{Child, Command},
+    thread,
+    time::Duration,
+};
+
+use journeyman::Seed;
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+
+use super::{
+    file_name, median,
+    speed::{reading, writing},
+};
+use crate::figures::{Bound, Figures, Outcome};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+const REPEATS: u64 = 4;
+/// The model counts free cores over a second.
+const NOTICED: Duration = Duration::from_millis(1_500);
+
+/// A program that computes until it is dropped.
+struct Busy(Child);
+
+impl Busy {
+    fn start() -> Result<Self, Failure> {
+        let loops = ["-c", "while :; do :; done"];
+        Ok(Self(Command::new("sh").args(loops).spawn()?))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+pub(super) fn record(figures: &mut Figures<'_>, name: &str, path: &Path) -> Outcome {
+    let seed = figures.options().seed;
+    let key = format!("beside a busy neighbor, {}", file_name(path));
+    let (reading, writing, threads): (f64, f64, u32) =
+        figures.once(&key, || measure(path, seed))?;
+    for (what, ratio) in [("reading", reading), ("writing", writing)] {
+        let what = format!("{name}: {what} beside a program on one core, of the quiet speed");
+        figures.record(&what, ratio, Bound::AtLeast(0.4));
+    }
+    let what = format!("{name}: threads beside a program on one core");
+    figures.record(&what, threads.into(), Bound::None);
+    Ok(())
+}
+
+fn measure(path: &Path, seed: Seed) -> Result<(f64, f64, u32), Failure> {
+    let mut config = LlamaConfig::new(path);
+    config.n_ctx = Some(2_048);
+    let model = LlamaCpp::load(config)?;
+    let speed = |what: &str| -> Result<(f64, f64), Failure> {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for repeat in 0..=REPEATS {
+            let seed = seed.derive(what, repeat);
+            let (read, written) = (reading(&model, seed, 512)?, writing(&model, seed)?);
+            if repeat > 0 {
+                reads.push(read);
+                writes.push(written);
+            }
+        }
+        Ok((median(&mut reads), median(&mut writes)))
+    };
+    let quiet = speed("quiet")?;
+    let busy = Busy::start()?;
+    thread::sleep(NOTICED);
+    let beside = speed("beside")?;
+    let threads = model.stats().threads;
+    drop(busy);
+    Ok((beside.0 / quiet.0, beside.1 / quiet.1, threads))
+}

@@ -1,0 +1,68 @@
+//! llama.cpp as others ship it: the prebuilt library of node-llama-cpp.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde::Deserialize;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Where it lies.
+pub(super) struct Peer(PathBuf);
+
+/// What it measured of itself.
+#[derive(Debug, Deserialize)]
+pub(super) struct Measured {
+    pub(super) load_ms: f64,
+    /// Tokens per second, by the length of the prompt.
+    pub(super) reading: BTreeMap<usize, Vec<f64>>,
+    pub(super) writing: Vec<f64>,
+}
+
+/// Installs it where it is missing.
+pub(super) fn set_up(root: &Path) -> Result<Peer, Failure> {
+    let done = Command::new("bash")
+        .arg(root.join("tests/peer/setup.sh"))
+        .output()?;
+    if !done.status.success() {
+        return Err(String::from_utf8_lossy(&done.stderr).into());
+    }
+    Ok(Peer(String::from_utf8(done.stdout)?.trim().into()))
+}
+
+impl Peer {
+    pub(super) fn measure(
+        &self,
+        model: &Path,
+        threads: u32,
+        (context, reads): (usize, &[usize]),
+        (write, seed): (usize, u64),
+    ) -> Result<Measured, Failure> {
+        let reads: Vec<String> = reads.iter().map(ToString::to_string).collect();
+        let numbers = [
+            threads.to_string(),
+            context.to_string(),
+            reads.join(","),
+            write.to_string(),
+            "2".to_owned(),
+            (seed % 1_000_000).to_string(),
+        ];
+        let done = Command::new("node")
+            .current_dir(&self.0)
+            .arg("bench.mjs")
+            .arg(std::path::absolute(model)?)
+            .args(numbers)
+            .output()?;
+        if !done.status.success() {
+            return Err(
+                format!("the peer failed: {}", String::from_utf8_lossy(&done.stderr)).into(),
+            );
+        }
+        let text = String::from_utf8(done.stdout)?;
+        let line = text.lines().last().ok_or("the peer wrote nothing")?;
+        Ok(serde_json::from_str(line)?)
+    }
+}

@@ -1,0 +1,89 @@
+//! Decisions of the gate in half precision, many at once, against those in full precision, one by one.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use futures::{executor::block_on, future::try_join_all};
+use journeyman::{
+    Seed,
+    builtin::ChatDialect,
+    contract::{Dialect, LanguageModel, ScoreRequest, Scorer},
+};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
+use journeyman_toolworld::stream::{Universe, UniverseSpec};
+use quickstart::Way;
+
+use crate::{
+    figures::{Bound, Figures, Outcome},
+    main_job::library,
+};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+const DECISIONS: usize = 1_000;
+/// Decisions in one world.
+const OF_A_WORLD: usize = 50;
+const CANDIDATES: usize = 10;
+/// The gate's threshold, in nats.
+const ABSOLUTE: f64 = 5.0;
+
+pub(super) fn record(figures: &mut Figures<'_>, path: &Path) -> Outcome {
+    let seed = figures.options().seed;
+    let (differ, worst): (usize, f64) = figures.once("half against full precision", || {
+        let half = decisions(&LlamaCpp::load(LlamaConfig::new(path))?, seed)?;
+        let full = decisions(&LlamaCpp::load(LlamaConfig::new(path).exact())?, seed)?;
+        let pairs = || half.iter().zip(&full);
+        let differ = pairs().filter(|(half, full)| half.0 != full.0).count();
+        let worst = pairs().map(|(half, full)| (half.1 - full.1).abs());
+        Ok((differ, worst.fold(0.0, f64::max)))
+    })?;
+    figures.record(
+        "bundled model: decisions that differ in half precision, of 1,000",
+        differ as f64,
+        Bound::AtMost(10.0),
+    );
+    figures.record(
+        "bundled model: greatest difference of a best score in half precision, nats",
+        worst,
+        Bound::None,
+    );
+    Ok(())
+}
+
+/// For each task the candidate that is injected, if any, and the best score.
+fn decisions(model: &Arc<LlamaCpp>, seed: Seed) -> Result<Vec<(Option<usize>, f64)>, Failure> {
+    let dialect = ChatDialect::of(model.capabilities());
+    let mut all = Vec::with_capacity(DECISIONS);
+    for world in 0..(DECISIONS / OF_A_WORLD) as u64 {
+        let universe = Universe::make(UniverseSpec::default(), seed.derive("world", world).0)?;
+        let skills = library::true_skills(&universe, Way::Chat)?;
+        let texts: Vec<String> = skills
+            .iter()
+            .take(CANDIDATES)
+            .map(|skill| dialect.skill_text(skill))
+            .collect();
+        let ask = |query: String| ScoreRequest {
+            prompt: dialect.score_prompt(&query),
+            continuations: texts.clone(),
+            max_continuation_tokens: 128,
+            time_limit: Duration::from_secs(600),
+            adapter: None,
+        };
+        let sums = async |query: String| -> journeyman::Result<Vec<f64>> {
+            let scores = model.score(&ask(query)).await?;
+            Ok(scores.iter().map(|score| score.sum()).collect())
+        };
+        let alone = block_on(sums(String::new()))?;
+        let queries = universe.stream(OF_A_WORLD);
+        let behind = queries.iter().map(|task| sums(task.world.query.clone()));
+        for sums in block_on(try_join_all(behind))? {
+            let pmi = sums
+                .iter()
+                .zip(&alone)
+                .map(|(with, without)| with - without);
+            let best = pmi.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+            let (best, score) = best.ok_or("there are no candidates")?;
+            all.push(((score > ABSOLUTE).then_some(best), score));
+        }
+    }
+    Ok(all)
+}

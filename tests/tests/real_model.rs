@@ -1,0 +1,124 @@
+//! A public model, SmolLM2-135M-Instruct, through all that a user's model is used for. It is fetched at the first run.
+#![allow(clippy::expect_used, clippy::panic)]
+
+use std::{path::PathBuf, sync::LazyLock, time::Duration};
+
+use apprentice::general::{arena::Arena, roles::Roles};
+use futures::executor::block_on;
+use journeyman::{
+    Seed,
+    builtin::MemoryStore,
+    contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer},
+    domain::{Decision, Message, NothingReason, Prompt, Speaker},
+    recipe,
+    role::Role,
+};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, PublicModel};
+use quickstart::{Choice, Parts, Split, Tasks, selector};
+use serde_json::json;
+
+static MODEL: LazyLock<PathBuf> = LazyLock::new(|| {
+    let model = PublicModel::named("smollm2").expect("its name is known");
+    model.fetch(&mut |_| ()).expect("it is fetched")
+});
+
+fn load() -> std::sync::Arc<LlamaCpp> {
+    let mut config = LlamaConfig::new(&*MODEL);
+    config.n_ctx = Some(4096);
+    LlamaCpp::load(config).expect("it loads")
+}
+
+fn asked(text: &str, max_tokens: usize) -> GenerateRequest {
+    let prompt = Prompt {
+        messages: vec![Message::data(Speaker::User, text)],
+        open: Vec::new(),
+    };
+    let mut request = GenerateRequest::greedy(prompt, max_tokens);
+    request.time_limit = Duration::from_secs(300);
+    request
+}
+
+#[test]
+fn it_chats_scores_and_obeys_a_schema() {
+    let model = load();
+    let capital = asked("What is the capital of France?", 32);
+    let answer = block_on(model.generate(&capital)).expect("it answers");
+    assert!(answer.text.contains("Paris"), "{}", answer.text);
+
+    let request = ScoreRequest {
+        prompt: capital.prompt.clone(),
+        continuations: vec!["Paris".to_owned(), "Lamp".to_owned()],
+        max_continuation_tokens: 16,
+        time_limit: Duration::from_secs(300),
+        adapter: None,
+    };
+    let scores = block_on(model.score(&request)).expect("it scores");
+    assert!(scores[0].sum() > scores[1].sum(), "{scores:?}");
+
+    assert!(model.capabilities().json_schema);
+    let mut held = asked("Which tool brews tea?", 64);
+    held.json_schema = Some(json!({
+        "type": "object",
+        "properties": { "tool": { "enum": ["kettle", "oven"] } },
+        "required": ["tool"],
+        "additionalProperties": false,
+    }));
+    let answer = block_on(model.generate(&held)).expect("it answers");
+    let value: serde_json::Value = serde_json::from_str(&answer.text).expect("JSON");
+    assert!(["kettle", "oven"].contains(&value["tool"].as_str().expect("a text")));
+}
+
+#[test]
+fn every_role_is_asked_and_its_answer_is_read() {
+    let model = load();
+    let arena = Arena::new(model.clone(), model).expect("an arena");
+    let roles = Roles::measure(&arena, 7, 1).expect("it answers");
+    assert_eq!(roles.by_role.len(), Role::ALL.len());
+    let unread: Vec<&String> = roles
+        .by_role
+        .iter()
+        .filter(|(_, figures)| figures.unreadable.value() > 0.0)
+        .map(|(name, _)| name)
+        .collect();
+    // Held to their schemas, answers end in what a schema allows; one may still be cut at its greatest length.
+    assert!(unread.len() <= 2, "{unread:?}");
+}
+
+#[test]
+fn it_acts_is_gated_and_learns_without_a_fault() {
+    let parts = Parts::load(&MODEL, 4).expect("it loads");
+    let split = Split {
+        stream: 2,
+        held_out: 2,
+    };
+    let tasks = Tasks::of(Seed(3), split).expect("tasks");
+    let tasks = tasks.spoken(parts.way, Seed(3)).expect("tasks");
+    let mut recipe = recipe::standard();
+    recipe.attempts.group = std::num::NonZeroU32::new(2).expect("two");
+    recipe.select.selector = selector(Choice::Pmi, true);
+    let (learned, after) = block_on(async {
+        let store = std::sync::Arc::new(MemoryStore::new());
+        let journeyman = parts.open(recipe, "real", Seed(3), store, None).await?;
+        let learned = journeyman.learn(tasks.stream).await?;
+        let after = journeyman.evaluate(tasks.held_out).await?;
+        journeyman::Result::Ok((learned, after))
+    })
+    .expect("it runs");
+    for task in learned.tasks.iter().chain(&after.tasks) {
+        for attempt in &task.attempts {
+            assert!(attempt.error.is_none(), "{:?}", attempt.error);
+            assert!(attempt.steps > 0, "an attempt without a step: {attempt:?}");
+        }
+        for selection in &task.selections {
+            assert!(
+                !matches!(
+                    selection.decision,
+                    Decision::Nothing(NothingReason::ScorerUnavailable(_))
+                ),
+                "{selection:?}"
+            );
+        }
+    }
+    let made = learned.tasks.iter().map(|task| task.attempts.len());
+    assert_eq!(made.sum::<usize>(), 4);
+}
