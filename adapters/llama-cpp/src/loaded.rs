@@ -5,8 +5,19 @@ use std::{fmt, sync::Arc};
 use journeyman::{Error, ModelId, Result, contract::ModelCapabilities};
 
 use crate::{
-    config::LlamaConfig, constrain, context::Limits, devices, digest::FileHash, fit::Plan, gguf,
-    lora, render::Renderer, setup::Setup, stats::EngineStats, weights::load_model, worker::Worker,
+    config::LlamaConfig,
+    constrain,
+    context::Limits,
+    devices,
+    digest::FileHash,
+    fit::Plan,
+    gguf,
+    lora::{self, Digests},
+    render::Renderer,
+    setup::Setup,
+    stats::EngineStats,
+    weights::load_model,
+    worker::Worker,
 };
 
 const LOAD: &str = "LlamaCpp::load";
@@ -20,6 +31,7 @@ pub struct LlamaCpp {
     pub(crate) architecture: String,
     pub(crate) is_tied: bool,
     pub(crate) file: FileHash,
+    pub(crate) digests: Digests,
 }
 
 impl fmt::Debug for LlamaCpp {
@@ -75,14 +87,7 @@ impl LlamaCpp {
                     .hint("lower n_ctx to this number"),
             ));
         }
-        if context > header.trained_context {
-            tracing::warn!(
-                model = id.as_str(),
-                context,
-                trained = header.trained_context,
-                "n_ctx is above the trained context"
-            );
-        }
+        warn_if_long(&id, context, header.trained_context);
         for (name, adapter) in &config.adapters {
             lora::inspect(name, adapter, &header.architecture, header.is_tied)?;
         }
@@ -93,6 +98,7 @@ impl LlamaCpp {
             .map(Arc::new)
             .map_err(with_path)?;
         let deterministic = config.deterministic;
+        let digests = Digests::default();
         let setup = Setup {
             limits: Limits::new(&config, context, !header.slides),
             gpu_layers: plan.gpu_layers,
@@ -100,6 +106,7 @@ impl LlamaCpp {
             renderer: renderer.clone(),
             id: id.clone(),
             file: file.clone(),
+            digests: digests.clone(),
         };
         let (worker, speed) = Worker::start(setup).map_err(with_path)?;
 
@@ -117,6 +124,7 @@ impl LlamaCpp {
             architecture: header.architecture,
             is_tied: header.is_tied,
             file,
+            digests,
         }))
     }
 
@@ -147,5 +155,17 @@ impl LlamaCpp {
         .with("model", &self.capabilities.model)
         .hint("use a model trained for this dialect, such as the bundled apprentice.gguf, or a dialect for chat \
             models"))
+    }
+}
+
+fn warn_if_long(model: &ModelId, context: u32, trained: u32) {
+    if context > trained {
+        let model = model.as_str();
+        tracing::warn!(
+            model,
+            context,
+            trained,
+            "n_ctx is above the trained context"
+        );
     }
 }
