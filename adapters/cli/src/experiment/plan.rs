@@ -13,6 +13,7 @@ use toml::Spanned;
 use super::{
     arm::{ArmPlan, Start, named, sweep},
     form::{EXPERIMENT, Form, WorldForm},
+    models::JobModel,
     toolworld::WorldSettings,
 };
 use crate::toml_file::Source;
@@ -26,6 +27,8 @@ pub(super) struct PlanFile {
     pub(super) world: WorldSettings,
     /// What each arm's library starts with, in the order of the plan's arms.
     pub(super) starts: Vec<Start>,
+    /// The models of each arm's single jobs, in the order of the plan's arms.
+    pub(super) models: Vec<Vec<JobModel>>,
 }
 
 impl PlanFile {
@@ -56,7 +59,13 @@ impl PlanFile {
         let mut conditions = Conditions::new("", world.description());
         conditions.deterministic = form.deterministic;
         conditions.threads = threads;
-        let (arms, starts) = arms.into_iter().map(|arm| (arm.arm, arm.start)).unzip();
+        let (mut starts, mut models) = (Vec::new(), Vec::new());
+        let arms = arms.into_iter().map(|arm| {
+            starts.push(arm.start);
+            models.push(arm.models);
+            arm.arm
+        });
+        let arms = arms.collect();
         let mut plan = Plan::new(name, conditions, arms);
         plan.seeds = seeds;
         (plan.stream, plan.held_out, plan.checkpoints) = counts;
@@ -68,6 +77,7 @@ impl PlanFile {
             model: folder.join(&form.model),
             world,
             starts,
+            models,
         })
     }
 }
