@@ -26,8 +26,8 @@ use host_policies::{
 use journeyman::{
     Error, ErrorKind, Seed, Timestamp,
     builtin::{
-        EnvironmentJudge, ForkStore, JsonLinesJournal, MemoryJournal, MemoryStore, ModelExecutor,
-        ModelExecutorOptions, ObservedExecutor, SystemClock, VectorRetriever,
+        AdaptedModel, EnvironmentJudge, ForkStore, JsonLinesJournal, MemoryJournal, MemoryStore,
+        ModelExecutor, ModelExecutorOptions, ObservedExecutor, SystemClock, VectorRetriever,
     },
     conformance::{self, Outcome, Report, dialect::UseSample},
     contract::{
@@ -329,6 +329,21 @@ fn a_fork_store_keeps_the_rules_of_a_store() {
     }));
     let report = report.into_result().unwrap();
     assert_eq!(report.skipped().count(), 0, "{report}");
+}
+
+/// The same rules hold for a model with an adapter, and for a scorer with one.
+#[test]
+fn a_model_with_an_adapter_keeps_the_rules_of_a_model_and_of_a_scorer() {
+    let model = ScriptedModel::always("these are the words").with_adapters(["own"]);
+    let model = AdaptedModel::new(Arc::new(model), "own");
+    let checked = block_on(conformance::language_model::check(&model, &model_fixture()));
+    checked.into_result().unwrap();
+    let scorer = ScriptedScorer::table([("unseal", -0.5)]);
+    let scorer = scorer.with_adapter("own", |_, _| Play::Give(-3.0));
+    let scorer = AdaptedModel::new(Arc::new(scorer), "own");
+    let checked = block_on(conformance::scorer::check(&scorer, &scorer_fixture()));
+    let checked = checked.into_result().unwrap();
+    assert_eq!(checked.skipped().count(), 0, "{checked}");
 }
 
 fn tokenizer() -> Report {

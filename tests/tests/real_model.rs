@@ -3,20 +3,20 @@
 
 use std::{path::PathBuf, sync::LazyLock, time::Duration};
 
-use apprentice::general::{arena::Arena, roles::Roles};
+use apprentice::general::{Arena, Roles};
 use futures::executor::block_on;
 use journeyman::{
-    Seed,
+    Result, Seed,
     builtin::MemoryStore,
     contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer},
-    domain::{Decision, Message, NothingReason, Prompt, Speaker},
+    domain::{Decision, Message, NothingReason, Prompt, Role, Speaker},
     recipe,
-    role::Role,
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, PublicModel};
 use quickstart::{Choice, Parts, Split, Tasks, selector};
 use serde_json::json;
 
+/// Its file.
 static MODEL: LazyLock<PathBuf> = LazyLock::new(|| {
     let model = PublicModel::named("smollm2").expect("its name is known");
     model.fetch(&mut |_| ()).expect("it is fetched")
@@ -101,7 +101,7 @@ fn it_acts_is_gated_and_learns_without_a_fault() {
         let journeyman = parts.open(recipe, "real", Seed(3), store, None).await?;
         let learned = journeyman.learn(tasks.stream).await?;
         let after = journeyman.evaluate(tasks.held_out).await?;
-        journeyman::Result::Ok((learned, after))
+        Result::<_>::Ok((learned, after))
     })
     .expect("it runs");
     for task in learned.tasks.iter().chain(&after.tasks) {

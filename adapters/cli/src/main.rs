@@ -12,6 +12,7 @@ mod export;
 mod files;
 mod import;
 mod incoming;
+mod jobs;
 mod library;
 mod log;
 mod model;

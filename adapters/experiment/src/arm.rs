@@ -1,5 +1,7 @@
 //! An arm of an experiment, and sweeps of one recipe field over several arms.
 
+use std::collections::BTreeMap;
+
 use journeyman::{
     domain::Skill,
     propose::WriteWhen,
@@ -24,6 +26,9 @@ pub struct Arm {
     pub learns: bool,
     /// The skills in the library before the first task.
     pub start: Vec<Skill>,
+    /// What identifies the models of single jobs that are not the plan's, by the job's name: part of each cell's key. The host gives the
+    /// models themselves ([`Host::backends`](crate::Host::backends)).
+    pub models: BTreeMap<String, String>,
 }
 
 impl Arm {
@@ -37,6 +42,7 @@ impl Arm {
             has_skills: true,
             learns: true,
             start: Vec::new(),
+            models: BTreeMap::new(),
         }
     }
 

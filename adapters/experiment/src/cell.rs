@@ -1,6 +1,6 @@
 //! A cell, one arm with one seed: learns from the stream, and attempts the held-out tasks at each checkpoint.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use journeyman::{
     CommitKey, Error, Result, Revision, Seed,
@@ -41,6 +41,9 @@ struct CellForm<'a, W> {
     world: WorldForm<'a, W>,
     recipe: &'a Recipe,
     learns: bool,
+    /// Left out where there are none: cells of before have this key.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    models: &'a BTreeMap<String, String>,
     #[serde(serialize_with = "digest")]
     start: &'a [Skill],
     seed: u64,
@@ -98,6 +101,7 @@ impl<'a, H: Host> Cell<'a, H> {
             },
             recipe: &arm.recipe,
             learns: arm.learns,
+            models: &arm.models,
             start: &arm.start,
             seed: self.seed,
         };

@@ -266,3 +266,33 @@ fn a_plan_that_contradicts_itself_and_a_wrong_number_of_tasks_are_refused() {
     assert_eq!((outcome.results.count(), outcome.failed.len()), (0, 6));
     assert_eq!(outcome.failed[0].error.fact("held_out"), Some("7"));
 }
+
+#[test]
+fn a_cell_with_another_model_for_a_job_is_another_cell() {
+    let lab = Lab::new();
+    let kept = |models: &[(&str, &str)]| {
+        let mut plan = plan();
+        plan.seeds = vec![1];
+        let models = models
+            .iter()
+            .map(|(job, id)| ((*job).to_owned(), (*id).to_owned()));
+        plan.arms[1].models = models.collect();
+        let host = Words::saying("day");
+        let experiment = Experiment::open(plan, host, lab.0.path(), "one").unwrap();
+        let outcome = experiment.perform(&Options::default(), &mut |_| ());
+        outcome.unwrap().kept
+    };
+    let cells = || -> String {
+        let files = lab.0.path().join("cells").read_dir().unwrap();
+        files
+            .map(|file| fs::read_to_string(file.unwrap().path()).unwrap())
+            .collect()
+    };
+    assert_eq!((kept(&[]), kept(&[])), (0, 2));
+    // The key of a cell without them is that of before there were any.
+    assert!(!cells().contains("models"));
+    let writer = [("writers", "one")];
+    assert_eq!((kept(&writer), kept(&writer)), (1, 2));
+    assert!(cells().contains("models"));
+    assert_eq!(kept(&[("writers", "two")]), 1);
+}

@@ -298,6 +298,7 @@ impl Writing {
             forced: self.forced,
             finish,
             model: model.clone(),
+            adapter: None,
         })
     }
 }

@@ -5,8 +5,19 @@ use std::{fmt, sync::Arc};
 use journeyman::{Error, ModelId, Result, contract::ModelCapabilities};
 
 use crate::{
-    config::LlamaConfig, constrain, context::Limits, devices, digest::FileHash, fit::Plan, gguf,
-    lora, render::Renderer, setup::Setup, stats::EngineStats, weights::load_model, worker::Worker,
+    config::LlamaConfig,
+    constrain,
+    context::Limits,
+    devices,
+    digest::FileHash,
+    fit::Plan,
+    gguf, instructions,
+    lora::{self, Digests},
+    render::Renderer,
+    setup::Setup,
+    stats::EngineStats,
+    weights::load_model,
+    worker::Worker,
 };
 
 const LOAD: &str = "LlamaCpp::load";
@@ -20,6 +31,7 @@ pub struct LlamaCpp {
     pub(crate) architecture: String,
     pub(crate) is_tied: bool,
     pub(crate) file: FileHash,
+    pub(crate) digests: Digests,
 }
 
 impl fmt::Debug for LlamaCpp {
@@ -52,6 +64,7 @@ impl LlamaCpp {
     pub(crate) fn load_known(config: LlamaConfig, known: Option<&FileHash>) -> Result<Arc<Self>> {
         config.check()?;
         devices::ensure_devices(LOAD, config.backends.as_deref())?;
+        instructions::warn_of_unused();
         let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
         // A number that the host names stays, and so does that of a model whose answers repeat to the byte.
         let yields = config.threads.is_none() && !config.deterministic;
@@ -77,14 +90,7 @@ impl LlamaCpp {
                     .hint("lower n_ctx to this number"),
             ));
         }
-        if context > header.trained_context {
-            tracing::warn!(
-                model = id.as_str(),
-                context,
-                trained = header.trained_context,
-                "n_ctx is above the trained context"
-            );
-        }
+        warn_if_long(&id, context, header.trained_context);
         for (name, adapter) in &config.adapters {
             lora::inspect(name, adapter, &header.architecture, header.is_tied)?;
         }
@@ -95,6 +101,7 @@ impl LlamaCpp {
             .map(Arc::new)
             .map_err(with_path)?;
         let deterministic = config.deterministic;
+        let digests = Digests::default();
         let setup = Setup {
             limits: Limits::new(&config, context, !header.slides),
             gpu_layers: plan.gpu_layers,
@@ -103,6 +110,7 @@ impl LlamaCpp {
             renderer: renderer.clone(),
             id: id.clone(),
             file: file.clone(),
+            digests: digests.clone(),
         };
         let (worker, speed) = Worker::start(setup).map_err(with_path)?;
 
@@ -120,6 +128,7 @@ impl LlamaCpp {
             architecture: header.architecture,
             is_tied: header.is_tied,
             file,
+            digests,
         }))
     }
 
@@ -150,5 +159,17 @@ impl LlamaCpp {
         .with("model", &self.capabilities.model)
         .hint("use a model trained for this dialect, such as the bundled apprentice.gguf, or a dialect for chat \
             models"))
+    }
+}
+
+fn warn_if_long(model: &ModelId, context: u32, trained: u32) {
+    if context > trained {
+        let model = model.as_str();
+        tracing::warn!(
+            model,
+            context,
+            trained,
+            "n_ctx is above the trained context"
+        );
     }
 }

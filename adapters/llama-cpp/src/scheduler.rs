@@ -17,7 +17,7 @@ use std::{
 use journeyman::{Error, ErrorKind, ModelId, contract::FinishReason};
 
 use crate::{
-    context::Context,
+    context::{Context, Sequence},
     convert::{for_one_request, is_not_finite, worker_failed},
     job::{Job, Plan, Planned, Progress},
     prefix_cache::PrefixCache,
@@ -324,6 +324,12 @@ impl<'r> Scheduler<'r> {
         }
         if let Some(trunk) = job.trunk.take() {
             self.cache.put(context, trunk, job.adapter.clone());
+        }
+        let active = self.active.iter().filter_map(|job| job.trunk.as_ref());
+        let most = context.limits.cached + active.map(Sequence::len).sum::<usize>();
+        while self.cache.len() > 1 && context.limits.cells - context.free_cells() > most {
+            self.cache.evict(context);
+            self.stats.evicted += 1;
         }
     }
 

@@ -36,4 +36,9 @@ impl Scorer for LlamaCpp {
             })
             .await
     }
+
+    /// With an adapter: the model's id, the adapter's name, and the first 12 digits of its file's SHA-256.
+    fn weights(&self, adapter: Option<&str>) -> ModelId {
+        self.digests.weights(&self.capabilities.model, adapter)
+    }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use journeyman::ModelId;
 
-use crate::{config::LlamaConfig, context::Limits, digest::FileHash, render::Renderer};
+use crate::{
+    config::LlamaConfig, context::Limits, digest::FileHash, lora::Digests, render::Renderer,
+};
 
 /// The parameters of a worker thread.
 pub(crate) struct Setup {
@@ -16,4 +18,5 @@ pub(crate) struct Setup {
     pub(crate) yields: bool,
     pub(crate) id: ModelId,
     pub(crate) file: FileHash,
+    pub(crate) digests: Digests,
 }

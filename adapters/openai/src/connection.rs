@@ -57,6 +57,18 @@ impl OpenAi {
         &self.server.support
     }
 
+    /// Checks that the server lists an adapter (LoRA) of this model: on vLLM a model whose `parent` is this one, on llama-server one of
+    /// the files that it was started with, by the file's name without the ending. A request names it by [`GenerateRequest::adapter`](journeyman::contract::GenerateRequest::adapter), which
+    /// [`AdaptedModel`](journeyman::builtin::AdaptedModel) does for a whole part of a host.
+    ///
+    /// # Errors
+    /// `NotFound` where the server lists none of this name; the error lists those that it has.
+    pub fn require_adapter(&self, name: &str) -> Result<()> {
+        let known = self.server.model_for(Some(name)).map(drop);
+        let endpoint = self.server.http.address(Place::Api("models"));
+        known.map_err(|error| error.at(CONNECT, endpoint.as_str(), 1))
+    }
+
     /// The tokens that this connection used so far, of prompts and written texts together, with what is set aside for
     /// requests in flight.
     pub fn used_tokens(&self) -> u64 {

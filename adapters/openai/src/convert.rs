@@ -7,7 +7,12 @@ use journeyman::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::{config::Route, error::OpenAiError, server::Server, support::ServerKind};
+use crate::{
+    config::Route,
+    error::OpenAiError,
+    server::{Asked, Server},
+    support::ServerKind,
+};
 
 impl Server {
     /// The messages of a prompt in chat's form. Spellings of special tokens in data are made harmless, since servers find
@@ -85,7 +90,7 @@ impl Server {
     pub(crate) fn fields(
         &self,
         request: &GenerateRequest,
-        model: String,
+        asked: &Asked,
         max_tokens: usize,
     ) -> Map<String, Value> {
         let kind = self.support.server;
@@ -93,7 +98,9 @@ impl Server {
         let mut set = |name: &str, value: Value| {
             fields.insert(name.to_owned(), value);
         };
-        set("model", json!(model));
+        for (name, value) in asked.fields() {
+            set(name, value);
+        }
         set("stream", json!(true));
         set("stream_options", json!({"include_usage": true}));
         let most = match (kind, self.config.route) {

@@ -134,7 +134,7 @@ impl Server {
     ) -> Result<Prepared, OpenAiError> {
         check(request)?;
         let (schema, tools) = (self.schema(request)?, self.checked_tools(request)?);
-        let model = self.model_for(request.adapter.as_deref())?;
+        let asked = self.model_for(request.adapter.as_deref())?;
         let mut room = request.max_tokens;
         let (place, name, prompt, prompt_ids, most) = match self.config.route {
             Route::Chat => {
@@ -169,7 +169,7 @@ impl Server {
                 (Place::Api("completions"), "prompt", json, ids, most)
             }
         };
-        let mut fields = self.fields(request, model, room);
+        let mut fields = self.fields(request, &asked, room);
         fields.insert(name.to_owned(), prompt);
         Ok(Prepared {
             place,

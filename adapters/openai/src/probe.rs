@@ -1,5 +1,7 @@
 //! Finds out what a server can do.
 
+use std::path::Path;
+
 use journeyman::{
     ErrorKind,
     contract::GenerateRequest,
@@ -14,7 +16,7 @@ use crate::{
     error::OpenAiError,
     http::Place,
     retry::Deadline,
-    server::Server,
+    server::{Adapter, Server},
     support::{ServerKind, TokenizerForm},
 };
 
@@ -39,6 +41,24 @@ struct Model {
     /// vLLM: the model that this one is an adapter of.
     #[serde(default)]
     parent: Option<String>,
+}
+
+/// An entry of `/lora-adapters`.
+#[derive(Debug, Deserialize)]
+struct Loaded {
+    id: u64,
+    path: String,
+}
+
+impl From<Loaded> for Adapter {
+    fn from(loaded: Loaded) -> Self {
+        let stem = Path::new(&loaded.path).file_stem();
+        let stem = stem.map(|stem| stem.to_string_lossy().into_owned());
+        Self {
+            name: stem.unwrap_or(loaded.path),
+            number: Some(loaded.id),
+        }
+    }
 }
 
 impl Server {
@@ -94,13 +114,35 @@ impl Server {
                 hint: "name one of the server's models in Config::model",
             });
         };
-        self.support.server = ServerKind::of_owner(model.owned_by.as_deref().unwrap_or_default());
+        let kind = ServerKind::of_owner(model.owned_by.as_deref().unwrap_or_default());
         let adapters = models
             .data
             .iter()
             .filter(|other| other.parent.as_ref() == Some(name));
-        self.adapters = adapters.map(|adapter| adapter.id.clone()).collect();
-        Ok(model.max_model_len)
+        let adapters = adapters.map(|adapter| Adapter {
+            name: adapter.id.clone(),
+            number: None,
+        });
+        (self.adapters, self.support.server) = (adapters.collect(), kind);
+        let context = model.max_model_len;
+        if kind == ServerKind::LlamaServer {
+            self.find_adapters(deadline).await;
+        }
+        Ok(context)
+    }
+
+    /// The adapters that llama-server was started with, by the names of their files without the ending. A server without that
+    /// endpoint has none.
+    async fn find_adapters(&mut self, deadline: Deadline) {
+        let listed = self.ask(Place::Root("lora-adapters"), None, deadline).await;
+        let listed = listed.and_then(|listed| {
+            serde_json::from_value::<Vec<Loaded>>(listed)
+                .map_err(|_| OpenAiError::shape("`/lora-adapters` gave no list of adapters"))
+        });
+        match listed {
+            Ok(loaded) => self.adapters.extend(loaded.into_iter().map(Adapter::from)),
+            Err(error) => tracing::debug!(%error, "the server lists no adapters"),
+        }
     }
 
     async fn find_context(

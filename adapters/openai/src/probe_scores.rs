@@ -132,10 +132,12 @@ impl Server {
 
     async fn write_known(&self, prompt: &Prompt, deadline: Deadline) -> Result<Known, OpenAiError> {
         let prompt = self.written(prompt, deadline).await?;
-        let body = json!({
-            "model": self.config.model, "prompt": prompt.to_json(), "max_tokens": WRITTEN, "temperature": 0,
+        let asked = self.model_for(None)?;
+        let mut body = json!({
+            "prompt": prompt.to_json(), "max_tokens": WRITTEN, "temperature": 0,
             "logprobs": 1, "seed": 1,
         });
+        asked.choose_in(&mut body);
         let answer = self
             .ask(Place::Api("completions"), Some(&body), deadline)
             .await?;
@@ -169,16 +171,16 @@ impl Server {
         known: &Known,
         deadline: Deadline,
     ) -> Result<(), OpenAiError> {
-        let model = &self.config.model;
+        let asked = self.model_for(None)?;
         let scored = match (&known.prompt, form) {
             (Written::Text(prefix), ScoringForm::EchoText) => {
                 let prefix = (prefix.as_str(), &known.before[..]);
-                let scores = self.echo_text(model, prefix, &known.text, WRITTEN, deadline);
+                let scores = self.echo_text(&asked, prefix, &known.text, WRITTEN, deadline);
                 scores.await?.logprobs
             }
             (Written::Ids(prefix), form) if form != ScoringForm::EchoText => {
                 let ids = self.data_ids(&known.text, deadline, true).await?;
-                self.of_ids(form, model, prefix, &ids, deadline).await?
+                self.of_ids(form, &asked, prefix, &ids, deadline).await?
             }
             _ => {
                 return Err(OpenAiError::shape(

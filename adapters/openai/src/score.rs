@@ -16,7 +16,7 @@ use crate::{
     error::OpenAiError,
     http::Place,
     retry::Deadline,
-    server::Server,
+    server::{Asked, Server},
     support::{ServerKind, TokenizerForm},
     tokens::{Written, token_ids},
 };
@@ -79,7 +79,7 @@ impl Server {
                 hint: "use vLLM, SGLang, llama-server or the server of llama-cpp-python, or the model in process",
             });
         };
-        let model = self.model_for(request.adapter.as_deref())?;
+        let asked = self.model_for(request.adapter.as_deref())?;
         if form == ScoringForm::Generate && request.adapter.is_some() {
             return Err(OpenAiError::Request {
                 kind: ErrorKind::Unsupported,
@@ -98,7 +98,7 @@ impl Server {
         let prefix = (&prefix, &before[..]);
         let most = request.max_continuation_tokens;
         let each = request.continuations.iter().map(|continuation| {
-            self.continuation(form, &model, prefix, continuation, most, deadline)
+            self.continuation(form, &asked, prefix, continuation, most, deadline)
         });
         try_join_all(each).await
     }
@@ -152,7 +152,7 @@ impl Server {
     async fn continuation(
         &self,
         form: ScoringForm,
-        model: &str,
+        asked: &Asked,
         (prefix, before): (&Written, &[TokenId]),
         continuation: &str,
         most: usize,
@@ -167,7 +167,7 @@ impl Server {
         }
         match prefix {
             Written::Text(text) => {
-                self.echo_text(model, (text, before), continuation, most, deadline)
+                self.echo_text(asked, (text, before), continuation, most, deadline)
                     .await
             }
             Written::Ids(prefix) => {
@@ -177,7 +177,7 @@ impl Server {
                 self.fits(prefix.len(), ids.len())?;
                 let logprobs = match ids.is_empty() {
                     true => Vec::new(),
-                    false => self.of_ids(form, model, prefix, &ids, deadline).await?,
+                    false => self.of_ids(form, asked, prefix, &ids, deadline).await?,
                 };
                 Ok(TokenScores {
                     ids,
@@ -192,7 +192,7 @@ impl Server {
     pub(crate) async fn of_ids(
         &self,
         form: ScoringForm,
-        model: &str,
+        asked: &Asked,
         prefix: &[TokenId],
         ids: &[TokenId],
         deadline: Deadline,
@@ -227,9 +227,9 @@ impl Server {
                 }
                 entries.iter().map(|entry| entry.0).collect()
             }
-            ScoringForm::Forced => return self.forced(model, prefix, ids, deadline).await,
+            ScoringForm::Forced => return self.forced(asked, prefix, ids, deadline).await,
             _ => {
-                let answer = self.echo(model, json!(all), all.len(), deadline).await?;
+                let answer = self.echo(asked, json!(all), all.len(), deadline).await?;
                 let found = answer.token_logprobs;
                 // With `max_tokens` 1 a written token follows.
                 if found.len() != all.len() && found.len() != all.len() + 1 {

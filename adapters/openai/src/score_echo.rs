@@ -5,7 +5,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    answer::sound, error::OpenAiError, http::Place, retry::Deadline, score::of, server::Server,
+    answer::sound,
+    error::OpenAiError,
+    http::Place,
+    retry::Deadline,
+    score::of,
+    server::{Asked, Server},
     support::ServerKind,
 };
 
@@ -40,7 +45,7 @@ impl Server {
     /// those of the text alone.
     pub(crate) async fn echo_text(
         &self,
-        model: &str,
+        asked: &Asked,
         (prefix, before): (&str, &[TokenId]),
         continuation: &str,
         most: usize,
@@ -49,7 +54,7 @@ impl Server {
         let text = format!("{prefix}{}", self.marks.harmless(continuation));
         let ids = self.ids(&text, true, false, deadline).await?;
         self.fits(ids.len(), 1)?;
-        let answer = self.echo(model, json!(text), ids.len(), deadline).await?;
+        let answer = self.echo(asked, json!(text), ids.len(), deadline).await?;
         let of_ids = aligned(&ids, self.bos, answer)?;
         let from = before.iter().zip(&ids).take_while(|(a, b)| a == b).count();
         let truncated = ids.len() - from > most;
@@ -65,13 +70,13 @@ impl Server {
     /// Sends a prompt back with its log-probabilities.
     pub(crate) async fn echo(
         &self,
-        model: &str,
+        asked: &Asked,
         prompt: Value,
         tokens: usize,
         deadline: Deadline,
     ) -> Result<EchoLogprobs, OpenAiError> {
         let mut body = json!({
-            "model": model, "prompt": prompt, "echo": true, "logprobs": 1, "temperature": 0,
+            "model": asked.model, "prompt": prompt, "echo": true, "logprobs": 1, "temperature": 0,
             "max_tokens": i32::from(!self.echo_takes_zero),
         });
         if self.support.server == ServerKind::Vllm {

@@ -3,7 +3,13 @@
 use journeyman::domain::TokenId;
 use serde_json::{Value, json};
 
-use crate::{answer::sound, error::OpenAiError, http::Place, retry::Deadline, server::Server};
+use crate::{
+    answer::sound,
+    error::OpenAiError,
+    http::Place,
+    retry::Deadline,
+    server::{Asked, Server},
+};
 
 /// Added to a token's logit, it makes the token the likeliest whatever the others are.
 const CERTAIN: f64 = 1e6;
@@ -13,7 +19,7 @@ impl Server {
     /// logits, before the bias that made it write the token.
     pub(crate) async fn forced(
         &self,
-        model: &str,
+        asked: &Asked,
         prefix: &[TokenId],
         ids: &[TokenId],
         deadline: Deadline,
@@ -21,10 +27,11 @@ impl Server {
         let mut before = prefix.to_vec();
         let mut logprobs = Vec::with_capacity(ids.len());
         for &id in ids {
-            let body = json!({
-                "model": model, "prompt": before, "max_tokens": 1, "temperature": 0, "logprobs": 1,
+            let mut body = json!({
+                "prompt": before, "max_tokens": 1, "temperature": 0, "logprobs": 1,
                 "logit_bias": {id.to_string(): CERTAIN}, "cache_prompt": true,
             });
+            asked.choose_in(&mut body);
             let place = Place::Api("completions");
             let answer = self.paid(place, &body, before.len(), deadline).await?;
             let written = answer.pointer("/choices/0/logprobs/content/0");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use journeyman::{ErrorKind, Result, contract::ModelCapabilities, domain::TokenId};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     budget::Ledger,
@@ -20,6 +20,37 @@ use crate::{
     retry::{Attempts, Deadline},
     support::Support,
 };
+
+/// An adapter (LoRA) of the model that a server has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Adapter {
+    pub(crate) name: String,
+    /// Its number in the field `lora` of llama-server. Where there is none, it is a model of the server by its name.
+    pub(crate) number: Option<u64>,
+}
+
+/// The model that a request asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) model: String,
+    /// For llama-server with adapters: the scale of each of them, since one that is left out may have another than 0.
+    lora: Option<Value>,
+}
+
+impl Asked {
+    /// The fields of a request that name the model and choose its adapter.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let lora = self.lora.clone().map(|lora| ("lora", lora));
+        [("model", json!(self.model))].into_iter().chain(lora)
+    }
+
+    /// Sets these fields of a request.
+    pub(crate) fn choose_in(&self, body: &mut Value) {
+        for (name, value) in self.fields() {
+            body[name] = value;
+        }
+    }
+}
 
 /// What the requests of one connection share.
 #[derive(Debug)]
@@ -34,8 +65,8 @@ pub(crate) struct Server {
     pub(crate) begin: Vec<TokenId>,
     /// The BOS token that a text begins with which llama-cpp-python scores soundly, once the probe has found it.
     pub(crate) bos: Option<TokenId>,
-    /// Other models of the server that are adapters (LoRA) of this one.
-    pub(crate) adapters: Vec<String>,
+    /// The adapters (LoRA) of the model.
+    pub(crate) adapters: Vec<Adapter>,
     /// Whether a request that only echoes may ask for no further token.
     pub(crate) echo_takes_zero: bool,
     calls: AtomicU64,
@@ -86,16 +117,42 @@ impl Server {
         }
     }
 
-    /// The name that a request for this adapter carries as its model.
-    pub(crate) fn model_for(&self, adapter: Option<&str>) -> Result<String, OpenAiError> {
-        match adapter {
-            None => Ok(self.config.model.clone()),
-            Some(name) if self.adapters.iter().any(|known| known == name) => Ok(name.to_owned()),
-            Some(name) => Err(OpenAiError::Request {
-                kind: ErrorKind::NotFound,
-                what: format!("the server has no adapter `{name}` of this model"),
-                hint: "load the adapter in the server, then connect again",
-            }),
+    /// What a request for this adapter asks for.
+    pub(crate) fn model_for(&self, adapter: Option<&str>) -> Result<Asked, OpenAiError> {
+        let mut known = self.adapters.iter();
+        let chosen = match adapter {
+            None => None,
+            Some(name) => match known.find(|known| known.name == name) {
+                None => return Err(self.no_adapter(name)),
+                chosen => chosen,
+            },
+        };
+        let numbers = self.adapters.iter().filter_map(|one| one.number);
+        let chosen_number = chosen.and_then(|chosen| chosen.number);
+        let scales = numbers.map(|number| {
+            json!({"id": number, "scale": if chosen_number == Some(number) { 1.0 } else { 0.0 }})
+        });
+        let scales: Vec<Value> = scales.collect();
+        let model = match chosen {
+            Some(Adapter { name, number: None }) => name,
+            _ => &self.config.model,
+        };
+        Ok(Asked {
+            model: model.clone(),
+            lora: (!scales.is_empty()).then(|| Value::from(scales)),
+        })
+    }
+
+    fn no_adapter(&self, name: &str) -> OpenAiError {
+        let known: Vec<&str> = self.adapters.iter().map(|one| one.name.as_str()).collect();
+        let known = match known.is_empty() {
+            true => "it lists none".to_owned(),
+            false => format!("it has: {}", self.http.safe(&known.join(", "))),
+        };
+        OpenAiError::Request {
+            kind: ErrorKind::NotFound,
+            what: format!("the server has no adapter `{name}` of this model; {known}"),
+            hint: "start the server with the adapter (vLLM: --enable-lora --lora-modules NAME=FOLDER; llama-server: --lora NAME.gguf), then connect again",
         }
     }
 

@@ -93,6 +93,7 @@ fn reply(text: &str) -> Generation {
         output_tokens: 0,
         finish: FinishReason::Stop,
         model: ModelId::new("scripted"),
+        adapter: None,
     }
 }
 

@@ -15,7 +15,9 @@ use self::{
     turn::{Acted, Turn},
 };
 use crate::{
-    contract::{Attempt, Dialect, Episode, Executor, LanguageModel, TurnContext},
+    contract::{
+        Attempt, Dialect, Episode, Executor, LanguageModel, ModelCapabilities, TurnContext,
+    },
     domain::{
         EndReason, Exposure, Injection, Observation, Outcome, SkillRef, SkillUse, Step, StepResult,
         Trajectory, UnreadTurn, Usage,
@@ -88,6 +90,10 @@ impl ModelExecutor {
 
 #[async_trait]
 impl Executor for ModelExecutor {
+    fn capabilities(&self) -> Option<&ModelCapabilities> {
+        Some(self.model.capabilities())
+    }
+
     async fn execute(&self, attempt: Attempt<'_>, episode: &mut dyn Episode) -> Result<Trajectory> {
         check(&attempt)?;
         let mut run = Run::new(self, attempt);

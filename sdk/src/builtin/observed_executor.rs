@@ -5,7 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 
 use crate::{
-    contract::{Attempt, Episode, Executor},
+    contract::{Attempt, Episode, Executor, ModelCapabilities},
     domain::{Injection, Task, Trajectory},
     error::Result,
 };
@@ -69,6 +69,7 @@ impl<E: fmt::Debug, F> fmt::Debug for ObservedExecutor<E, F> {
 }
 
 #[async_trait]
+#[deny(clippy::missing_trait_methods)]
 impl<E, F> Executor for ObservedExecutor<E, F>
 where
     E: Executor,
@@ -79,5 +80,9 @@ where
         let trajectory = self.agent.execute(attempt, episode).await?;
         (self.observe)(task, injection, &trajectory);
         Ok(trajectory)
+    }
+
+    fn capabilities(&self) -> Option<&ModelCapabilities> {
+        self.agent.capabilities()
     }
 }

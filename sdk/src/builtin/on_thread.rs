@@ -142,6 +142,10 @@ impl<S: Scorer + 'static> Scorer for OnThread<S> {
         let (part, request) = (Arc::clone(&self.0), request.clone());
         run("Scorer::score", move || block_on(part.score(&request))).await?
     }
+
+    fn weights(&self, adapter: Option<&str>) -> ModelId {
+        self.0.weights(adapter)
+    }
 }
 
 #[async_trait]

@@ -60,6 +60,7 @@ fn generation(text: &str, finish: FinishReason) -> Generation {
         output_tokens: 1,
         finish,
         model: ModelId::new("conformance"),
+        adapter: None,
     }
 }
 

@@ -34,6 +34,7 @@ pub async fn check(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Report {
     report.case("data", data(scorer, fixture).await);
     report.case("empty", empty(scorer, fixture).await);
     report.case("too long", too_long(scorer, fixture).await);
+    report.case("weights", weights(scorer));
     report
 }
 
@@ -185,4 +186,17 @@ async fn too_long(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
         "a request with a prompt longer than the context",
     )
     .map(drop)
+}
+
+fn weights(scorer: &dyn Scorer) -> Tried {
+    let [alone, one, two] = [None, Some("one"), Some("two")].map(|name| scorer.weights(name));
+    require(alone == *scorer.model(), || {
+        format!(
+            "expected the weights {} without an adapter, found {alone}",
+            scorer.model()
+        )
+    })?;
+    require(one != alone && two != alone && one != two, || {
+        format!("expected other weights for each adapter, found {alone}, {one} and {two}")
+    })
 }

@@ -1,11 +1,12 @@
 //! The record of a host's parts.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Clock, Dialect, Embedder, Environment, Executor, Journal, Judge, LanguageModel, Retriever,
     Roles, Scorer, SkillStore, Tokenizer,
 };
+use crate::domain::Role;
 
 /// A host's parts. The runtime works without a part that is `None`;
 /// [`Journeyman::findings`](crate::run::Journeyman::findings) lists what does not happen then.
@@ -42,6 +43,8 @@ pub struct Backends {
     pub dialect: Option<Arc<dyn Dialect>>,
     /// The model behind the roles, which write, repair and judge skills.
     pub model: Option<Arc<dyn LanguageModel>>,
+    /// The models of roles that another model than [`model`](Self::model) plays.
+    pub role_models: BTreeMap<Role, Arc<dyn LanguageModel>>,
     /// A prompt and a parser for each role.
     pub roles: Option<Arc<dyn Roles>>,
     /// Counts tokens, where a recipe limits the tokens of injected skills.
@@ -134,6 +137,48 @@ impl Backends {
     pub fn with_model(mut self, model: Arc<dyn LanguageModel>) -> Self {
         self.model = Some(model);
         self
+    }
+
+    /// With another model than [`Backends::model`] for these roles: a role, or a group of them such as [`Role::WRITERS`]. Of two
+    /// calls for one role the later one counts.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use journeyman::{contract::Backends, domain::Role, testing::ScriptedModel};
+    ///
+    /// let model = |name: &str| Arc::new(ScriptedModel::always("").with_id(name));
+    /// let backends = Backends::own_loop()
+    ///     .with_model(model("small"))
+    ///     .with_model_for(Role::WRITERS, model("large"));
+    /// let name = |role| backends.model_for(role).map(|model| model.capabilities().model.to_string());
+    /// assert_eq!(name(Role::Extract).as_deref(), Some("large"));
+    /// assert_eq!(name(Role::Score).as_deref(), Some("small"));
+    /// ```
+    #[must_use]
+    pub fn with_model_for(
+        mut self,
+        roles: impl IntoIterator<Item = Role>,
+        model: Arc<dyn LanguageModel>,
+    ) -> Self {
+        let models = roles.into_iter().map(|role| (role, Arc::clone(&model)));
+        self.role_models.extend(models);
+        self
+    }
+
+    /// The model of a role: its own of [`Backends::role_models`], or else [`Backends::model`].
+    pub fn model_for(&self, role: Role) -> Option<&Arc<dyn LanguageModel>> {
+        self.role_models.get(&role).or(self.model.as_ref())
+    }
+
+    /// Whether [`Backends::roles`] play a role, and a model is there for it.
+    pub fn plays(&self, role: Role) -> bool {
+        let roles = self.roles.as_ref();
+        roles.is_some_and(|roles| roles.plays(role)) && self.model_for(role).is_some()
+    }
+
+    /// The models of the roles.
+    pub(crate) fn models(&self) -> impl Iterator<Item = &Arc<dyn LanguageModel>> {
+        self.model.iter().chain(self.role_models.values())
     }
 
     /// With [`Backends::roles`].

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use async_trait::async_trait;
 
-use super::{Episode, Guidance};
+use super::{Episode, Guidance, ModelCapabilities};
 use crate::{
     domain::{Action, Exposure, Injection, SkillUse, Task, Trajectory},
     error::Result,
@@ -116,4 +116,9 @@ pub trait Executor: fmt::Debug + Send + Sync {
     /// # Errors
     /// When the attempt could not be made at all, such as a model that is not there.
     async fn execute(&self, attempt: Attempt<'_>, episode: &mut dyn Episode) -> Result<Trajectory>;
+
+    /// The capabilities of the model that acts, where one does and it is known; the time of attempts follows from its speed.
+    fn capabilities(&self) -> Option<&ModelCapabilities> {
+        None
+    }
 }

@@ -256,6 +256,10 @@ pub struct Generation {
     pub finish: FinishReason,
     /// The model that wrote it.
     pub model: ModelId,
+    /// The adapter (LoRA) that it was written with, where the model chose one that the request does not name, as
+    /// [`AdaptedModel`](crate::builtin::AdaptedModel) does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<String>,
 }
 
 impl Generation {
@@ -273,6 +277,7 @@ impl Generation {
             output_tokens: tokens(text.len()),
             finish: FinishReason::EndOfText,
             model: model.into(),
+            adapter: None,
             text,
         }
     }
@@ -289,7 +294,7 @@ impl Generation {
                 .collect(),
             sampling: request.sampling,
             model: self.model.clone(),
-            adapter: request.adapter.clone(),
+            adapter: self.adapter.clone().or_else(|| request.adapter.clone()),
         })
     }
 }

@@ -53,6 +53,7 @@ pub use role_task::{
     VersionJudgements,
 };
 pub use roles::{BankDraft, CaseDraft, FailedAnswer, RoleAnswer, RoleRequest, Roles};
+pub(crate) use scorer::adapted;
 pub use scorer::{ScoreRequest, Scorer, TokenScores};
 pub use skill_files::SkillFiles;
 pub use skill_scores::{FitTotals, SkillScores, Total};

@@ -105,6 +105,7 @@ impl TokenScores {
 /// - *data*: a continuation that spells a special token is scored as plain text.
 /// - *empty*: no continuations give an empty answer; an empty continuation gives an entry of no tokens.
 /// - *too long*: a prompt that leaves no room in the context is `Invalid`.
+/// - *weights*: without an adapter the weights are those of `model`; with one they are others, and those of two adapters differ.
 #[async_trait]
 pub trait Scorer: fmt::Debug + Send + Sync {
     /// The model that scores.
@@ -115,4 +116,19 @@ pub trait Scorer: fmt::Debug + Send + Sync {
     /// # Errors
     /// `Unsupported` where the server cannot give log-probabilities of a given text; it is never guessed.
     async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>>;
+
+    /// The identity of the weights that a request with this adapter is scored by at present: a score is kept and a threshold is
+    /// fitted under it. The default adds the adapter's name to the model's id. A model whose adapters can be replaced under
+    /// their names has an identity that follows from their content.
+    fn weights(&self, adapter: Option<&str>) -> ModelId {
+        match adapter {
+            None => self.model().clone(),
+            Some(name) => adapted(self.model(), name),
+        }
+    }
+}
+
+/// The id of a model with an adapter, by the adapter's name or by more than that.
+pub(crate) fn adapted(model: &ModelId, adapter: &str) -> ModelId {
+    ModelId::new(format!("{model}+{adapter}"))
 }

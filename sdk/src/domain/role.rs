@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, ErrorKind, Result};
+
 /// A task that a model does besides acting as the agent.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -64,6 +66,66 @@ impl Role {
         Self::Review,
     ];
 
+    /// The writers: what they make enters the library, as skills, test cases, rules, rubrics and lessons.
+    pub const WRITERS: [Self; 9] = [
+        Self::Summarize,
+        Self::Extract,
+        Self::Refactor,
+        Self::Refine,
+        Self::Bundle,
+        Self::Evolve,
+        Self::DistilPrototype,
+        Self::Lesson,
+        Self::DistilBank,
+    ];
+
+    /// The judge: of a skill's effect, of a subgoal, of a skill's text.
+    pub const JUDGE: [Self; 3] = [Self::Attribute, Self::Score, Self::Review];
+
+    /// The curator of the library.
+    pub const CURATOR: [Self; 1] = [Self::Curate];
+
+    /// The router: cuts attempts, finds prototypes, tags tasks.
+    pub const ROUTER: [Self; 3] = [Self::Segment, Self::Route, Self::Tag];
+
+    /// The roles of a name in a host's configuration: one by its own [name](Self::name), or a group by `writers`, `judge`,
+    /// `curator` or `router`. Each role is in one group.
+    ///
+    /// ```
+    /// use journeyman::{ErrorKind, domain::Role};
+    ///
+    /// assert_eq!(Role::named("extract")?, [Role::Extract]);
+    /// assert_eq!(Role::named("judge")?, Role::JUDGE);
+    /// assert_eq!(Role::named("janitor").unwrap_err().kind(), ErrorKind::NotFound);
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `NotFound` for another name; the hint lists all.
+    pub fn named(name: &str) -> Result<Vec<Self>> {
+        let group: &[Self] = match name {
+            "writers" => &Self::WRITERS,
+            "judge" => &Self::JUDGE,
+            "curator" => &Self::CURATOR,
+            "router" => &Self::ROUTER,
+            _ => &[],
+        };
+        let own = Self::ALL.into_iter().filter(|role| role.name() == name);
+        let named: Vec<Self> = group.iter().copied().chain(own).collect();
+        match named.is_empty() {
+            false => Ok(named),
+            true => Err(Error::new(
+                ErrorKind::NotFound,
+                "Role::named",
+                format!("no role and no group of roles is named `{name}`"),
+            )
+            .hint(format!(
+                "take a group (writers, judge, curator, router) or a role ({})",
+                Self::ALL.map(Self::name).join(", ")
+            ))),
+        }
+    }
+
     /// Its name, as in `role-extract`.
     pub fn name(self) -> &'static str {
         match self {
@@ -95,5 +157,36 @@ impl Role {
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_role_is_in_one_group() {
+        let names = ["writers", "judge", "curator", "router"];
+        let mut grouped: Vec<Role> = names
+            .into_iter()
+            .flat_map(|name| Role::named(name).unwrap())
+            .collect();
+        grouped.sort();
+        let mut all = Role::ALL.to_vec();
+        all.sort();
+        assert_eq!(grouped, all);
+        assert!(Role::ALL.iter().all(|role| !names.contains(&role.name())));
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_known_ones() {
+        let error = Role::named("writer").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.message().contains("`writer`"));
+        let hint = error.hint_text().unwrap();
+        for name in ["writers", "judge", "curator", "router"] {
+            assert!(hint.contains(name), "{hint}");
+        }
+        assert!(Role::ALL.iter().all(|role| hint.contains(role.name())));
     }
 }

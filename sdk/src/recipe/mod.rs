@@ -33,7 +33,7 @@ pub use self::{
 use crate::{
     admit::AdmitPolicy,
     assess::AssessPolicy,
-    contract::ModelCapabilities,
+    contract::Backends,
     credit::CreditPolicy,
     domain::TierPolicy,
     error::{Error, Result},
@@ -71,14 +71,23 @@ const ANSWER_TOKENS: usize = 2_048;
 const GENERATIONS: u32 = 8;
 
 impl Limits {
-    /// The same limits, and more time for attempts and for writing where the model was measured to need it: a default that suits
-    /// a fast model ends every call of a slow one.
-    pub(crate) fn for_model(mut self, capabilities: &ModelCapabilities) -> Self {
+    /// The same limits, and more time for attempts where the agent's model was measured to need it, and for writing where one of the
+    /// roles' models was: a default that suits a fast model ends every call of a slow one. An agent that does not say its model is
+    /// taken to be that of the roles.
+    pub(crate) fn for_models(mut self, backends: &Backends) -> Self {
         // An answer and its repair.
-        let answer = capabilities.time_limit(self.write / 2, ANSWER_TOKENS);
-        self.write = self.write.max(answer.saturating_mul(2));
-        let generation = capabilities.time_limit(self.attempt / GENERATIONS, ANSWER_TOKENS / 4);
-        self.attempt = self.attempt.max(generation.saturating_mul(GENERATIONS));
+        let half = self.write / 2;
+        for model in backends.models() {
+            let answer = model.capabilities().time_limit(half, ANSWER_TOKENS);
+            self.write = self.write.max(answer.saturating_mul(2));
+        }
+        let agent = backends.executor.as_ref();
+        let agent = agent.and_then(|agent| agent.capabilities());
+        let of_roles = backends.model.as_ref().map(|model| model.capabilities());
+        if let Some(capabilities) = agent.or(of_roles) {
+            let generation = capabilities.time_limit(self.attempt / GENERATIONS, ANSWER_TOKENS / 4);
+            self.attempt = self.attempt.max(generation.saturating_mul(GENERATIONS));
+        }
         self
     }
 }
@@ -295,5 +304,57 @@ impl Recipe {
             }
         }
         self.tiers.validate()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
+        contract::ModelSpeed,
+        domain::Role,
+        testing::ScriptedModel,
+    };
+
+    /// A model that writes a token in so many milliseconds.
+    fn model(milliseconds: u64) -> Arc<ScriptedModel> {
+        Arc::new(ScriptedModel::always("").with_speed(ModelSpeed {
+            read_token: Duration::ZERO,
+            write_token: Duration::from_millis(milliseconds),
+        }))
+    }
+
+    #[test]
+    fn each_limit_follows_from_the_speed_of_the_model_that_it_bounds() {
+        let agent = |milliseconds| {
+            let dialect = Arc::new(ChatDialect::default());
+            let options = ModelExecutorOptions::default();
+            let agent = ModelExecutor::new(model(milliseconds), dialect, options).unwrap();
+            Backends::own_loop().with_executor(Arc::new(agent))
+        };
+        let limits = |backends: &Backends| {
+            let limits = Limits::default().for_models(backends);
+            (limits.attempt, limits.write)
+        };
+        let (attempt, write) = (Limits::default().attempt, Limits::default().write);
+        assert_eq!(limits(&Backends::own_loop()), (attempt, write));
+        let fast = agent(1).with_model(model(1));
+        assert_eq!(limits(&fast), (attempt, write));
+        // 8 generations of 512 tokens, and an answer of 2,048 with its repair, each four times over.
+        let slow_attempt = Duration::from_millis(8 * 4 * 512 * 500);
+        let slow_write = Duration::from_millis(2 * 4 * 2_048 * 500);
+        let slow_agent = agent(500).with_model(model(1));
+        assert_eq!(limits(&slow_agent), (slow_attempt, write));
+        let slow_roles = agent(1).with_model(model(500));
+        assert_eq!(limits(&slow_roles), (attempt, slow_write));
+        let slow_judge = agent(1).with_model(model(1));
+        let slow_judge = slow_judge.with_model_for(Role::JUDGE, model(500));
+        assert_eq!(limits(&slow_judge), (attempt, slow_write));
+        // An agent of the host's own loop is taken to be the model of the roles.
+        let own = Backends::own_loop().with_model(model(500));
+        assert_eq!(limits(&own), (slow_attempt, slow_write));
     }
 }

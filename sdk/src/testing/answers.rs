@@ -174,5 +174,6 @@ fn reply(text: &str) -> Generation {
         output_tokens: 0,
         finish: FinishReason::EndOfText,
         model: ModelId::from("corpus"),
+        adapter: None,
     }
 }

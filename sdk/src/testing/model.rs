@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use super::play::{Calls, Play, word_id, words};
 use crate::{
     contract::{
-        FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenCount,
-        ToolChoice,
+        FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, ModelSpeed,
+        TokenCount, ToolChoice,
     },
     domain::{NativeCall, ToolCall},
     error::{Error, ErrorKind, Result},
@@ -32,6 +32,7 @@ type Script = dyn Fn(&GenerateRequest, usize) -> Play<String> + Send + Sync;
 /// ```
 pub struct ScriptedModel {
     capabilities: ModelCapabilities,
+    adapters: BTreeSet<String>,
     script: Box<Script>,
     calls: Arc<Calls>,
 }
@@ -46,6 +47,7 @@ impl ScriptedModel {
         capabilities.deterministic = true;
         Self {
             capabilities,
+            adapters: BTreeSet::new(),
             script: Box::new(script),
             calls: Arc::default(),
         }
@@ -73,6 +75,27 @@ impl ScriptedModel {
     /// A model that plays the same at every call, such as [`Play::Hang`].
     pub fn that(play: Play<String>) -> Self {
         Self::by(move |_, _| play.clone())
+    }
+
+    /// Has adapters of these names; the script sees which one a request is for.
+    #[must_use]
+    pub fn with_adapters<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.adapters.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the model's id.
+    #[must_use]
+    pub fn with_id(mut self, model: impl Into<ModelId>) -> Self {
+        self.capabilities.model = model.into();
+        self
+    }
+
+    /// Sets the speed that was measured.
+    #[must_use]
+    pub fn with_speed(mut self, speed: ModelSpeed) -> Self {
+        self.capabilities.speed = Some(speed);
+        self
     }
 
     /// Sets the context, in words.
@@ -142,6 +165,7 @@ impl ScriptedModel {
             text,
             finish,
             model: self.capabilities.model.clone(),
+            adapter: None,
         }
     }
 }
@@ -197,7 +221,9 @@ impl LanguageModel for ScriptedModel {
             .with("prompt_tokens", length)
             .with("context", context));
         }
-        if let Some(adapter) = &request.adapter {
+        if let Some(adapter) = request.adapter.as_ref()
+            && !self.adapters.contains(adapter)
+        {
             return Err(Error::new(
                 ErrorKind::NotFound,
                 "LanguageModel::generate",

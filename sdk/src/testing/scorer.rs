@@ -8,7 +8,7 @@ use super::play::{Calls, Play, word_id, words};
 use crate::{
     contract::{ScoreRequest, Scorer, TokenScores},
     domain::Prompt,
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     id::ModelId,
 };
 
@@ -19,6 +19,7 @@ pub struct ScriptedScorer {
     model: ModelId,
     context: usize,
     script: Box<Script>,
+    adapters: BTreeMap<String, Box<Script>>,
     calls: Calls,
 }
 
@@ -29,8 +30,20 @@ impl ScriptedScorer {
             model: ModelId::new("scripted"),
             context: 4_096,
             script: Box::new(script),
+            adapters: BTreeMap::new(),
             calls: Calls::default(),
         }
+    }
+
+    /// Has an adapter of this name, with a script of its own.
+    #[must_use]
+    pub fn with_adapter(
+        mut self,
+        name: impl Into<String>,
+        script: impl Fn(&Prompt, &str) -> Play<f64> + Send + Sync + 'static,
+    ) -> Self {
+        self.adapters.insert(name.into(), Box::new(script));
+        self
     }
 
     /// A scorer with a log-probability for each text that a continuation may contain; -10 for a continuation with none.
@@ -88,11 +101,16 @@ impl Scorer for ScriptedScorer {
             .with("prompt_tokens", length)
             .with("context", self.context));
         }
+        let script = match &request.adapter {
+            None => &self.script,
+            Some(name) => self.adapters.get(name).ok_or_else(|| {
+                let message = format!("no adapter `{name}` is loaded");
+                Error::new(ErrorKind::NotFound, "Scorer::score", message)
+            })?,
+        };
         let mut scores = Vec::with_capacity(request.continuations.len());
         for continuation in &request.continuations {
-            let logprob = (self.script)(&request.prompt, continuation)
-                .perform()
-                .await?;
+            let logprob = script(&request.prompt, continuation).perform().await?;
             let all = words(continuation);
             let ids: Vec<i32> = (all.iter().take(request.max_continuation_tokens))
                 .map(|word| word_id(word))

@@ -14,6 +14,8 @@ enum ScorerFlaw {
     ReadsSpecials,
     SkipsEmpty,
     TakesAnyLength,
+    KnowsNoAdapters,
+    IsAnotherModel,
 }
 
 #[derive(Debug)]
@@ -63,6 +65,14 @@ impl Scorer for FlawedScorer {
         }
         Ok(scores)
     }
+
+    fn weights(&self, adapter: Option<&str>) -> ModelId {
+        match self.flaw {
+            ScorerFlaw::KnowsNoAdapters => self.model().clone(),
+            ScorerFlaw::IsAnotherModel => ModelId::new(format!("another with {adapter:?}")),
+            _ => self.inner.weights(adapter),
+        }
+    }
 }
 
 #[test]
@@ -77,7 +87,7 @@ fn scorers() {
         context: Some(4_096),
         time_limit: Duration::from_secs(10),
     };
-    let cases: [(ScorerFlaw, &[&str]); 10] = [
+    let cases: [(ScorerFlaw, &[&str]); 12] = [
         (
             ScorerFlaw::DropsOne,
             &["one each", "shared prefix", "data", "empty"],
@@ -91,6 +101,8 @@ fn scorers() {
         (ScorerFlaw::ReadsSpecials, &["data"]),
         (ScorerFlaw::SkipsEmpty, &["empty"]),
         (ScorerFlaw::TakesAnyLength, &["too long"]),
+        (ScorerFlaw::KnowsNoAdapters, &["weights"]),
+        (ScorerFlaw::IsAnotherModel, &["weights"]),
     ];
     for (flaw, expected) in cases {
         let inner = ScriptedScorer::table([("unseal", -0.5), ("brew", -3.0)]);

@@ -5,6 +5,7 @@ mod adding;
 mod events;
 mod findings;
 mod learning;
+mod models;
 mod outcomes;
 mod read_only;
 mod resuming;

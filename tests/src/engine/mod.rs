@@ -1,7 +1,7 @@
 //! The engine: many askers at once, exactness, and speed beside a bare loop.
 
 #[path = "../../../adapters/llama-cpp/tests/support/bare.rs"]
-mod bare;
+pub(crate) mod bare;
 mod exact;
 #[path = "../../../adapters/llama-cpp/tests/support/gguf.rs"]
 mod gguf;

@@ -1,7 +1,5 @@
 //! A public model at the speed that people know: SmolLM2-135M-Instruct beside llama.cpp as others ship it, in one run.
 
-#[path = "../../../adapters/llama-cpp/tests/support/bare.rs"]
-mod bare;
 mod neighbor;
 mod peer;
 mod precision;

@@ -11,11 +11,13 @@ use llama_cpp_2::{
 };
 
 use super::{
-    bare::Bare,
     file_name, median,
     speed::{WRITE, request, words},
 };
-use crate::figures::{Bound, Figures, Outcome};
+use crate::{
+    engine::bare::Bare,
+    figures::{Bound, Figures, Outcome},
+};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 

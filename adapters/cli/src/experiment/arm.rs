@@ -9,7 +9,10 @@ use journeyman::Result;
 use journeyman_experiment::{Arm, Sweep, value_text};
 use toml::Spanned;
 
-use super::form::{ArmForm, SweepForm};
+use super::{
+    form::{ArmForm, SweepForm},
+    models::JobModel,
+};
 use crate::{changes::Change, recipes::recipe_of, toml_file::Source};
 
 /// Maximum bytes of the name of an arm that a sweep makes.
@@ -20,6 +23,7 @@ const MOST_NAME: usize = 160;
 pub(super) struct ArmPlan {
     pub(super) arm: Arm,
     pub(super) start: Start,
+    pub(super) models: Vec<JobModel>,
 }
 
 /// The skills that an arm's library starts with.
@@ -56,6 +60,7 @@ impl ArmPlan {
         let mut arm = Self {
             arm,
             start: start(form, folder),
+            models: JobModel::read(source, &form.model_for, folder)?,
         };
         arm.arm.description = base.to_owned();
         if let Some(library) = form.library.as_ref().filter(|one| *one.get_ref() != "none") {
@@ -183,7 +188,11 @@ fn refuse_more(source: &Source<'_>, form: &ArmForm) -> Result<()> {
     let unset = form.unset.first().map(Spanned::span);
     let library = form.library.as_ref().map(Spanned::span);
     let learn = form.learn.as_ref().map(Spanned::span);
-    match take.or(set).or(unset).or(library).or(learn) {
+    let mut models = form.model_for.iter();
+    let model = models.find(|(job, _)| *job != "agent");
+    let model = model.map(|(_, form)| form.span());
+    let first = take.or(set).or(unset).or(library).or(learn).or(model);
+    match first {
         None => Ok(()),
         Some(span) => Err(source.refused(
             span,

@@ -89,6 +89,20 @@ pub(super) struct ArmForm {
     /// `false`: the arm keeps the library that it starts with.
     #[schemars(with = "Option<bool>")]
     pub(super) learn: Option<Spanned<bool>>,
+    /// Models of single jobs: of `agent`, `gate`, a group of roles (`writers`, `judge`, `curator`, `router`) or a role.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, JobForm>")]
+    pub(super) model_for: BTreeMap<String, Spanned<JobForm>>,
+}
+
+/// The model of a job.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JobForm {
+    /// A GGUF model; the experiment's if left out.
+    pub(super) gguf: Option<PathBuf>,
+    /// The GGUF file of an adapter (LoRA) of the model.
+    pub(super) adapter: Option<PathBuf>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

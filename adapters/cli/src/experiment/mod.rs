@@ -3,6 +3,7 @@
 
 mod arm;
 mod form;
+mod models;
 mod plan;
 mod start;
 mod toolworld;
@@ -40,8 +41,16 @@ pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
     let model = ModelInfo::read(&file.model)?;
     plan.conditions.model = model.model.to_string();
     plan.conditions.model_digest = model.sha256;
+    for (arm, models) in plan.arms.iter_mut().zip(&file.models) {
+        for one in models {
+            one.tell(&plan.conditions.model, arm)
+                .map_err(|error| error.with("arm", &arm.name))?;
+        }
+    }
+    let names = plan.arms.iter().map(|arm| arm.name.clone());
     let host = Machine {
         model: file.model,
+        models: names.zip(file.models).collect(),
         jobs: command.jobs,
         world: file.world,
     };

@@ -7,16 +7,16 @@ use std::{
 
 use journeyman::Result;
 use journeyman_experiment::{Conditions, Plan, Sweep};
-use journeyman_llama_cpp::find_model;
 use journeyman_toolworld::{environment::Toolworld, stream::UniverseSpec};
 use toml::Spanned;
 
 use super::{
     arm::{ArmPlan, Start, named, sweep},
     form::{EXPERIMENT, Form, WorldForm},
+    models::JobModel,
     toolworld::WorldSettings,
 };
-use crate::{progress::Progress, toml_file::Source};
+use crate::{model::load::found_in, toml_file::Source};
 
 /// The content of an experiment's file. The plan lacks what only other files have: the model's name and digest, and the
 /// arms' first skills.
@@ -27,6 +27,8 @@ pub(super) struct PlanFile {
     pub(super) world: WorldSettings,
     /// What each arm's library starts with, in the order of the plan's arms.
     pub(super) starts: Vec<Start>,
+    /// The models of each arm's single jobs, in the order of the plan's arms.
+    pub(super) models: Vec<Vec<JobModel>>,
 }
 
 impl PlanFile {
@@ -54,11 +56,16 @@ impl PlanFile {
             Some(name) => named(&source, name, &arms)?,
             None => 0,
         };
-        let progress = Progress::of("looking for the model");
         let mut conditions = Conditions::new("", world.description());
         conditions.deterministic = form.deterministic;
         conditions.threads = threads;
-        let (arms, starts) = arms.into_iter().map(|arm| (arm.arm, arm.start)).unzip();
+        let (mut starts, mut models) = (Vec::new(), Vec::new());
+        let arms = arms.into_iter().map(|arm| {
+            starts.push(arm.start);
+            models.push(arm.models);
+            arm.arm
+        });
+        let arms = arms.collect();
         let mut plan = Plan::new(name, conditions, arms);
         plan.seeds = seeds;
         (plan.stream, plan.held_out, plan.checkpoints) = counts;
@@ -67,9 +74,10 @@ impl PlanFile {
         refuse_doubled(&plan, &source, &form)?;
         Ok(Self {
             plan,
-            model: find_model(&form.model, folder, &mut |line| progress.note(line))?,
+            model: found_in(&form.model, folder)?,
             world,
             starts,
+            models,
         })
     }
 }

@@ -1,12 +1,18 @@
 //! The host of the command's experiments: toolworld, a llama.cpp model that speaks its dialect, and a BM25 index for each
 //! session.
 
-use std::{num::NonZero, path::PathBuf, sync::Arc, thread};
+use std::{
+    collections::BTreeMap,
+    num::NonZero,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
 
 use journeyman::{
     Result,
     builtin::{EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
-    contract::Backends,
+    contract::{Backends, LanguageModel, Scorer},
     domain::Task,
 };
 use journeyman_experiment::{Arm, Conditions, Host, Plan, Tasks};
@@ -20,12 +26,19 @@ use journeyman_toolworld::{
 };
 use serde::Serialize;
 
-use crate::output::warn;
+use super::models::{JobModel, used};
+use crate::{
+    jobs::Job,
+    model::load::{adapter_name, with_adapter},
+    output::warn,
+};
 
 /// Toolworld and a model's file.
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) model: PathBuf,
+    /// The models of single jobs, by the arm's name.
+    pub(super) models: BTreeMap<String, Vec<JobModel>>,
     /// Cells that run at once; as many as the cores can compute if not given.
     pub(super) jobs: Option<NonZero<usize>>,
     pub(super) world: WorldSettings,
@@ -49,17 +62,42 @@ impl WorldSettings {
     }
 }
 
-/// A loaded model, and the world that it acts in.
+/// The loaded models, and the world that they act in.
 #[derive(Clone, Debug)]
 pub(super) struct Engine {
     model: Arc<LlamaCpp>,
+    /// Those of single jobs, by their files.
+    others: BTreeMap<PathBuf, Arc<LlamaCpp>>,
     world: Arc<Toolworld>,
     dialect: Arc<ApprenticeDialect>,
 }
 
 impl Machine {
     fn load(&self, conditions: &Conditions) -> Result<Engine> {
-        let mut config = LlamaConfig::new(&self.model);
+        let mut used = used(self.models.values().flatten())?;
+        let adapters = used.remove(&None).unwrap_or_default();
+        let model = self.load_model(conditions, &self.model, adapters)?;
+        let others = used.into_iter().filter_map(|(file, adapters)| {
+            let file = file?;
+            let loaded = self.load_model(conditions, &file, adapters);
+            Some(loaded.map(|model| (file, model)))
+        });
+        Ok(Engine {
+            model,
+            others: others.collect::<Result<_>>()?,
+            world: Arc::new(Toolworld::new(self.world.steps)?),
+            dialect: Arc::new(ApprenticeDialect::new(Mode::Row)),
+        })
+    }
+
+    fn load_model(
+        &self,
+        conditions: &Conditions,
+        file: &Path,
+        adapters: BTreeMap<String, PathBuf>,
+    ) -> Result<Arc<LlamaCpp>> {
+        let mut config = LlamaConfig::new(file);
+        config.adapters = adapters;
         if conditions.deterministic {
             config = config.exact();
         }
@@ -72,11 +110,7 @@ impl Machine {
                 "an experiment's world speaks the dialect of the bundled model's first edition; use examples/apprentice/apprentice.gguf or one that was trained like it",
             )
         })?;
-        Ok(Engine {
-            model,
-            world: Arc::new(Toolworld::new(self.world.steps)?),
-            dialect: Arc::new(ApprenticeDialect::new(Mode::Row)),
-        })
+        Ok(model)
     }
 
     /// Cells that run at once, from 1 to `cells`.
@@ -85,6 +119,15 @@ impl Machine {
         let by_cores = cores / threads.max(1) as usize;
         let jobs = self.jobs.map_or(by_cores, NonZero::get);
         jobs.clamp(1, cells.max(1))
+    }
+}
+
+impl Engine {
+    /// The model of a job, with its adapter.
+    fn model_of(&self, job: &JobModel) -> Result<(Arc<dyn LanguageModel>, Arc<dyn Scorer>)> {
+        let other = job.gguf.as_ref().and_then(|file| self.others.get(file));
+        let adapter = job.adapter.as_deref().map(adapter_name).transpose()?;
+        Ok(with_adapter(other.unwrap_or(&self.model).clone(), adapter))
     }
 }
 
@@ -133,14 +176,13 @@ impl Host for Machine {
         })
     }
 
-    fn backends(&self, engine: &Engine, _arm: &Arm) -> Result<Backends> {
-        let executor = ModelExecutor::new(
-            engine.model.clone(),
-            engine.dialect.clone(),
-            ModelExecutorOptions::default(),
-        )?;
+    fn backends(&self, engine: &Engine, arm: &Arm) -> Result<Backends> {
+        let agent = |model| {
+            let options = ModelExecutorOptions::default();
+            ModelExecutor::new(model, engine.dialect.clone(), options).map(Arc::new)
+        };
         let mut backends = Backends::new(
-            Arc::new(executor),
+            agent(engine.model.clone())?,
             engine.world.clone(),
             Arc::new(EnvironmentJudge),
         );
@@ -151,6 +193,16 @@ impl Host for Machine {
         backends.dialect = Some(engine.dialect.clone());
         backends.roles = Some(Arc::new(ApprenticeRoles));
         backends.clock = Some(Arc::new(SystemClock::new()));
+        for job in self.models.get(&arm.name).into_iter().flatten() {
+            let (language, scorer) = engine.model_of(job)?;
+            match &job.job {
+                Job::Agent => backends.executor = Some(agent(language)?),
+                Job::Gate => backends.scorer = Some(scorer),
+                Job::Roles(roles) => {
+                    backends = backends.with_model_for(roles.iter().copied(), language);
+                }
+            }
+        }
         Ok(backends)
     }
 }

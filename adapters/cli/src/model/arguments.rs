@@ -54,6 +54,9 @@ pub(crate) struct Load {
     /// The chat template: `auto` for the file's own, `none`, or one by name: `chatml`, `gemma`, `llama3` or `mistral`
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) template: String,
+    /// An adapter (LoRA, in GGUF) to write and score with
+    #[arg(long, value_name = "FILE")]
+    pub(crate) adapter: Option<PathBuf>,
     /// The folder of llama.cpp's backends, in a build that loads them
     #[arg(long, value_name = "DIR")]
     pub(crate) backends: Option<PathBuf>,

@@ -112,8 +112,7 @@ fn show(piece: &str) -> Result<bool> {
 }
 
 fn document(generation: Generation) -> Answer {
-    Answer {
-        json: json!({
+    let mut json = json!({
             "model": generation.model,
             "text": generation.text,
             "finish": word(&generation.finish),
@@ -122,7 +121,12 @@ fn document(generation: Generation) -> Answer {
             "prompt_ids": generation.prompt_ids,
             "ids": generation.ids,
             "logprobs": generation.logprobs,
-        }),
+    });
+    if let Some(adapter) = generation.adapter {
+        json["adapter"] = adapter.into();
+    }
+    Answer {
+        json,
         ..Answer::default()
     }
 }

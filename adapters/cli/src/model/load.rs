@@ -10,6 +10,7 @@ use std::{
 
 use journeyman::{
     Error, ErrorKind, Result,
+    builtin::AdaptedModel,
     contract::{LanguageModel, Scorer, Tokenizer},
     domain::{Message, Prompt, Speaker},
 };
@@ -32,10 +33,15 @@ pub(super) struct Model {
     pub(super) time_limit: Duration,
 }
 
+/// The file of a model that a file in this folder names.
+pub(crate) fn found_in(named: &Path, folder: &Path) -> Result<PathBuf> {
+    let progress = Progress::of("looking for the model");
+    find_model(named, folder, &mut |line| progress.note(line))
+}
+
 /// The file of a model that the command line names.
 pub(crate) fn found(named: &Path) -> Result<PathBuf> {
-    let progress = Progress::of("looking for the model");
-    find_model(named, Path::new(""), &mut |line| progress.note(line))
+    found_in(named, Path::new(""))
 }
 
 /// The chat template of a name on the command line or in a file.
@@ -61,6 +67,10 @@ impl Model {
         config.gpu_layers = options.gpu_layers;
         config.backends.clone_from(&options.backends);
         config.template = template(&options.template);
+        let adapter = options.adapter.as_deref().map(adapter_name).transpose()?;
+        if let (Some(name), Some(file)) = (&adapter, &options.adapter) {
+            config.adapters.insert(name.clone(), file.clone());
+        }
         let hinted = |error: Error| {
             match options.template.as_str() {
             "auto" if error.message().contains("chat template") => {
@@ -71,20 +81,53 @@ impl Model {
         };
         if options.isolated {
             let loaded = IsolatedLlama::load(isolated(config)?);
-            return loaded.map_err(hinted).map(|model| Self {
-                language: model.clone(),
-                scorer: model.clone(),
-                tokenizer: model,
-                time_limit,
-            });
+            return loaded
+                .map_err(hinted)
+                .map(|model| Self::of(model, adapter, time_limit));
         }
-        LlamaCpp::load(config).map_err(hinted).map(|model| Self {
-            language: model.clone(),
-            scorer: model.clone(),
-            tokenizer: model,
-            time_limit,
-        })
+        LlamaCpp::load(config)
+            .map_err(hinted)
+            .map(|model| Self::of(model, adapter, time_limit))
     }
+
+    fn of<M>(model: Arc<M>, adapter: Option<String>, time_limit: Duration) -> Self
+    where
+        M: LanguageModel + Scorer + Tokenizer + 'static,
+    {
+        let tokenizer = model.clone();
+        let (language, scorer) = with_adapter(model, adapter);
+        Self {
+            language,
+            scorer,
+            tokenizer,
+            time_limit,
+        }
+    }
+}
+
+/// A model that writes and scores with the adapter of this name, where one is given.
+pub(crate) fn with_adapter<M: LanguageModel + Scorer + 'static>(
+    model: Arc<M>,
+    adapter: Option<String>,
+) -> (Arc<dyn LanguageModel>, Arc<dyn Scorer>) {
+    match adapter {
+        None => (model.clone(), model),
+        Some(name) => {
+            let model = Arc::new(AdaptedModel::new(model, name));
+            (model.clone(), model)
+        }
+    }
+}
+
+/// The name of an adapter: its file's, without the ending. It is part of the model's id, so that a calibration of this command
+/// counts for a run.
+pub(crate) fn adapter_name(file: &Path) -> Result<String> {
+    let name = file.file_stem().map(|stem| stem.to_string_lossy().into());
+    name.ok_or_else(|| {
+        Error::invalid("model", "this is not the path of an adapter's file")
+            .with("path", file.display())
+            .hint("name a LoRA adapter in GGUF; llama.cpp's convert_lora_to_gguf.py makes one of a PEFT adapter")
+    })
 }
 
 /// The configuration of a worker process, which runs this command.

@@ -17,10 +17,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::world_config::WorldConfig;
+use super::{
+    model_form::{JobForms, JobModel, ModelForm, jobs},
+    world_config::WorldConfig,
+};
 use crate::{
     changes::Change,
     files::unreadable,
+    jobs::Job,
     recipes::recipe_of,
     toml_file::{Source, Table},
 };
@@ -63,6 +67,11 @@ pub(super) struct Form {
     /// A GGUF file, or a model of a server.
     #[schemars(with = "ModelForm")]
     pub(super) model: Spanned<ModelForm>,
+    /// Models of single jobs, in place of `model`: of `gate`, of a group of roles (`writers`, `judge`, `curator`, `router`) or of a
+    /// role. One that names no model is for `model`, with another adapter.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, ModelForm>")]
+    pub(super) model_for: JobForms,
     /// Where the agent acts.
     #[schemars(with = "WorldForm")]
     world: Spanned<WorldForm>,
@@ -76,45 +85,6 @@ pub(super) enum HeldOut {
     Last(usize),
     /// A file of their own.
     File(PathBuf),
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ModelForm {
-    /// A GGUF file.
-    pub(super) gguf: Option<PathBuf>,
-    /// The address below which `/models` lies.
-    pub(super) server: Option<String>,
-    /// The model's name at the server.
-    pub(super) name: Option<String>,
-    /// The name of the variable that holds the server's key.
-    pub(super) key_variable: Option<String>,
-    /// Maximum tokens of prompt and output together.
-    pub(super) context: Option<u32>,
-    /// Threads that compute; if left out, one for each physical core, and one alone for a small model.
-    pub(super) threads: Option<u32>,
-    /// The file of `journeyman model calibrate` for this model.
-    #[schemars(with = "Option<PathBuf>")]
-    pub(super) calibration: Option<Spanned<PathBuf>>,
-    /// The chat template, by name; the GGUF file's own if left out.
-    pub(super) template: Option<String>,
-    /// Compute in full precision, one request at a time in batches of a fixed shape: a run repeats to the byte, several times slower.
-    #[serde(default)]
-    pub(super) exact: bool,
-    /// How a turn is written for the model.
-    #[serde(default)]
-    pub(super) dialect: DialectForm,
-}
-
-/// How a turn is written for the model, and which texts it is asked for beside acting.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum DialectForm {
-    /// Instruct models of any family.
-    #[default]
-    Chat,
-    /// The bundled model's own.
-    Apprentice,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -196,7 +166,10 @@ impl Form {
                     .with("field", &change.path)
             })?;
         }
-        if let Some(named) = &self.model.get_ref().calibration {
+        let jobs = self.jobs(source)?;
+        let gate = jobs.iter().find(|job| job.job == Job::Gate);
+        let scores = gate.map_or(&self.model, |gate| &gate.model);
+        if let Some(named) = &scores.get_ref().calibration {
             let file = folder.join(named.get_ref());
             let text = fs::read_to_string(&file).map_err(|error| unreadable(RUN, &file, error))?;
             let fitted = GateCalibration::from_json(&text);
@@ -208,15 +181,20 @@ impl Form {
         Ok(recipe)
     }
 
-    /// Removes secrets from what the run keeps and prints: known forms, the key of the model's server, the world's token, and the
+    /// The models of single jobs.
+    pub(super) fn jobs(&self, source: &Source<'_>) -> Result<Vec<JobModel>> {
+        jobs(source, &self.model, &self.model_for)
+    }
+
+    /// Removes secrets from what the run keeps and prints: known forms, the keys of the models' servers, the world's token, and the
     /// world's variables that are named as secrets. Short values stay, since they may be ordinary words: fewer than 4 bytes, and
     /// fewer than [`SECRET_BYTES`] where only the name tells.
     pub(super) fn redactor(&self) -> Redactor {
         let world = self.world.get_ref();
-        let keys = [&self.model.get_ref().key_variable, &world.token_variable];
+        let models = self.model_for.values().chain([&self.model]);
+        let keys = models.filter_map(|model| model.get_ref().key_variable.as_ref());
         let keys = keys
-            .into_iter()
-            .flatten()
+            .chain(&world.token_variable)
             .filter_map(|name| env::var(name).ok());
         let passed = world.pass.iter().filter(|name| is_of_a_secret(name));
         let passed = passed.filter_map(|name| env::var(name).ok());

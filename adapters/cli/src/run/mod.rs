@@ -4,6 +4,7 @@
 mod compare;
 mod form;
 mod learned;
+mod model_form;
 mod parts;
 mod progress;
 mod tasks;

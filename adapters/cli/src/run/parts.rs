@@ -1,15 +1,23 @@
 //! The host's parts: a model in this process or of a server, the world in another process, a library on disk.
 
-use std::{env, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    env,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use journeyman::{
-    Result,
-    builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions, ObservedExecutor, SystemClock},
+    Error, ErrorKind, Result,
+    builtin::{
+        AdaptedModel, ChatDialect, ModelExecutor, ModelExecutorOptions, ObservedExecutor,
+        SystemClock,
+    },
     contract::{Backends, Dialect, LanguageModel, Roles, Scorer, Tokenizer},
     role::GeneralRoles,
 };
 use journeyman_disk::DiskStore;
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template, find_model};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_mcp::ExpectationJudge;
 use journeyman_openai::{ApiKey, Config, OpenAi, Route};
 use journeyman_tantivy::Bm25Retriever;
@@ -18,15 +26,24 @@ use journeyman_toolworld::{
     writer::ApprenticeRoles,
 };
 
+use toml::Spanned;
+
 use super::{
-    form::{DialectForm, Form, ModelForm},
+    form::{Form, RUN},
+    model_form::{DialectForm, JobModel, ModelForm},
     trace::Trace,
     world::World,
 };
-use crate::{library, model::load::template, progress::Progress, toml_file::Source};
+use crate::{
+    jobs::Job,
+    library,
+    model::load::{adapter_name, found_in, template},
+    progress::Progress,
+    toml_file::Source,
+};
 
 /// A model, with what it can do beside writing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Model {
     language: Arc<dyn LanguageModel>,
     scorer: Option<Arc<dyn Scorer>>,
@@ -59,9 +76,10 @@ impl Parts {
         if !library::is_library(library) {
             library::refuse_unread(library)?;
         }
+        let jobs = form.jobs(source)?;
         let store = Arc::new(DiskStore::open(library, &library::options(true))?);
         let world = World::open(form.world(source, folder)?, judge).await?;
-        let model = load(source, form, folder).await?;
+        let (model, others) = load_all(source, &form.model, &jobs, folder).await?;
         let (dialect, roles): (Arc<dyn Dialect>, Arc<dyn Roles>) =
             match form.model.get_ref().dialect {
                 DialectForm::Chat => (
@@ -78,7 +96,7 @@ impl Parts {
             options.max_steps = steps.get();
         }
         let agent = ModelExecutor::new(model.language.clone(), dialect.clone(), options)?;
-        let name = model.language.capabilities().model.to_string();
+        let mut about = model.line();
         let trace = trace.clone();
         let traced = ObservedExecutor::new(agent, move |task, _, trajectory| {
             trace.attempt(task, trajectory);
@@ -97,34 +115,140 @@ impl Parts {
         .with_clock(Arc::new(SystemClock::new()));
         backends.scorer = model.scorer;
         backends.tokenizer = model.tokenizer;
+        for (job, model) in jobs.into_iter().zip(others) {
+            about.push_str(&format!("\n{}: {}", job.name, model.line()));
+            match job.job {
+                // The form has refused it.
+                Job::Agent => {}
+                Job::Gate => backends.scorer = model.scorer,
+                Job::Roles(roles) => backends = backends.with_model_for(roles, model.language),
+            }
+        }
         Ok(Self {
             backends,
-            model: format!("{name}{}", model.about),
+            model: about,
             world,
             store,
         })
     }
 }
 
-async fn load(source: &Source<'_>, form: &Form, folder: &Path) -> Result<Model> {
-    let model = form.model.get_ref();
+impl Model {
+    fn line(&self) -> String {
+        format!("{}{}", self.language.capabilities().model, self.about)
+    }
+
+    /// The same model with an adapter.
+    fn with_adapter(&self, name: &str) -> Self {
+        let scorer = self.scorer.as_ref();
+        let scorer = scorer.map(|scorer| AdaptedModel::new(scorer.clone(), name));
+        Self {
+            language: Arc::new(AdaptedModel::new(self.language.clone(), name)),
+            scorer: scorer.map(|scorer| Arc::new(scorer) as _),
+            ..self.clone()
+        }
+    }
+}
+
+/// The adapters of a local model, by the names that they are loaded under, or those of a server's model.
+type Adapters = BTreeMap<String, PathBuf>;
+
+/// The model of `[model]`, and those of the jobs. A model that several of them use is loaded once, with all of their adapters.
+async fn load_all(
+    source: &Source<'_>,
+    model: &Spanned<ModelForm>,
+    jobs: &[JobModel],
+    folder: &Path,
+) -> Result<(Model, Vec<Model>)> {
+    let forms: Vec<&Spanned<ModelForm>> = jobs.iter().map(|job| &job.model).collect();
+    let mut loaded: Vec<(ModelForm, Model)> = Vec::new();
+    let mut models = Vec::new();
+    for form in std::iter::once(model).chain(forms.iter().copied()) {
+        let key = form.get_ref().without_adapter();
+        let known = loaded.iter().find(|(known, _)| *known == key);
+        let base = match known {
+            Some((_, base)) => base.clone(),
+            None => {
+                let alike = std::iter::once(model).chain(forms.iter().copied());
+                let alike = alike.filter(|other| other.get_ref().without_adapter() == key);
+                let adapters = adapters(source, alike, folder)?;
+                let base = load(source, form, folder, adapters).await?;
+                loaded.push((key, base.clone()));
+                base
+            }
+        };
+        models.push(match &form.get_ref().adapter {
+            None => base,
+            Some(adapter) => base.with_adapter(&named(form.get_ref(), adapter)?),
+        });
+    }
+    let jobs = models.split_off(1);
+    models
+        .pop()
+        .map(|model| (model, jobs))
+        .ok_or_else(|| Error::new(ErrorKind::Internal, RUN, "no model was loaded"))
+}
+
+/// The name of an adapter: a file's stem, or the name that a server has for it.
+fn named(model: &ModelForm, adapter: &str) -> Result<String> {
+    match model.server {
+        None => adapter_name(Path::new(adapter)),
+        Some(_) => Ok(adapter.to_owned()),
+    }
+}
+
+/// The adapters that one model is used with.
+fn adapters<'a>(
+    source: &Source<'_>,
+    forms: impl Iterator<Item = &'a Spanned<ModelForm>>,
+    folder: &Path,
+) -> Result<Adapters> {
+    let mut adapters = Adapters::new();
+    for form in forms {
+        let Some(adapter) = &form.get_ref().adapter else {
+            continue;
+        };
+        let name = named(form.get_ref(), adapter)?;
+        let path = folder.join(adapter);
+        if adapters
+            .insert(name, path.clone())
+            .is_some_and(|other| other != path)
+        {
+            return Err(source.refused(
+                form.span(),
+                "two adapters of one model have files of the same name",
+                "rename one of the files: an adapter has its file's name, without the ending",
+            ));
+        }
+    }
+    Ok(adapters)
+}
+
+async fn load(
+    source: &Source<'_>,
+    form: &Spanned<ModelForm>,
+    folder: &Path,
+    adapters: Adapters,
+) -> Result<Model> {
+    let model = form.get_ref();
     match (&model.gguf, &model.server) {
         (Some(file), None) => {
-            let progress = Progress::of("loading the model");
-            let file = find_model(file, folder, &mut |line| progress.note(line))?;
-            local(model, &file)
+            let file = found_in(file, folder)?;
+            let _progress = Progress::of("loading the model");
+            local(model, &file, adapters)
         }
-        (None, Some(address)) => server(source, form, address).await,
+        (None, Some(address)) => server(source, form, address, &adapters).await,
         _ => Err(source.refused(
-            form.model.span(),
+            form.span(),
             "the model is named twice or not at all",
             "set either `gguf`, or `server` and `name`",
         )),
     }
 }
 
-fn local(model: &ModelForm, file: &Path) -> Result<Model> {
+fn local(model: &ModelForm, file: &Path, adapters: Adapters) -> Result<Model> {
     let mut config = LlamaConfig::new(file);
+    config.adapters = adapters;
     config.n_ctx = model.context;
     config.threads = model.threads;
     if model.exact {
@@ -164,9 +288,14 @@ fn local(model: &ModelForm, file: &Path) -> Result<Model> {
     })
 }
 
-async fn server(source: &Source<'_>, form: &Form, address: &str) -> Result<Model> {
-    let model = form.model.get_ref();
-    let refused = |message: &str, hint: &str| source.refused(form.model.span(), message, hint);
+async fn server(
+    source: &Source<'_>,
+    form: &Spanned<ModelForm>,
+    address: &str,
+    adapters: &Adapters,
+) -> Result<Model> {
+    let model = form.get_ref();
+    let refused = |message: &str, hint: &str| source.refused(form.span(), message, hint);
     let Some(name) = &model.name else {
         let hint = "set `name` to the model's name as the server's /models lists it";
         return Err(refused("the server's model is not named", hint));
@@ -189,6 +318,9 @@ async fn server(source: &Source<'_>, form: &Form, address: &str) -> Result<Model
         config.route = Route::Completions;
     }
     let connected = Arc::new(OpenAi::connect(config).await?);
+    for name in adapters.keys() {
+        connected.require_adapter(name)?;
+    }
     let support = connected.support();
     Ok(Model {
         scorer: (support.scoring.is_some()).then(|| connected.clone() as Arc<dyn Scorer>),

@@ -9,7 +9,8 @@ use journeyman_process::ProcessConfig;
 use tempfile::TempDir;
 
 use super::{
-    form::{DialectForm, Form, HeldOut, Protocol, RUN},
+    form::{Form, HeldOut, Protocol, RUN},
+    model_form::DialectForm,
     tasks::Tasks,
     world_config::WorldConfig,
 };
@@ -318,5 +319,62 @@ fn the_values_of_variables_that_say_so_are_secrets() {
             said,
             "no, [redacted: named secret] of a-thousand is not the-red-door"
         );
+    }
+}
+
+/// The jobs of a file with these lines behind `[model]`, each with its model's file, server and adapter.
+fn jobs(lines: &str) -> Result<Vec<(String, [Option<String>; 3])>> {
+    let text = SMALL.replace("\n[world]", &format!("{lines}\n\n[world]"));
+    read(&text, |form, source| {
+        let jobs = form.jobs(source)?.into_iter().map(|job| {
+            let model = job.model.into_inner();
+            let file = model.gguf.map(|file| file.display().to_string());
+            (job.name, [file, model.server, model.adapter])
+        });
+        Ok(jobs.collect())
+    })
+}
+
+#[test]
+fn each_job_may_have_a_model_of_its_own() {
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(jobs("").unwrap(), []);
+    let named = jobs(
+        "adapter = \"agent.gguf\"\n[model_for.extract]\nserver = \"http://x/v1\"\nname = \"y\"\n\
+         [model_for.gate]\nadapter = \"gate.gguf\"\n[model_for.writers]\ngguf = \"large.gguf\"\n[model_for.judge]",
+    );
+    let expected = [
+        ("writers", [text("large.gguf"), None, None]),
+        // The model of [model], without its adapter.
+        ("judge", [text("model.gguf"), None, None]),
+        // A role comes behind its group, whose model it has not.
+        ("extract", [None, text("http://x/v1"), None]),
+        ("gate", [text("model.gguf"), None, text("gate.gguf")]),
+    ];
+    let expected = expected.map(|(name, model)| (name.to_owned(), model));
+    assert_eq!(named.unwrap(), expected);
+}
+
+#[test]
+fn a_job_that_nobody_knows_is_refused_with_its_line_and_the_known_ones() {
+    for (lines, says, hint) in [
+        (
+            "[model_for.writer]\ngguf = \"x\"",
+            "`writer`",
+            "writers, judge, curator, router",
+        ),
+        ("[model_for.agent]\ngguf = \"x\"", "the agent's", "[model]"),
+        ("[model_for.gate]\ncontext = 7", "not named", "`gguf`"),
+        (
+            "[model_for.gate]\ndialect = \"apprentice\"",
+            "dialect",
+            "[model]",
+        ),
+    ] {
+        let error = jobs(lines).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{lines}");
+        assert_eq!(error.fact("line"), Some("8"), "{lines}: {error}");
+        assert!(error.message().contains(says), "{error}");
+        assert!(error.hint_text().unwrap().contains(hint), "{error}");
     }
 }

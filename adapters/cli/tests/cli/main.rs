@@ -6,7 +6,10 @@ mod bad_input;
 mod changing;
 mod experiments;
 mod faults;
+#[path = "../../../llama-cpp/tests/support/gguf.rs"]
+mod gguf;
 mod interchange;
+mod jobs;
 mod maintenance;
 mod models;
 mod reading;

@@ -65,6 +65,20 @@ fn the_cpu_is_a_device() {
 }
 
 #[test]
+fn public_models_are_listed_and_an_unknown_one_is_refused_before_anything_is_fetched() {
+    let listed = json(&["fetch"]);
+    let names: Vec<&str> = listed["models"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|model| model["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["smollm2", "gemma3", "minilm"]);
+    assert!(run(&["fetch"]).done().out.contains("Apache-2.0"));
+    run(&["fetch", "smollm2", "gpt9"]).failed(1, "no public model is known as gpt9");
+}
+
+#[test]
 fn a_file_is_described() {
     let info = json(&["info", "MODEL"]);
     assert_eq!(info["architecture"], "qwen3");

@@ -264,5 +264,6 @@ fn bytes_in(folder: &Path) -> u64 {
     bytes.sum()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

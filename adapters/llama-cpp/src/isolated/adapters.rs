@@ -9,6 +9,7 @@ use journeyman::{Error, Result};
 
 use super::{IsolatedLlama, protocol::Ask, unexpected};
 use crate::{
+    digest::file_digest,
     isolated::protocol::Answer,
     lora::{LOAD, UNLOAD},
     prefixes::FORGET,
@@ -35,11 +36,18 @@ impl IsolatedLlama {
     ) -> Result<()> {
         let name = name.into();
         let path = absolute(LOAD, path.as_ref(), "name the adapter's .gguf file")?;
-        let ask = Ask::LoadAdapter { name, path };
-        self.client
-            .ask(LOAD, CHANGE_LIMIT, ask, None)
-            .await
-            .map(drop)
+        // Before the worker has it: whoever asks in the meantime keeps no score under the old one's identity.
+        let digest = file_digest(LOAD, &path).ok();
+        let before = self.digests.put(&name, digest);
+        let ask = Ask::LoadAdapter {
+            name: name.clone(),
+            path,
+        };
+        let loaded = self.client.ask(LOAD, CHANGE_LIMIT, ask, None).await;
+        if loaded.is_err() {
+            self.digests.put(&name, before);
+        }
+        loaded.map(drop)
     }
 
     /// As [`LlamaCpp::unload_adapter`](crate::LlamaCpp::unload_adapter). While no worker runs, the adapter is only

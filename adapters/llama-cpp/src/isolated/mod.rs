@@ -29,7 +29,7 @@ use self::{
     client::Client,
     protocol::{Answer, Ask, Generate, Load, Loaded, Score},
 };
-use crate::{generate::GENERATE, sampling, score::SCORE};
+use crate::{digest::file_digest, generate::GENERATE, lora::Digests, sampling, score::SCORE};
 
 const REQUIRE_TOKENS: &str = "IsolatedLlama::require_tokens";
 const COUNT: &str = "IsolatedLlama::count";
@@ -58,6 +58,7 @@ pub struct IsolatedLlama {
     client: Client,
     capabilities: ModelCapabilities,
     count_limit: Duration,
+    digests: Digests,
 }
 
 impl fmt::Debug for IsolatedLlama {
@@ -81,14 +82,20 @@ impl IsolatedLlama {
     ///   [`IsolatedConfig::load_limit`], or is another program.
     pub fn load(config: IsolatedConfig) -> Result<Arc<Self>> {
         let count_limit = config.count_limit;
+        let adapters = config.model.adapters.clone();
         let (client, loaded) = Client::start(config.for_load(Load::Model))?;
         let Loaded::Model(capabilities) = loaded else {
             return Err(unexpected(protocol::LOAD_MODEL));
         };
+        let digests = Digests::default();
+        for (name, path) in &adapters {
+            digests.put(name, Some(file_digest(protocol::LOAD_MODEL, path)?));
+        }
         Ok(Arc::new(Self {
             client,
             capabilities,
             count_limit,
+            digests,
         }))
     }
 
@@ -175,6 +182,10 @@ impl Scorer for IsolatedLlama {
             Answer::Scores(scores) => Ok(scores),
             _ => Err(unexpected(SCORE)),
         }
+    }
+
+    fn weights(&self, adapter: Option<&str>) -> ModelId {
+        self.digests.weights(&self.capabilities.model, adapter)
     }
 }
 

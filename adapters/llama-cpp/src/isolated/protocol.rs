@@ -430,6 +430,7 @@ mod tests {
             output_tokens: 5,
             finish: journeyman::contract::FinishReason::Stop,
             model: journeyman::ModelId::new("m"),
+            adapter: None,
         });
         let said = FromWorker::Answer {
             id: 1,

@@ -7,6 +7,7 @@ mod describing;
 mod embedding;
 mod fitting;
 mod generating;
+mod jobs;
 mod loading;
 mod prefixes;
 mod prompting;

@@ -35,7 +35,7 @@ pub(super) fn schema(tools: &[ToolDefinition]) -> Value {
         })
     };
     let call = |tool: &ToolDefinition| {
-        object(json!({ "tool": { "const": tool.name }, "arguments": tool.input_schema }))
+        object(json!({ "tool": { "const": tool.name }, "arguments": closed(&tool.input_schema) }))
     };
     let mut any: Vec<Value> = tools.iter().map(call).collect();
     any.push(object(
@@ -43,6 +43,18 @@ pub(super) fn schema(tools: &[ToolDefinition]) -> Value {
     ));
     any.push(object(json!({ "done": { "const": true } })));
     json!({ "type": "object", "anyOf": any })
+}
+
+/// The schema of a tool's arguments without other arguments than those that it names: a small model that may write any writes the
+/// schema itself.
+fn closed(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Some(fields) = schema.as_object_mut()
+        && fields.contains_key("properties")
+    {
+        fields.entry("additionalProperties").or_insert(false.into());
+    }
+    schema
 }
 
 /// Reads an answer; the reason of a refusal names the place and repeats no value.

@@ -10,7 +10,7 @@ use crate::{
     format::AriseDocument,
     id::ModelId,
     testing::sample,
-    text::quote_skill_marks,
+    text::{JsonSchema, quote_skill_marks},
 };
 
 fn reply(text: &str) -> Generation {
@@ -25,6 +25,7 @@ fn reply(text: &str) -> Generation {
         output_tokens: 0,
         finish: FinishReason::EndOfText,
         model: ModelId::from("test"),
+        adapter: None,
     }
 }
 
@@ -56,6 +57,54 @@ fn texts(next: TurnMove) -> Vec<String> {
         TurnMove::Generate { prompt, .. } => prompt.messages.iter().map(Message::text).collect(),
         other => vec![format!("{other:?}")],
     }
+}
+
+/// The schema that the next answer is held to.
+fn held(next: TurnMove) -> Option<serde_json::Value> {
+    match next {
+        TurnMove::Generate { json_schema, .. } => json_schema,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn after_an_unreadable_answer_the_model_is_held_to_an_action() {
+    let mut seen = observation("the tin is closed");
+    seen.tools[0].input_schema =
+        json!({"type": "object", "properties": {"tin": {"type": "string"}}});
+    let next = |steps: &[Step], replies: &[&str]| turn(&Injection::NONE, steps, &seen, replies);
+    assert_eq!(held(next(&[], &[])), None);
+    let schema = JsonSchema::new(held(next(&[], &["hm"])).unwrap()).unwrap();
+    let fits = |answer: serde_json::Value| schema.faults(&answer).is_empty();
+    assert!(fits(json!({"tool": "unseal", "arguments": {"tin": "red"}})));
+    assert!(fits(json!({"message": "hi"})) && fits(json!({"done": true})));
+    // Another tool, another argument, and more than one action are none.
+    assert!(!fits(json!({"tool": "open", "arguments": {}})));
+    assert!(!fits(
+        json!({"tool": "unseal", "arguments": {"tin": "red", "lid": 1}})
+    ));
+    assert!(!fits(json!({"message": "hi", "done": true})));
+
+    // The step says that the model was asked again; from then on it is held from its first answer.
+    let TurnMove::Act { notes, .. } = next(&[], &["hm", r#"{"done": true}"#]) else {
+        panic!("the second answer is read");
+    };
+    assert_eq!(notes, [StepNote::AskedAgain]);
+    let attempt = sample::trajectory("a", &Task::new("t", "brew"), &["open"], true);
+    let mut step = attempt.steps[0].clone();
+    step.notes = notes;
+    assert!(held(next(&[step.clone()], &[])).is_some());
+    step.notes.clear();
+    assert_eq!(held(next(&[step], &[])), None);
+}
+
+#[test]
+fn a_long_unreadable_answer_is_shown_by_its_beginning() {
+    let long = "word ".repeat(1_000);
+    let again = texts(turn(&Injection::NONE, &[], &observation("x"), &[&long]));
+    let shown = &again[again.len() - 2];
+    assert!(shown.chars().count() < 500, "{}", shown.len());
+    assert!(shown.starts_with("word word") && shown.ends_with("more characters]"));
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Performer {
         Ok((count > 0).then(|| InformationGain {
             nats: differences.iter().sum::<f64>() / f64::from(count),
             attempts: count,
-            model: scorer.model().clone(),
+            model: scorer.weights(None),
         }))
     }
 

@@ -18,7 +18,7 @@ use crate::{
     text::Redactor,
 };
 
-/// A cache of log p(skill text) after an empty query, by model and text: the part of PMI that does not depend on the task.
+/// A cache of log p(skill text) after an empty query, by the weights that score ([`Scorer::weights`](crate::contract::Scorer::weights)) and text: the part of PMI that does not depend on the task.
 #[derive(Debug, Default)]
 pub(crate) struct Unconditional(Mutex<HashMap<(ModelId, String), Total>>);
 

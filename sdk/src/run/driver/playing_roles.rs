@@ -82,7 +82,8 @@ impl Performer {
         seed: Seed,
         spent: &mut Spent,
     ) -> Result<Option<Played>> {
-        let (Some(model), Some(roles)) = (&self.backends.model, &self.backends.roles) else {
+        let backends = &self.backends;
+        let (Some(model), Some(roles)) = (backends.model_for(ask.role()), &backends.roles) else {
             return Ok(None);
         };
         let (model, roles) = (model.as_ref(), roles.as_ref());

@@ -120,15 +120,15 @@ impl Performer {
         })
     }
 
-    /// log p(skill text) after an empty query, computed once for each text and model. Each text is scored in a request of its
-    /// own, so that the value does not depend on other texts in the same request.
+    /// log p(skill text) after an empty query, computed once for each text and the weights that score it. Each text is scored in a
+    /// request of its own, so that the value does not depend on other texts in the same request.
     async fn alone(
         &self,
         scorer: &dyn Scorer,
         dialect: &dyn Dialect,
         text: String,
     ) -> Result<Total> {
-        let key = (scorer.model().clone(), text.clone());
+        let key = (scorer.weights(None), text.clone());
         let known = self.unconditional.lock().get(&key).copied();
         if let Some(total) = known {
             return Ok(total);
@@ -139,7 +139,10 @@ impl Performer {
             return Err(other_number());
         };
         let total = Total::from(scores);
-        self.unconditional.lock().insert(key, total);
+        // An adapter that was replaced in the meantime may have scored it.
+        if scorer.weights(None) == key.0 {
+            self.unconditional.lock().insert(key, total);
+        }
         Ok(total)
     }
 
@@ -204,14 +207,19 @@ fn other_number() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU32, Ordering},
+    };
 
+    use async_trait::async_trait;
     use futures::executor::block_on;
 
     use super::*;
     use crate::{
-        builtin::ChatDialect,
-        contract::Backends,
+        builtin::{AdaptedModel, ChatDialect},
+        contract::{Backends, TokenScores},
+        id::ModelId,
         recipe::Limits,
         testing::{Play, ScriptedScorer, sample},
     };
@@ -246,6 +254,87 @@ mod tests {
                 assert_eq!(words[0], words[1]);
             }
         }
+    }
+
+    /// The PMI of a skill by a scorer, in a session that may have scored with others before.
+    fn pmi(session: &Performer, scorer: Arc<dyn Scorer>) -> f64 {
+        let backends = Backends::own_loop()
+            .with_scorer(scorer)
+            .with_dialect(Arc::new(ChatDialect::default()));
+        let performer = Performer {
+            backends: Arc::new(backends),
+            ..session.clone()
+        };
+        let scores =
+            block_on(performer.score("brew", &[sample::skill("brew")], ScoreKind::Pmi)).unwrap();
+        let (with, without) = (scores[0].conditional, scores[0].unconditional);
+        let (with, without) = (with.unwrap(), without.unwrap());
+        (with.sum - without.sum) / with.tokens as f64
+    }
+
+    #[test]
+    fn adapters_share_no_unconditional_score() {
+        // Behind the task each adapter gives a token as much; behind none it does not.
+        let scorer = |alone: f64| {
+            move |prompt: &Prompt, _: &str| {
+                let has_task = prompt.text().contains("brew");
+                Play::Give(if has_task { -1.0 } else { -1.0 - alone })
+            }
+        };
+        let scorer = ScriptedScorer::by(scorer(1.0))
+            .with_adapter("one", scorer(2.0))
+            .with_adapter("two", scorer(3.0));
+        let scorer: Arc<dyn Scorer> = Arc::new(scorer);
+        let with = |name: &str| -> Arc<dyn Scorer> {
+            Arc::new(AdaptedModel::new(Arc::clone(&scorer), name))
+        };
+        let session = Performer::new(Arc::new(Backends::own_loop()), Limits::default());
+        for _ in 0..2 {
+            assert_eq!(pmi(&session, Arc::clone(&scorer)), 1.0);
+            assert_eq!(pmi(&session, with("one")), 2.0);
+            assert_eq!(pmi(&session, with("two")), 3.0);
+        }
+        assert_eq!(session.unconditional.lock().len(), 3);
+    }
+
+    /// A scorer whose one adapter is trained again under its name.
+    #[derive(Debug, Default)]
+    struct Trained(AtomicU32);
+
+    #[async_trait]
+    impl Scorer for Trained {
+        fn model(&self) -> &ModelId {
+            static MODEL: OnceLock<ModelId> = OnceLock::new();
+            MODEL.get_or_init(|| ModelId::new("m"))
+        }
+
+        async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
+            let has_task = request.prompt.text().contains("brew");
+            let trained = f64::from(self.0.load(Ordering::SeqCst));
+            let logprob = if has_task { -1.0 } else { -1.0 - trained };
+            Ok(vec![TokenScores {
+                ids: vec![1],
+                logprobs: vec![logprob],
+                truncated: false,
+            }])
+        }
+
+        fn weights(&self, adapter: Option<&str>) -> ModelId {
+            let trained = self.0.load(Ordering::SeqCst);
+            adapter.map_or(self.model().clone(), |_| {
+                ModelId::new(format!("m+{trained}"))
+            })
+        }
+    }
+
+    #[test]
+    fn an_adapter_that_was_replaced_under_its_name_is_another_one() {
+        let trained = Arc::new(Trained::default());
+        let scorer: Arc<dyn Scorer> = Arc::new(AdaptedModel::new(Arc::clone(&trained), "own"));
+        let session = Performer::new(Arc::new(Backends::own_loop()), Limits::default());
+        assert_eq!(pmi(&session, Arc::clone(&scorer)), 0.0);
+        trained.0.store(5, Ordering::SeqCst);
+        assert_eq!(pmi(&session, scorer), 5.0);
     }
 
     #[test]

@@ -74,8 +74,8 @@ impl Journeyman {
     pub async fn assess(&self, attempts: &[Trace], policy: &AssessPolicy) -> Result<AssessReport> {
         policy.validate()?;
         let session = &self.session;
-        let (model, roles) = (&session.backends.model, &session.backends.roles);
-        if model.is_none() || roles.is_none() {
+        let backends = &session.backends;
+        if backends.models().next().is_none() || backends.roles.is_none() {
             return Err(Error::unsupported(
                 "Journeyman::assess",
                 "the host gave no model or no roles",

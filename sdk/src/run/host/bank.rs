@@ -114,7 +114,8 @@ impl Journeyman {
     ) -> Result<BankReport> {
         self.writable(operation)?;
         let session = &self.session;
-        if session.backends.model.is_none() || session.backends.roles.is_none() {
+        let backends = &session.backends;
+        if backends.models().next().is_none() || backends.roles.is_none() {
             return Err(
                 Error::unsupported(operation, "the host gave no model or no roles")
                     .hint("set `Backends::model` and `Backends::roles`, such as `GeneralRoles::shipped()`"),

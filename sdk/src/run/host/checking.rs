@@ -6,7 +6,7 @@ use super::{
     checking_selection::{WARM_UP, selection_findings, warm_up_finding},
 };
 use crate::{
-    contract::Backends,
+    contract::{Backends, Roles},
     domain::{Role, State},
     library::SkillLibrary,
     propose::{WriteWhen, Writer},
@@ -54,12 +54,16 @@ pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
     findings
 }
 
+const UNPLAYED: &str =
+    "give `Roles` that play it, or switch off the policy of the recipe that asks it";
+const NO_MODEL: &str = "set `Backends::model` for the roles that have no model of their own";
+
 fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let Checked {
         backends, recipe, ..
     } = checked;
     let mut findings = Vec::new();
-    let missing = match (&backends.model, &backends.roles) {
+    let missing = match (backends.models().next(), &backends.roles) {
         (None, None) => Some("no model and no roles"),
         (None, Some(_)) => Some("no model for its roles"),
         (Some(_), None) => Some("no roles for its model"),
@@ -89,26 +93,7 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
         None => {}
     }
     if let (None, Some(roles)) = (missing, &backends.roles) {
-        let (writer, beside) = asked_roles(recipe);
-        let hint = "give `Roles` that play it, or switch off the policy of the recipe that asks it";
-        let unplayed = writer.filter(|writer| !roles.plays(*writer));
-        if let Some(writer) = unplayed.filter(|_| recipe.write.when != WriteWhen::Never) {
-            let reason = format!("the host's roles do not play the recipe's writer, {writer}");
-            findings.push(never(reason, hint));
-        }
-        let unplayed: Vec<String> = beside
-            .into_iter()
-            .filter(|role| !roles.plays(*role))
-            .map(|role| role.to_string())
-            .collect();
-        if !unplayed.is_empty() {
-            findings.push(Finding::new(
-                FindingKind::NoRoles,
-                "some policies of the recipe that ask roles have no effect",
-                format!("the host's roles do not play {}", unplayed.join(", ")),
-                hint,
-            ));
-        }
+        findings.extend(unplayed_findings(backends, roles.as_ref(), recipe, never));
     }
     // Without bundles nothing else of the recipe changes.
     let (_, beside) = asked_roles(recipe);
@@ -121,6 +106,56 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
             hint,
         ));
     }
+    findings
+}
+
+/// The findings about roles that are asked and cannot answer, where some can: nobody plays them, or no model is there for them.
+fn unplayed_findings(
+    backends: &Backends,
+    roles: &dyn Roles,
+    recipe: &Recipe,
+    never: impl Fn(String, &str) -> Finding,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let (writer, beside) = asked_roles(recipe);
+    let plays = |role: &Role| roles.plays(*role);
+    let lacks_model = |role: &Role| plays(role) && backends.model_for(*role).is_none();
+    let writer = writer.filter(|_| recipe.write.when != WriteWhen::Never);
+    if let Some(writer) = writer.filter(|writer| !plays(writer)) {
+        let reason = format!("the host's roles do not play the recipe's writer, {writer}");
+        findings.push(never(reason, UNPLAYED));
+    }
+    if let Some(writer) = writer.filter(lacks_model) {
+        let reason = format!("the host gave no model for the recipe's writer, {writer}");
+        findings.push(never(reason, NO_MODEL));
+    }
+    let of_no_effect = |roles: Vec<&str>, reason: &str, hint| {
+        let some = !roles.is_empty();
+        some.then(|| {
+            Finding::new(
+                FindingKind::NoRoles,
+                "some policies of the recipe that ask roles have no effect",
+                format!("{reason} {}", roles.join(", ")),
+                hint,
+            )
+        })
+    };
+    let names = |which: &dyn Fn(&Role) -> bool| {
+        let which = beside.iter().filter(|role| which(role));
+        which.map(|role| role.name()).collect::<Vec<_>>()
+    };
+    let unplayed = names(&|role| !plays(role));
+    findings.extend(of_no_effect(
+        unplayed,
+        "the host's roles do not play",
+        UNPLAYED,
+    ));
+    let lacking = names(&lacks_model);
+    findings.extend(of_no_effect(
+        lacking,
+        "the host gave no model for",
+        NO_MODEL,
+    ));
     findings
 }
 

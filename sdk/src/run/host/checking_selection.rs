@@ -116,7 +116,7 @@ fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> 
         let message = "the threshold was fitted for another dialect";
         other.then(|| Error::invalid("GatePolicy::validate", message))
     };
-    let fault = policy.validate_for(scorer.model()).err();
+    let fault = policy.validate_for(&scorer.weights(None)).err();
     let fault = fault.or_else(other_dialect)?;
     Some(Finding::new(
         FindingKind::OtherModel,
@@ -136,7 +136,7 @@ fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding>
         Finding::new(
             FindingKind::Uncalibrated,
             format!("the gate may inject too much or too little: its threshold, {threshold} nats of {kind}, is a guess"),
-            format!("it was not fitted to the model {}", scorer.model()),
+            format!("it was not fitted to the model {}", scorer.weights(None)),
             "fit it with `journeyman model calibrate` and give it to `Recipe::calibrate` (`calibration` in a run's file), or set \
              `GatePolicy::fitted_for` where you know that it fits",
         )

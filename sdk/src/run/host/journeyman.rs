@@ -130,9 +130,7 @@ impl Journeyman {
         next_numbers: BTreeMap<String, u64>,
     ) -> Result<Self> {
         let read_only = is_read_only(&backends, &options);
-        if let Some(model) = &backends.model {
-            recipe.limits = recipe.limits.for_model(model.capabilities());
-        }
+        recipe.limits = recipe.limits.for_models(&backends);
         let backends = Arc::new(backends);
         let performer = Performer::new(Arc::clone(&backends), recipe.limits)
             .following(library)

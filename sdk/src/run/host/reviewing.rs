@@ -130,10 +130,7 @@ impl Journeyman {
     /// # Errors
     /// `Unsupported` where there is none.
     pub(super) fn reviews(&self, operation: &'static str) -> Result<()> {
-        let backends = &self.session.backends;
-        let roles = backends.roles.as_ref();
-        let plays = roles.is_some_and(|roles| roles.plays(Role::Review));
-        match plays && backends.model.is_some() {
+        match self.session.backends.plays(Role::Review) {
             true => Ok(()),
             false => Err(Error::unsupported(
                 operation,

@@ -5,7 +5,7 @@ use futures::{StreamExt, stream};
 use super::{journeyman::Journeyman, trials::Withheld};
 use crate::{
     contract::{RoleAnswer, RoleTask},
-    domain::{Task, Usage},
+    domain::{Role, Task, Usage},
     error::{Error, ErrorKind, Result},
     id::{RunId, TaskId},
     policy::Answer,
@@ -75,18 +75,12 @@ impl Journeyman {
     /// holds a secret is not tagged ([`TaggedTasks::untagged`]).
     pub async fn tag(&self, tasks: Vec<Task>) -> Result<TaggedTasks> {
         let session = &self.session;
-        let missing = || {
-            Error::unsupported(
+        if !session.backends.plays(Role::Tag) {
+            return Err(Error::unsupported(
                 "Journeyman::tag",
                 "the host has no model that plays the role tag",
             )
-            .hint("set `Backends::model` and `Backends::roles`, or tag the tasks yourself")
-        };
-        let (Some(_), Some(roles)) = (&session.backends.model, &session.backends.roles) else {
-            return Err(missing());
-        };
-        if !roles.plays(crate::domain::Role::Tag) {
-            return Err(missing());
+            .hint("set `Backends::model` and `Backends::roles`, or tag the tasks yourself"));
         }
         let run = session.next_run("tag");
         let _withheld = Withheld {

@@ -74,6 +74,11 @@ fn a_run_that_was_stopped_anywhere_ends_as_if_it_had_not_been() {
 }
 
 #[test]
+fn a_run_of_two_models_that_was_stopped_anywhere_ends_as_if_it_had_not_been() {
+    check(models::of_two_models, &recipe(), 4);
+}
+
+#[test]
 fn a_run_of_arise_that_was_stopped_anywhere_ends_as_if_it_had_not_been() {
     let mut arise = recipe::arise();
     arise.schedule.batch = n64(2);

@@ -1,6 +1,7 @@
 //! Tests without a model: the experiment's file, and the skills that a library starts with.
 #![allow(clippy::unwrap_used)]
 
+mod jobs;
 mod planned;
 mod started;
 

@@ -35,6 +35,7 @@ fn reply(text: &str) -> Generation {
         output_tokens: 0,
         finish: FinishReason::EndOfText,
         model: ModelId::from("test"),
+        adapter: None,
     }
 }
 

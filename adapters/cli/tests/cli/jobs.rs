@@ -1,0 +1,208 @@
+//! Adapters, and a model for each job, with the bundled model.
+
+use std::{fs, path::Path, process::Command};
+
+use serde_json::Value;
+
+use crate::{
+    gguf::Lora,
+    running::services,
+    support::{Place, Ran, ran},
+};
+
+const MODEL: &str = "../../examples/apprentice/apprentice.gguf";
+
+/// An adapter of the bundled model's queries, in a file of this name.
+fn adapter(place: &Place, name: &str, width: usize) -> String {
+    let lora = Lora {
+        architecture: "qwen3",
+        layers: 4,
+        width,
+        ..Lora::default()
+    };
+    let file = place.path(name);
+    fs::write(&file, lora.bytes()).unwrap();
+    file.display().to_string()
+}
+
+fn model(command: &str, arguments: &[&str]) -> Ran {
+    let mut all = Command::new(env!("CARGO_BIN_EXE_journeyman"));
+    all.current_dir(env!("CARGO_MANIFEST_DIR"));
+    all.args(["model", command, MODEL, "--template", "none", "--json"]);
+    ran(&all.args(arguments).output().unwrap())
+}
+
+#[test]
+fn an_adapter_writes_and_scores_in_either_process() {
+    let place = Place::empty();
+    let own = adapter(&place, "own.gguf", 128);
+    for (command, given) in [
+        (
+            "score",
+            ["--prompt", "find the lamp", "--candidate", "lamp"],
+        ),
+        (
+            "generate",
+            ["--prompt", "find the lamp", "--max-tokens", "8"],
+        ),
+    ] {
+        let ask = |more: &[&str]| {
+            let answer = model(command, &[&given[..], more].concat()).done();
+            answer.json()
+        };
+        let (plain, with) = (ask(&[]), ask(&["--adapter", &own]));
+        assert_eq!(ask(&[]), plain);
+        let logprobs = |of: &Value| match command {
+            "score" => of["candidates"][0]["logprobs"].clone(),
+            _ => of["logprobs"].clone(),
+        };
+        assert_ne!(logprobs(&with), logprobs(&plain));
+        assert_eq!(ask(&["--adapter", &own, "--isolated"]), with);
+        let id = plain["model"].as_str().unwrap();
+        assert!(!id.contains('+') && plain.get("adapter").is_none());
+        match command {
+            // A threshold that is fitted to these scores is fitted to the adapter, by its content.
+            "score" => {
+                let of_adapter = with["model"].as_str().unwrap();
+                assert!(of_adapter.starts_with(&format!("{id}+own@")), "{with}");
+            }
+            _ => assert_eq!(
+                (with["model"].as_str(), with["adapter"].as_str()),
+                (Some(id), Some("own"))
+            ),
+        }
+    }
+}
+
+#[test]
+fn an_adapter_that_does_not_fit_is_refused() {
+    let place = Place::empty();
+    let wide = adapter(&place, "wide.gguf", 64);
+    let ask = |file: &str| {
+        let mut all = Command::new(env!("CARGO_BIN_EXE_journeyman"));
+        all.current_dir(env!("CARGO_MANIFEST_DIR"));
+        all.args(["model", "generate", MODEL, "--template", "none"]);
+        all.args(["--prompt", "x", "--adapter", file]);
+        ran(&all.output().unwrap())
+    };
+    let shape = ask(&wide).failed(1, "its tensors do not fit this model's");
+    assert!(shape.err.contains("wide.gguf"), "{}", shape.err);
+    ask("no/such.gguf").failed(3, "no/such.gguf");
+    ask(MODEL).failed(1, "not an adapter");
+}
+
+/// What a run did and said, with these lines behind `[model]`.
+fn with(lines: &str) -> (Ran, Place) {
+    let place = Place::empty();
+    services(&place, |text| {
+        text.replace("\n[world]", &format!("\n{lines}\n\n[world]"))
+    });
+    adapter(&place, "own.gguf", 128);
+    // Another model: the last weight is another one.
+    let mut bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(MODEL)).unwrap();
+    let end = bytes.len();
+    bytes[end - 4..].copy_from_slice(&0.5_f32.to_le_bytes());
+    fs::write(place.path("other.gguf"), bytes).unwrap();
+    let file = place.path("run.toml").display().to_string();
+    (place.json(&["run", &file, "--seed", "3"]), place)
+}
+
+#[test]
+fn a_run_gives_each_job_its_model_and_its_adapter() {
+    let (plain, _place) = with("");
+    let plain = plain.done();
+    let (again, _place) = with("");
+    let strip = |ran: &Ran| {
+        let mut told = ran.json();
+        told["library"] = Value::Null;
+        told
+    };
+    assert_eq!(strip(&again.done()), strip(&plain));
+    let line = |ran: &Ran, job: &str| {
+        let mut lines = ran.err.lines();
+        let line = lines.find_map(|line| line.strip_prefix(&format!("{job}: ")));
+        line.map(str::to_owned)
+    };
+    assert_eq!(line(&plain, "writers"), None);
+
+    let both =
+        "[model_for.gate]\nadapter = \"own.gguf\"\n[model_for.writers]\ngguf = \"other.gguf\"";
+    let (ran, _place) = with(both);
+    let ran = ran.done();
+    let gate = line(&ran, "gate").unwrap();
+    assert!(
+        gate.starts_with("apprentice@") && gate.ends_with("+own"),
+        "{gate}"
+    );
+    let writers = line(&ran, "writers").unwrap();
+    let base = gate.trim_end_matches("+own");
+    assert!(writers.starts_with("apprentice@") && !writers.starts_with(base));
+    // A gate of noise decides otherwise than the model.
+    assert_ne!(strip(&ran), strip(&plain));
+}
+
+#[test]
+fn a_run_with_a_job_or_an_adapter_that_is_wrong_ends_before_it_learns() {
+    for (lines, code, says) in [
+        ("[model_for.writer]\nadapter = \"own.gguf\"", 1, "`writer`"),
+        ("[model_for.judge]\nadapter = \"none.gguf\"", 3, "none.gguf"),
+        ("[model_for.gate]\ngguf = \"none.gguf\"", 3, "none.gguf"),
+    ] {
+        let (ran, place) = with(lines);
+        assert_eq!(ran.code, code, "{lines}: {}", ran.out);
+        assert!(ran.out.contains(says), "{lines}: {}", ran.out);
+        let told: Value = serde_json::from_str(&ran.out).unwrap();
+        assert!(
+            !told["error"]["hint"]
+                .as_str()
+                .unwrap_or_default()
+                .is_empty(),
+            "{told}"
+        );
+        assert!(!ran.err.contains("learning"), "{}", ran.err);
+        drop(place);
+    }
+}
+
+#[test]
+fn an_arm_of_an_experiment_gives_jobs_their_models() {
+    let place = Place::empty();
+    adapter(&place, "own.gguf", 128);
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(MODEL);
+    let head = format!(
+        "name = \"jobs\"\nmodel = {:?}\nseeds = 1\n\n[world]\nstream = 4\nheld_out = 4\ncheckpoints = 1\n",
+        model.display().to_string()
+    );
+    let arm = |name: &str, lines: &str| {
+        format!("\n[[arm]]\nname = \"{name}\"\nrecipe = \"standard\"\n{lines}\n")
+    };
+    let perform = |text: String| {
+        fs::write(place.path("jobs.toml"), text).unwrap();
+        let mut all = Command::new(env!("CARGO_BIN_EXE_journeyman"));
+        all.current_dir(place.folder.path());
+        all.args(["experiment", "jobs.toml", "--out", "out", "--json"]);
+        ran(&all.output().unwrap()).done().json()
+    };
+    let plain = perform(head.clone() + &arm("plain", ""));
+    assert_eq!(plain["cells"]["run"], 1);
+    let two = "model_for.agent = { adapter = \"own.gguf\" }";
+    let both = perform(head + &arm("plain", "") + &arm("noise", two));
+    // The cell of the plain arm is the one of before.
+    assert_eq!(
+        (&both["cells"]["run"], &both["cells"]["kept"]),
+        (&1.into(), &1.into())
+    );
+    let report = fs::read_to_string(place.path("out/report.md")).unwrap();
+    let told = report
+        .lines()
+        .find(|line| line.contains("agent by apprentice@"));
+    assert!(told.is_some_and(|line| line.contains("+own")), "{report}");
+    // An agent of noise is another agent.
+    let cell = |name: &str| -> Value {
+        let files = place.path("out/cells").read_dir().unwrap();
+        let files = files.map(|file| file.unwrap().path());
+        let mut named = files.filter(|file| file.display().to_string().contains(name));
+        serde_json::from_slice(&fs::read(named.next().unwrap()).unwrap()).unwrap()
+    };
+    assert_ne!(cell("noise")["result"], cell("plain")["result"]);
+}
