@@ -244,6 +244,7 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
         "/select/per",
         "/write/by/extract/failures",
     ];
+    found.sort_unstable();
     assert_eq!(found, options);
     check(
         &recipe::hisme(),

@@ -113,9 +113,10 @@ fn unknown(form: &Value, path: &[&str]) -> Refusal {
             _ => break,
         }
     }
-    let names: Vec<&str> = place.as_object().map_or_else(Vec::new, |fields| {
+    let mut names: Vec<&str> = place.as_object().map_or_else(Vec::new, |fields| {
         fields.keys().map(String::as_str).collect()
     });
+    names.sort_unstable();
     let place = match known.is_empty() {
         true => "at the top".to_owned(),
         false => format!("at `{}`", known.join(".")),

@@ -153,6 +153,7 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
 )]
 
+mod adapter_digests;
 mod adapters;
 mod backend;
 mod calls;

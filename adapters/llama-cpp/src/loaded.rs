@@ -5,19 +5,9 @@ use std::{fmt, sync::Arc};
 use journeyman::{Error, ModelId, Result, contract::ModelCapabilities};
 
 use crate::{
-    config::LlamaConfig,
-    constrain,
-    context::Limits,
-    devices,
-    digest::FileHash,
-    fit::Plan,
-    gguf, instructions,
-    lora::{self, Digests},
-    render::Renderer,
-    setup::Setup,
-    stats::EngineStats,
-    weights::load_model,
-    worker::Worker,
+    adapter_digests::AdapterDigests, config::LlamaConfig, constrain, context::Limits, devices,
+    digest::FileHash, fit::Plan, gguf, instructions, lora, render::Renderer, setup::Setup,
+    stats::EngineStats, weights::load_model, worker::Worker,
 };
 
 const LOAD: &str = "LlamaCpp::load";
@@ -31,7 +21,7 @@ pub struct LlamaCpp {
     pub(crate) architecture: String,
     pub(crate) is_tied: bool,
     pub(crate) file: FileHash,
-    pub(crate) digests: Digests,
+    pub(crate) digests: AdapterDigests,
 }
 
 impl fmt::Debug for LlamaCpp {
@@ -101,7 +91,7 @@ impl LlamaCpp {
             .map(Arc::new)
             .map_err(with_path)?;
         let deterministic = config.deterministic;
-        let digests = Digests::default();
+        let digests = AdapterDigests::default();
         let setup = Setup {
             limits: Limits::new(&config, context, !header.slides),
             gpu_layers: plan.gpu_layers,

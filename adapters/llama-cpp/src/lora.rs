@@ -4,10 +4,9 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use journeyman::{Error, ErrorKind, ModelId, Result};
+use journeyman::{Error, ErrorKind, Result};
 use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
 
 use crate::{
@@ -106,45 +105,6 @@ fn check_tensors(tensors: &[Tensor], is_tied: bool) -> Result<()> {
     Ok(())
 }
 
-/// The SHA-256 of each loaded adapter's file, by the adapter's name.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Digests(Arc<Mutex<BTreeMap<String, String>>>);
-
-impl Digests {
-    /// The digests of these adapters, and of no others.
-    pub(crate) fn set(&self, adapters: &Adapters) {
-        let loaded = adapters.0.iter();
-        *self.lock() = loaded
-            .map(|(name, one)| (name.clone(), one.digest.clone()))
-            .collect();
-    }
-
-    /// The digest of a file under a name, or none; the one before.
-    pub(crate) fn put(&self, name: &str, digest: Option<String>) -> Option<String> {
-        match digest {
-            Some(digest) => self.lock().insert(name.to_owned(), digest),
-            None => self.lock().remove(name),
-        }
-    }
-
-    /// The id of a model with an adapter: two files that were loaded under one name have two.
-    pub(crate) fn weights(&self, model: &ModelId, adapter: Option<&str>) -> ModelId {
-        let Some(name) = adapter else {
-            return model.clone();
-        };
-        let digests = self.lock();
-        let digest = digests.get(name).and_then(|digest| digest.get(..12));
-        ModelId::new(match digest {
-            Some(digest) => format!("{model}+{name}@{digest}"),
-            None => format!("{model}+{name}"),
-        })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// A change of the loaded adapters.
 pub(crate) enum AdapterChange {
     Load { name: String, path: PathBuf },
@@ -207,6 +167,14 @@ impl Adapters {
         self.0.get(name).map(|loaded| loaded.digest.as_str())
     }
 
+    /// The SHA-256 of each adapter's file, by the adapter's name.
+    pub(crate) fn digests(&self) -> BTreeMap<String, String> {
+        let loaded = self.0.iter();
+        loaded
+            .map(|(name, one)| (name.clone(), one.digest.clone()))
+            .collect()
+    }
+
     /// Applies a change; on an error nothing has changed.
     pub(crate) fn change(
         &mut self,
@@ -227,7 +195,7 @@ impl Adapters {
             }
             AdapterChange::Unload { name } => return Err(no_adapter(UNLOAD, &name, &self.names())),
         }
-        setup.digests.set(self);
+        setup.digests.set(self.digests());
         Ok(())
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use journeyman::ModelId;
 
 use crate::{
-    config::LlamaConfig, context::Limits, digest::FileHash, lora::Digests, render::Renderer,
+    adapter_digests::AdapterDigests, config::LlamaConfig, context::Limits, digest::FileHash,
+    render::Renderer,
 };
 
 /// The parameters of a worker thread.
@@ -18,5 +19,5 @@ pub(crate) struct Setup {
     pub(crate) yields: bool,
     pub(crate) id: ModelId,
     pub(crate) file: FileHash,
-    pub(crate) digests: Digests,
+    pub(crate) digests: AdapterDigests,
 }

@@ -168,7 +168,7 @@ fn run(
     let mut threads = Threads::new(setup.limits.threads, setup.yields);
     let mut model = load_model(&setup.config, Some(setup.gpu_layers))?;
     let mut adapters = Adapters::load(&mut model, &setup.config.adapters)?;
-    setup.digests.set(&adapters);
+    setup.digests.set(adapters.digests());
     let mut scheduler = Scheduler::new(&setup.renderer, &setup.id);
     let mut first = true;
     let mut lost = Some(lost);

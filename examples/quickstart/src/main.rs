@@ -107,17 +107,21 @@ fn for_people(error: &Error) -> String {
     text
 }
 
-async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::Value> {
-    let seed = Seed(arguments.seed);
+fn load(arguments: &Arguments, out: &mut dyn Write) -> Result<Parts> {
     let mut said = Ok(());
     let model = find_model(&arguments.model, Path::new(""), &mut |line| {
         said = writeln!(out, "{line}").and_then(|()| out.flush());
     })?;
     said.map_err(unwritable)?;
-    let parts = match arguments.exact {
-        true => Parts::exact(&model, arguments.steps)?,
-        false => Parts::load(&model, arguments.steps)?,
-    };
+    match arguments.exact {
+        true => Parts::exact(&model, arguments.steps),
+        false => Parts::load(&model, arguments.steps),
+    }
+}
+
+async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::Value> {
+    let seed = Seed(arguments.seed);
+    let parts = load(arguments, out)?;
     let tasks = Tasks::of(
         seed,
         Split {

@@ -85,7 +85,13 @@ fn the_same_seed_gives_the_same_output() {
         String::from_utf8_lossy(&one.stderr)
     );
     assert_eq!(one.stdout, other.stdout);
-    assert_eq!(one.stderr, other.stderr);
+    // How long it was silent depends on the machine.
+    let lasting = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines = text.lines().filter(|line| !line.starts_with("  ... "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(lasting(&one), lasting(&other));
     let object = object(&one);
     let written = std::fs::read_dir(out.join("skills"))
         .expect("the folder")

@@ -140,7 +140,10 @@ impl Action {
         match self {
             Self::Call(calls) => {
                 let calls = calls.iter().map(|call| {
-                    json!({ "tool": call.tool, "arguments": call.arguments }).to_string()
+                    let mut call = json!({ "tool": call.tool, "arguments": call.arguments });
+                    // The same text whether or not a part of the program turns on `preserve_order` of serde_json.
+                    call.sort_all_objects();
+                    call.to_string()
                 });
                 calls.collect::<Vec<_>>().join("\n")
             }

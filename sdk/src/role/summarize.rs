@@ -1,5 +1,7 @@
 //! ARISE's summary: parses the document of an answer (D.1), and makes a fallback without a model.
 
+use std::collections::BTreeSet;
+
 use super::object;
 use crate::{
     domain::{Action, Role, SkillDraft, Step, ToolCall, ToolDefinition, Trace},
@@ -62,13 +64,14 @@ fn abstract_call(call: &ToolCall, tools: &[ToolDefinition]) -> TraceStep {
         Some(known) => known.get(name).is_some(),
         None => is_identifier(name),
     };
-    let names = call.arguments.keys();
+    let names: BTreeSet<&String> = call.arguments.keys().collect();
     TraceStep::Call {
         tool: match is_name(&call.tool) && (definition.is_some() || is_identifier(&call.tool)) {
             true => call.tool.clone(),
             false => "a tool".to_owned(),
         },
         arguments: names
+            .into_iter()
             .filter(|name| is_name(name) && known(name))
             .cloned()
             .collect(),

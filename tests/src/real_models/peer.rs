@@ -47,7 +47,7 @@ impl Peer {
             context.to_string(),
             reads.join(","),
             write.to_string(),
-            "2".to_owned(),
+            "1".to_owned(),
             (seed % 1_000_000).to_string(),
         ];
         let done = Command::new("node")

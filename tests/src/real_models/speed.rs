@@ -21,8 +21,6 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Turns of the two programs.
 const TURNS: u64 = 3;
-/// Repeats in a turn.
-const REPEATS: u64 = 2;
 const READS: [usize; 2] = [512, 4_096];
 pub(super) const WRITE: usize = 64;
 /// The words of prompts.
@@ -124,15 +122,14 @@ fn measure(path: &Path, peer: &Peer, seed: Seed) -> Result<Ratios, Failure> {
         let model = LlamaCpp::load(config)?;
         let load = 1e3 * start.elapsed().as_secs_f64();
         let threads = model.stats().threads;
-        let mut here = vec![Vec::new(); 3];
-        // The first repeat warms up.
-        for repeat in 0..=REPEATS {
-            let seed = seed.derive("repeat", repeat);
-            for (at, length) in READS.into_iter().enumerate() {
-                here[at].push(reading(&model, seed, length)?);
-            }
-            here[2].push(writing(&model, seed)?);
+        let mut here = [0.0; 3];
+        // The peer warms up in the same way.
+        reading(&model, seed.derive("warm", 0), READS[0])?;
+        writing(&model, seed.derive("warm", 0))?;
+        for (at, length) in READS.into_iter().enumerate() {
+            here[at] = reading(&model, seed, length)?;
         }
+        here[2] = writing(&model, seed)?;
         drop(model);
         let there = peer.measure(path, threads, (4_608, &READS), (WRITE, seed.0))?;
         let there_of = [
@@ -140,9 +137,8 @@ fn measure(path: &Path, peer: &Peer, seed: Seed) -> Result<Ratios, Failure> {
             there.reading.get(&READS[1]).cloned().unwrap_or_default(),
             there.writing,
         ];
-        for (at, (mut here, mut there)) in here.into_iter().zip(there_of).enumerate() {
-            here.remove(0);
-            let (here, there) = (median(&mut here), median(&mut there));
+        for (at, (here, mut there)) in here.into_iter().zip(there_of).enumerate() {
+            let there = median(&mut there);
             ratios[at].push(here / there);
             ours[at].push(here);
             theirs[at].push(there);

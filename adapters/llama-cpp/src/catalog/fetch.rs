@@ -12,7 +12,7 @@ use std::{
 use journeyman::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
 
-use super::{File, PublicModel};
+use super::models::{File, PublicModel};
 
 pub(super) const OPERATION: &str = "PublicModel::fetch";
 

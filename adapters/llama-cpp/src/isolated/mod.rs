@@ -29,7 +29,10 @@ use self::{
     client::Client,
     protocol::{Answer, Ask, Generate, Load, Loaded, Score},
 };
-use crate::{digest::file_digest, generate::GENERATE, lora::Digests, sampling, score::SCORE};
+use crate::{
+    adapter_digests::AdapterDigests, digest::file_digest, generate::GENERATE, sampling,
+    score::SCORE,
+};
 
 const REQUIRE_TOKENS: &str = "IsolatedLlama::require_tokens";
 const COUNT: &str = "IsolatedLlama::count";
@@ -58,7 +61,7 @@ pub struct IsolatedLlama {
     client: Client,
     capabilities: ModelCapabilities,
     count_limit: Duration,
-    digests: Digests,
+    digests: AdapterDigests,
 }
 
 impl fmt::Debug for IsolatedLlama {
@@ -87,7 +90,7 @@ impl IsolatedLlama {
         let Loaded::Model(capabilities) = loaded else {
             return Err(unexpected(protocol::LOAD_MODEL));
         };
-        let digests = Digests::default();
+        let digests = AdapterDigests::default();
         for (name, path) in &adapters {
             digests.put(name, Some(file_digest(protocol::LOAD_MODEL, path)?));
         }

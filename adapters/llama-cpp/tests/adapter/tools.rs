@@ -266,9 +266,12 @@ fn a_call_that_must_be_made_is_begun_for_the_model() {
     let required = with_tools(ToolChoice::Required);
     let rest = "rest\", \"arguments\": {}}\n</tool_call>";
     assert_eq!(calls(&written(QWEN2, &required, rest).unwrap()), [REST]);
-    let error = written(QWEN2, &required, "no name\nand no call").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Model);
-    assert!(error.message().contains("no tool is called"), "{error}");
+    // Held to a call, the model cannot write anything else.
+    if cfg!(not(feature = "llguidance")) {
+        let error = written(QWEN2, &required, "no name\nand no call").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Model);
+        assert!(error.message().contains("no tool is called"), "{error}");
+    }
 }
 
 /// `ChatDialect`'s next move after `text`, which llama.cpp writes for its prompt.

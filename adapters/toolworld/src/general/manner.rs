@@ -1,5 +1,7 @@
 //! How a world is shown and how its services answer, in the forms that tools have outside the compact language.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -87,7 +89,7 @@ impl Manner {
                 0 => "done".to_owned(),
                 1 => "The task is done.".to_owned(),
                 2 => spaced(&json!({"status": "done"})),
-                _ => json!({"done": true}).to_string(),
+                _ => compact(json!({"done": true})),
             },
         }
     }
@@ -102,8 +104,8 @@ fn accepted(style: u8, value: Option<&Setting>) -> String {
         (1, Some(Setting { parameter, value }), _) => format!("The {parameter} is {value}."),
         (2, _, None) => spaced(&json!({"status": "ok"})),
         (2, _, Some((parameter, value))) => spaced(&json!({"status": "ok", parameter: value})),
-        (_, _, None) => json!({"ok": true}).to_string(),
-        (_, _, Some((parameter, value))) => json!({"result": {parameter: value}}).to_string(),
+        (_, _, None) => compact(json!({"ok": true})),
+        (_, _, Some((parameter, value))) => compact(json!({"result": {parameter: value}})),
     }
 }
 
@@ -126,7 +128,7 @@ fn needs_call(style: u8, tool: &str, helper: &ToolName) -> String {
         6 => format!("Call {helper} before this."),
         7 => format!("Refused: {helper} was not called."),
         8 => spaced(&json!({"error": "missing call", "call": helper})),
-        9 => json!({"ok": false, "needs": {"call": helper}}).to_string(),
+        9 => compact(json!({"ok": false, "needs": {"call": helper}})),
         _ => spaced(&json!({"status": "failed", "message": format!("call {helper} first")})),
     }
 }
@@ -138,7 +140,7 @@ fn needs_value(style: u8, tool: &str, Setting { parameter, value }: &Setting) ->
         6 => format!("Set {parameter} to {value}."),
         7 => format!("Refused: {parameter} is not {value}."),
         8 => spaced(&json!({"error": "wrong value", "parameter": parameter, "expected": json})),
-        9 => json!({"ok": false, "needs": {parameter: json}}).to_string(),
+        9 => compact(json!({"ok": false, "needs": {parameter: json}})),
         _ => {
             spaced(&json!({"status": "failed", "message": format!("{parameter} must be {value}")}))
         }
@@ -152,7 +154,7 @@ fn needs_result(style: u8, tool: &str, parameter: &str, source: &ToolName) -> St
         6 => format!("Take {parameter} from the result of {source}."),
         7 => format!("Refused: {parameter} is not what {source} returned."),
         8 => spaced(&json!({"error": "wrong source", "parameter": parameter, "source": source})),
-        9 => json!({"ok": false, "needs": {parameter: {"from": source}}}).to_string(),
+        9 => compact(json!({"ok": false, "needs": {parameter: {"from": source}}})),
         _ => spaced(
             &json!({"status": "failed", "message": format!("{parameter} comes from {source}")}),
         ),
@@ -178,7 +180,7 @@ fn fault(style: u8, refusal: &Refusal) -> String {
     match style {
         5..=7 => format!("Refused: {words}."),
         8 => spaced(&json!({"error": words})),
-        9 => json!({"ok": false, "error": words}).to_string(),
+        9 => compact(json!({"ok": false, "error": words})),
         _ => spaced(&json!({"status": "failed", "message": words})),
     }
 }
@@ -209,13 +211,20 @@ fn opaque(style: u8, refusal: &Refusal) -> String {
     }
 }
 
-/// JSON with a space after each colon and comma, as Python writes it.
+/// JSON without spaces, its keys in order.
+fn compact(mut value: Value) -> String {
+    value.sort_all_objects();
+    value.to_string()
+}
+
+/// JSON with a space after each colon and comma, as Python writes it, its keys in order.
 #[must_use]
 pub fn spaced(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
+            let fields: BTreeMap<&String, &Value> = fields.iter().collect();
             let fields = fields
-                .iter()
+                .into_iter()
                 .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), spaced(value)));
             format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
         }
