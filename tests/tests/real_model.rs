@@ -88,7 +88,7 @@ fn every_role_is_asked_once_without_an_error() {
 }
 
 #[test]
-fn it_acts_is_gated_and_learns_without_a_fault() {
+fn a_learning_run_ends_without_a_fault() {
     let parts = Parts::load(&MODEL, 4).expect("it loads");
     let split = Split {
         stream: 2,

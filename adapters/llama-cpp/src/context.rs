@@ -40,8 +40,8 @@ const LOGITS_BYTES: usize = 128 << 20;
 pub(crate) struct Limits {
     /// Cells of KV memory, for all sequences together.
     pub(crate) cells: usize,
-    /// Cells that cached prefixes may hold beside those of active requests: the look at a cell that belongs to another
-    /// text is cheap, not free.
+    /// Cells that cached prefixes may hold when no request is active: the look at a cell that belongs to another text is cheap,
+    /// not free.
     pub(crate) cached: usize,
     /// Maximum tokens in one decode.
     pub(crate) batch: usize,

@@ -13,10 +13,14 @@ use std::{
 
 /// The time over which free cores are counted while a model computes.
 const WINDOW: Duration = Duration::from_secs(1);
+/// What was counted over less says nothing: the counters have ticks of 10 ms.
+const LEAST_WINDOW: Duration = Duration::from_millis(300);
+/// What was counted over more, such as a time without requests, says nothing of now.
+const GREATEST_WINDOW: Duration = Duration::from_secs(4);
 /// So many windows in a row have to allow more threads before they are used: a program that comes and goes is no reason to
 /// read all prompts anew each time.
 const WINDOWS_TO_RISE: u32 = 3;
-/// A core counts as free where others use less of it than 1 - `NEARLY`.
+/// A core counts as free where others use at most this part of it.
 const NEARLY: f64 = 0.4;
 
 /// Models of this process that are computing now.
@@ -126,25 +130,31 @@ impl Threads {
         self.now
     }
 
-    /// Counts the free cores at the end of a window, and the number of threads to go on with if it changes.
-    pub(crate) fn count(&mut self) -> Option<u32> {
+    /// Counts the free cores at the end of a window, and the number of threads to go on with if it changes; more threads only
+    /// where the model is `idle`, since a change drops what it has read.
+    pub(crate) fn count(&mut self, idle: bool) -> Option<u32> {
         let (since, _) = self.counted.as_ref()?;
-        (since.elapsed() >= WINDOW)
-            .then(|| self.count_now())
-            .flatten()
+        if since.elapsed() < WINDOW {
+            return None;
+        }
+        self.count_now(idle)
     }
 
-    /// The same at once, before a model computes.
-    pub(crate) fn count_now(&mut self) -> Option<u32> {
-        let (_, before) = self.counted.take()?;
+    /// The same at once.
+    pub(crate) fn count_now(&mut self, idle: bool) -> Option<u32> {
+        let (since, before) = self.counted.take()?;
         let ticks = Ticks::now()?;
         self.counted = Some((Instant::now(), ticks));
+        if !(LEAST_WINDOW..=GREATEST_WINDOW).contains(&since.elapsed()) {
+            return None;
+        }
         let others = ticks.others_since(&before)?;
-        let models = COMPUTING.load(Ordering::Relaxed).max(1);
-        self.decide(f64::from(ticks.cores) - others, models)
+        // This model and those that compute beside it.
+        let models = 1 + COMPUTING.load(Ordering::Relaxed);
+        self.decide(f64::from(ticks.cores) - others, models, idle)
     }
 
-    fn decide(&mut self, free: f64, models: u32) -> Option<u32> {
+    fn decide(&mut self, free: f64, models: u32, idle: bool) -> Option<u32> {
         let room = (free / f64::from(models) + NEARLY).floor().max(1.0);
         // At most `most`, which is a u32.
         let wanted = room.min(f64::from(self.most)) as u32;
@@ -153,7 +163,7 @@ impl Threads {
         } else {
             0
         };
-        let changes = wanted < self.now || self.rising >= WINDOWS_TO_RISE;
+        let changes = wanted < self.now || (idle && self.rising >= WINDOWS_TO_RISE);
         if !changes {
             return None;
         }
@@ -225,22 +235,31 @@ mod tests {
     #[test]
     fn threads_fall_at_once_and_rise_after_some_time() {
         let mut threads = Threads::new(2, false);
-        assert_eq!(threads.decide(2.0, 1), None);
+        assert_eq!(threads.decide(2.0, 1, true), None);
         assert_eq!(
-            threads.decide(1.7, 1),
+            threads.decide(1.7, 1, true),
             None,
             "a little of a core is no neighbor"
         );
-        assert_eq!(threads.decide(1.0, 1), Some(1));
-        assert_eq!(threads.decide(0.0, 1), None, "one thread at least");
-        assert_eq!(threads.decide(2.0, 1), None);
-        assert_eq!(threads.decide(1.2, 1), None, "it is back");
-        assert_eq!(threads.decide(2.0, 1), None);
-        assert_eq!(threads.decide(2.0, 1), None);
-        assert_eq!(threads.decide(2.0, 1), Some(2));
-        assert_eq!(threads.decide(9.0, 1), None, "never more than the greatest");
+        assert_eq!(threads.decide(1.0, 1, true), Some(1));
+        assert_eq!(threads.decide(0.0, 1, true), None, "one thread at least");
+        assert_eq!(threads.decide(2.0, 1, true), None);
+        assert_eq!(threads.decide(1.2, 1, true), None, "it is back");
+        assert_eq!(threads.decide(2.0, 1, true), None);
+        assert_eq!(threads.decide(2.0, 1, true), None);
         assert_eq!(
-            threads.decide(2.0, 2),
+            threads.decide(2.0, 1, false),
+            None,
+            "it would drop what is read"
+        );
+        assert_eq!(threads.decide(2.0, 1, true), Some(2));
+        assert_eq!(
+            threads.decide(9.0, 1, true),
+            None,
+            "never more than the greatest"
+        );
+        assert_eq!(
+            threads.decide(2.0, 2, true),
             Some(1),
             "two models share the cores"
         );

@@ -95,7 +95,8 @@ impl LlamaCpp {
         let setup = Setup {
             limits: Limits::new(&config, context, !header.slides),
             gpu_layers: plan.gpu_layers,
-            yields,
+            // Where a GPU computes all layers, cores hardly matter.
+            yields: yields && plan.gpu_layers < plan.layers,
             config,
             renderer: renderer.clone(),
             id: id.clone(),

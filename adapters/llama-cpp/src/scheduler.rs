@@ -17,7 +17,7 @@ use std::{
 use journeyman::{Error, ErrorKind, ModelId, contract::FinishReason};
 
 use crate::{
-    context::{Context, Sequence},
+    context::Context,
     convert::{for_one_request, is_not_finite, worker_failed},
     job::{Job, Plan, Planned, Progress},
     prefix_cache::PrefixCache,
@@ -325,9 +325,11 @@ impl<'r> Scheduler<'r> {
         if let Some(trunk) = job.trunk.take() {
             self.cache.put(context, trunk, job.adapter.clone());
         }
-        let active = self.active.iter().filter_map(|job| job.trunk.as_ref());
-        let most = context.limits.cached + active.map(Sequence::len).sum::<usize>();
-        while self.cache.len() > 1 && context.limits.cells - context.free_cells() > most {
+        // What active requests hold beside their trunks is not known here, so the cache is bounded while there are none.
+        let active = !self.active.is_empty();
+        let most = context.limits.cached;
+        while !active && self.cache.len() > 1 && context.limits.cells - context.free_cells() > most
+        {
             self.cache.evict(context);
             self.stats.evicted += 1;
         }

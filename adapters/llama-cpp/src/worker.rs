@@ -173,7 +173,7 @@ fn run(
     let mut first = true;
     let mut lost = Some(lost);
     // Others computed while the model was loaded, or did not.
-    threads.count_now();
+    threads.count_now(true);
     loop {
         let limits = setup.limits.with_threads(threads.now());
         let end = match Context::new(&model, limits) {

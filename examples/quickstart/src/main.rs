@@ -9,7 +9,6 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
-    time::Duration,
 };
 
 use clap::Parser;
@@ -24,9 +23,6 @@ use journeyman::{
 use journeyman_llama_cpp::find_model;
 use output::unwritable;
 use quickstart::{Choice, Parts, Split, Summaries, Tasks, default_model, selector, write_folders};
-
-/// A run is never silent for longer.
-const SILENCE: Duration = Duration::from_secs(8);
 
 /// Shows an agent learning skills on real local inference, offline.
 #[derive(Debug, Parser)]
@@ -228,10 +224,11 @@ async fn follow(
     let mut run = std::pin::pin!(run);
     let mut progress = show::Progress::new(total, in_full);
     loop {
-        let silence = Delay::new(SILENCE);
+        let silence = Delay::new(show::SILENCE);
         match select(select(events.next(), silence), run.as_mut()).await {
             Either::Left((Either::Left((Some(event), _)), _)) => {
                 progress.event(out, &event).map_err(unwritable)?;
+                progress.alive(out).map_err(unwritable)?;
             }
             Either::Left((Either::Left((None, _)), _)) => {}
             Either::Left((Either::Right(_), _)) => progress.alive(out).map_err(unwritable)?,

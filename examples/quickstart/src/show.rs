@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     io::{self, Write},
     path::Path,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use journeyman::{
@@ -48,6 +48,9 @@ pub(crate) fn opening(
     )
 }
 
+/// A run is never silent for much longer.
+pub(crate) const SILENCE: Duration = Duration::from_secs(8);
+
 /// How a skill is chosen, in words.
 fn selection(selector: &Selector) -> String {
     let policy = match selector {
@@ -83,6 +86,8 @@ pub(crate) struct Progress {
     in_full: bool,
     injected: Option<String>,
     start: Instant,
+    /// When the last line was written.
+    last: Instant,
     /// Attempts at the present task.
     attempts: usize,
 }
@@ -95,12 +100,17 @@ impl Progress {
             in_full,
             injected: None,
             start: Instant::now(),
+            last: Instant::now(),
             attempts: 0,
         }
     }
 
-    /// A line for a time in which nothing else was written.
-    pub(crate) fn alive(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// A line, where nothing else was written for a while.
+    pub(crate) fn alive(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if self.last.elapsed() < SILENCE {
+            return Ok(());
+        }
+        self.last = Instant::now();
         writeln!(
             out,
             "  ... at task {} of {}, {} attempts made at it, {} s",
@@ -118,13 +128,13 @@ impl Progress {
                 self.injected = selection.skill().map(|skill| skill.id.to_string());
                 Ok(())
             }
-            EventKind::Admitted { skill, revised, .. } if self.in_full => writeln!(
+            EventKind::Admitted { skill, revised, .. } if self.in_full => self.line(writeln!(
                 out,
                 "      {} {}: {}",
                 if *revised { "revised" } else { "learned" },
                 skill.name,
                 skill_form::of_skill(skill).trim()
-            ),
+            )),
             EventKind::Attempted { .. } => {
                 self.attempts += 1;
                 Ok(())
@@ -133,15 +143,23 @@ impl Progress {
                 self.done += 1;
                 self.attempts = 0;
                 if self.in_full {
-                    self.task(out, report)
+                    let written = self.task(out, report);
+                    self.line(written)
                 } else if self.done.is_multiple_of(16) || self.done == self.total {
-                    writeln!(out, "  {} of {} attempted", self.done, self.total)
+                    let (done, total) = (self.done, self.total);
+                    self.line(writeln!(out, "  {done} of {total} attempted"))
                 } else {
                     Ok(())
                 }
             }
             _ => Ok(()),
         }
+    }
+
+    /// A line was written.
+    fn line(&mut self, written: io::Result<()>) -> io::Result<()> {
+        self.last = Instant::now();
+        written
     }
 
     fn task(&self, out: &mut dyn Write, report: &TaskReport) -> io::Result<()> {

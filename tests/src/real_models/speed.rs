@@ -52,9 +52,13 @@ pub(super) fn request(text: &str, max_tokens: usize) -> GenerateRequest {
 /// Tokens of the prompt that are read in a second.
 pub(super) fn reading(model: &LlamaCpp, seed: Seed, tokens: usize) -> Result<f64, Failure> {
     let request = request(&words(model, seed, tokens), 1);
+    let reused = model.stats().reused_tokens;
     let start = Instant::now();
     let got = block_on(model.generate(&request))?;
-    Ok(got.prompt_tokens as f64 / start.elapsed().as_secs_f64())
+    let time = start.elapsed().as_secs_f64();
+    // The head of the template was read before.
+    let read = got.prompt_tokens - (model.stats().reused_tokens - reused);
+    Ok(read as f64 / time)
 }
 
 /// The time of the first piece of text.

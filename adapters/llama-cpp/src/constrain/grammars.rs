@@ -17,6 +17,9 @@ use toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
 const MAX_STATES: usize = 50_000;
 /// The allowed white space between two parts of the JSON: without a limit a model could write it endlessly.
 const SPACE: &str = r"[ ]{1,2}|\n[ \t]{0,32}";
+/// The bytes of the longest token that a constrained output may have: llguidance's tree has room for 1,024, and whole sentences
+/// of prompts, which the bundled model has as tokens, stand in no JSON.
+const LONGEST: usize = 512;
 /// The key under which llguidance reads options in a schema.
 const OPTIONS: &str = "x-guidance";
 /// Maximum length of llguidance's message in an error, in characters.
@@ -153,6 +156,9 @@ fn vocabulary(model: &LlamaModel) -> (Vec<Vec<u8>>, Vec<u32>) {
     let vocab = model.vocab();
     let spelled = |id: i32| {
         let text = vocab.token_to_piece(LlamaToken(id), false, None);
+        if text.len() > LONGEST {
+            return Vec::new();
+        }
         if !text.is_empty() {
             return text;
         }

@@ -51,7 +51,7 @@ impl Serving<'_, '_, '_> {
             if let Some(end) = self.listen() {
                 return end;
             }
-            if self.threads.count().is_some() {
+            if self.threads.count(self.scheduler.has_no_active()).is_some() {
                 return End::Cores;
             }
             self.scheduler.closing = !self.inbox.changes.is_empty();

@@ -48,6 +48,10 @@ pub(super) fn schema(tools: &[ToolDefinition]) -> Value {
 /// The schema of a tool's arguments without other arguments than those that it names: a small model that may write any writes the
 /// schema itself.
 fn closed(schema: &Value) -> Value {
+    if schema.to_string().contains("\"$ref\"") {
+        // A reference is seen from the root, which is another one here.
+        return json!({ "type": "object" });
+    }
     let mut schema = schema.clone();
     if let Some(fields) = schema.as_object_mut()
         && fields.contains_key("properties")

@@ -121,6 +121,7 @@ impl Run<'_> {
             if request.json_schema.is_some()
                 && reply.as_ref().is_err_and(|error| {
                     matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Invalid)
+                        && too_long(error).is_none()
                 })
             {
                 // A tool's schema has a keyword that this model cannot be held to.
