@@ -47,6 +47,7 @@ impl LlamaCpp {
     /// - `Unavailable`: the file cannot be read, memory is too small, or no backend is loaded; and the errors of
     ///   [`load_backends`](crate::load_backends) where the configuration names a folder.
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
+        instructions::warn_of_unused();
         Self::load_known(config, None)
     }
 
@@ -54,7 +55,6 @@ impl LlamaCpp {
     pub(crate) fn load_known(config: LlamaConfig, known: Option<&FileHash>) -> Result<Arc<Self>> {
         config.check()?;
         devices::ensure_devices(LOAD, config.backends.as_deref())?;
-        instructions::warn_of_unused();
         let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
         // A number that the host names stays, and so does that of a model whose answers repeat to the byte.
         let yields = config.threads.is_none() && !config.deterministic;

@@ -93,7 +93,11 @@ fn did(jobs: Jobs) -> Result<Did, Error> {
             };
             did[job].push(serde_json::to_string(&answer).unwrap());
         }
-        let [agent, gate, roles] = did.map(|answers| answers.join("\n"));
+        // The attempts of a group are made at once and end in any order.
+        let [agent, gate, roles] = did.map(|mut answers| {
+            answers.sort_unstable();
+            answers.join("\n")
+        });
         assert!(!agent.is_empty() && !gate.is_empty() && !roles.is_empty());
         Ok(Did { agent, gate, roles })
     })
