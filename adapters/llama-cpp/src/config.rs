@@ -65,8 +65,8 @@ pub enum GpuLayers {
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
     /// Keys and values in half precision, and flash attention where the device has it, as llama.cpp chooses by itself. Tokens
-    /// of other sequences in memory then cost next to nothing; in full precision each one costs as if it belonged to the text.
-    /// Log-probabilities depend on the shape of a batch by up to about 1e-2.
+    /// of other sequences in memory then cost little; in full precision each one costs as if it belonged to the text.
+    /// Log-probabilities depend on the shape of a batch by more than 1e-3.
     #[default]
     Half,
     /// Keys and values in full precision, in twice the memory, and no flash attention.
@@ -150,8 +150,7 @@ impl LlamaConfig {
     }
 
     /// The same configuration for figures and tests that compare bytes: full precision, and one request at a time in batches
-    /// of a fixed shape ([`LlamaConfig::deterministic`]). It is several times slower for an agent, whose prompts are read anew
-    /// at each step.
+    /// of a fixed shape ([`LlamaConfig::deterministic`]). It is slower for an agent, whose prompts are read anew at each step.
     ///
     /// ```
     /// use journeyman_llama_cpp::{LlamaConfig, Precision};

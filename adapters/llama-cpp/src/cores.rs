@@ -1,8 +1,8 @@
 //! The cores that other programs leave to this process, by Linux's own counters.
 //!
 //! llama.cpp's compute threads wait for each other at each operation by spinning. Where another program holds one of the
-//! cores, two of them may share a core, and each then waits for the other's time slice: a token has been seen to take forty
-//! times as long as with one thread (`docs/results.md`). So a model uses as many threads as there are free cores.
+//! cores, two of them may share a core, and each then waits for the other's time slice. So
+//! a model uses as many threads as there are free cores.
 
 use std::{
     collections::BTreeSet,

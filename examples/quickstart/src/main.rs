@@ -53,7 +53,7 @@ struct Arguments {
     /// End with one JSON object on standard output; what people read goes to standard error.
     #[arg(long)]
     json: bool,
-    /// Compute in full precision and one request at a time, so that a seed gives the same bytes again; several times slower.
+    /// Compute in full precision and one request at a time, so that a seed gives the same bytes again.
     #[arg(long)]
     exact: bool,
     /// Inject the best candidate whatever its score.

@@ -60,7 +60,7 @@ pub(crate) struct Load {
     /// The folder of llama.cpp's backends, in a build that loads them
     #[arg(long, value_name = "DIR")]
     pub(crate) backends: Option<PathBuf>,
-    /// Compute in full precision, one request at a time in batches of a fixed shape: answers repeat to the byte, several times slower
+    /// Compute in full precision, one request at a time in batches of a fixed shape: answers repeat to the byte
     #[arg(long)]
     pub(crate) exact: bool,
     /// Run the model in a process of its own

@@ -34,7 +34,7 @@ pub(super) struct ModelForm {
     pub(super) calibration: Option<Spanned<PathBuf>>,
     /// The chat template, by name; the GGUF file's own if left out.
     pub(super) template: Option<String>,
-    /// Compute in full precision, one request at a time in batches of a fixed shape: a run repeats to the byte, several times slower.
+    /// Compute in full precision, one request at a time in batches of a fixed shape: a run repeats to the byte.
     #[serde(default)]
     pub(super) exact: bool,
     /// How a turn is written for the model.
