@@ -95,8 +95,8 @@ fn model(figures: &Figures<'_>) -> Option<PathBuf> {
 }
 
 fn load(path: &Path) -> Result<(Arena, Arc<LlamaCpp>), Box<dyn std::error::Error + Send + Sync>> {
-    let config = LlamaConfig::new(path).exact();
-    let model = LlamaCpp::load(config)?;
+    // In the arithmetic that users have.
+    let model = LlamaCpp::load(LlamaConfig::new(path))?;
     Ok((Arena::new(model.clone(), model.clone())?, model))
 }
 
@@ -109,6 +109,7 @@ fn measure(
     let name = model.capabilities().model.clone();
     figures.subject("model", name.as_str());
     let key = |what: &str| format!("{what}, {name}");
+    // Compared with torch's outputs, which are of full precision.
     let mut config = LlamaConfig::new(path).exact();
     config.template = Template::None;
     let bare = LlamaCpp::load(config)?;

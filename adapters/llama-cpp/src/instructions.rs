@@ -1,4 +1,6 @@
-//! Instructions that the processor has and this build of llama.cpp leaves unused.
+//! Instructions that the processor has and this build of llama.cpp leaves unused, or that it needs and the processor lacks.
+
+use journeyman::{Error, Result};
 
 /// The instruction sets of this processor that llama.cpp was not compiled for: with them it reads prompts up to several times
 /// faster. None in a build with the feature `dynamic-backends`, which loads what fits the processor, and in one for
@@ -36,6 +38,35 @@ pub fn unused_instructions() -> Vec<&'static str> {
     Vec::new()
 }
 
+/// Refuses a processor without the instructions that llama.cpp was compiled for, whose use would end the process.
+pub(crate) fn require(operation: &'static str) -> Result<()> {
+    #[cfg(all(target_arch = "x86_64", not(feature = "dynamic-backends")))]
+    let needed = [
+        ("AVX2", std::is_x86_feature_detected!("avx2")),
+        ("FMA", std::is_x86_feature_detected!("fma")),
+        ("F16C", std::is_x86_feature_detected!("f16c")),
+        ("BMI2", std::is_x86_feature_detected!("bmi2")),
+    ];
+    #[cfg(not(all(target_arch = "x86_64", not(feature = "dynamic-backends"))))]
+    let needed: [(&str, bool); 0] = [];
+    refuse(operation, &needed)
+}
+
+/// The error that names what is needed and is not there.
+fn refuse(operation: &'static str, needed: &[(&str, bool)]) -> Result<()> {
+    let lacking = needed.iter().filter(|(_, has)| !has);
+    let lacking: Vec<&str> = lacking.map(|(name, _)| *name).collect();
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let lacking = lacking.join(", ");
+    Err(Error::unsupported(
+        operation,
+        format!("llama.cpp was compiled for instructions that this processor lacks: {lacking}"),
+    )
+    .hint("build with the feature `dynamic-backends`, which has a library for each kind of processor"))
+}
+
 /// Warns once in a process.
 pub(crate) fn warn_of_unused() {
     static SAID: std::sync::Once = std::sync::Once::new();
@@ -48,5 +79,24 @@ pub(crate) fn warn_of_unused() {
                  with RUSTFLAGS=\"-C target-cpu=native\", to read prompts faster"
             );
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use journeyman::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn a_processor_without_an_instruction_is_told_what_to_build() {
+        let error = refuse("LlamaCpp::load", &[("AVX2", false), ("FMA", true)]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        let text = error.to_string();
+        assert!(text.contains("lacks: AVX2") && !text.contains("FMA"), "{text}");
+        assert!(error.hint_text().unwrap().contains("dynamic-backends"));
+        refuse("LlamaCpp::load", &[("AVX2", true)]).unwrap();
+        // What runs this test runs llama.cpp.
+        require("LlamaCpp::load").unwrap();
     }
 }

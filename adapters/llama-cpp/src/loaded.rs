@@ -1,8 +1,9 @@
 //! [`LlamaCpp`]: a loaded language model.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, panic::resume_unwind, sync::Arc, thread};
 
 use journeyman::{Error, ModelId, Result, contract::ModelCapabilities};
+use llama_cpp_2::model::LlamaModel;
 
 use crate::{
     adapter_digests::AdapterDigests, config::LlamaConfig, constrain, context::Limits, devices,
@@ -62,11 +63,6 @@ impl LlamaCpp {
         let plan = Plan::of(&config, &header)?;
         let path = config.path.clone();
         let with_path = |error: Error| error.with("path", path.display());
-        let file = FileHash::of(LOAD, &config.path, known).map_err(with_path)?;
-        let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
-        let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
-        let id = ModelId::new(format!("{name}@{}", file.short()));
-
         let context = plan.context;
         if context > header.trained_context && header.has_position_table {
             let positions = header.trained_context;
@@ -80,16 +76,18 @@ impl LlamaCpp {
                     .hint("lower n_ctx to this number"),
             ));
         }
-        warn_if_long(&id, context, header.trained_context);
         for (name, adapter) in &config.adapters {
             lora::inspect(name, adapter, &header.architecture, header.is_tied)?;
         }
-        // The vocabulary is loaded separately: texts are tokenized on the caller's thread, and the worker changes its
-        // own model's adapters.
-        let vocabulary = load_model(&config, None).map_err(with_path)?;
-        let renderer = Renderer::new(vocabulary, &config, context as usize)
-            .map(Arc::new)
-            .map_err(with_path)?;
+        let Parts {
+            file,
+            renderer,
+            weights,
+        } = Parts::load(&config, &plan, known).map_err(with_path)?;
+        let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
+        let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
+        let id = ModelId::new(format!("{name}@{}", file.short()));
+        warn_if_long(&id, context, header.trained_context);
         let deterministic = config.deterministic;
         let digests = AdapterDigests::default();
         let setup = Setup {
@@ -103,7 +101,7 @@ impl LlamaCpp {
             file: file.clone(),
             digests: digests.clone(),
         };
-        let (worker, speed) = Worker::start(setup).map_err(with_path)?;
+        let (worker, speed) = Worker::start(setup, weights).map_err(with_path)?;
 
         let mut capabilities = ModelCapabilities::new(id, context as usize);
         capabilities.score = true;
@@ -151,6 +149,36 @@ impl LlamaCpp {
         .hint("use a model trained for this dialect, such as the bundled apprentice.gguf, or a dialect for chat \
             models"))
     }
+}
+
+/// What is read from the file.
+struct Parts {
+    file: FileHash,
+    renderer: Arc<Renderer>,
+    weights: LlamaModel,
+}
+
+impl Parts {
+    /// Reads them at the same time.
+    fn load(config: &LlamaConfig, plan: &Plan, known: Option<&FileHash>) -> Result<Self> {
+        thread::scope(|scope| {
+            let file = scope.spawn(|| FileHash::of(LOAD, &config.path, known));
+            let weights = scope.spawn(|| load_model(config, Some(plan.gpu_layers)));
+            // The vocabulary is loaded separately: texts are tokenized on the caller's thread, and the worker changes its
+            // own model's adapters.
+            let renderer = load_model(config, None)
+                .and_then(|vocabulary| Renderer::new(vocabulary, config, plan.context as usize));
+            Ok(Self {
+                file: joined(file)?,
+                renderer: renderer.map(Arc::new)?,
+                weights: joined(weights)?,
+            })
+        })
+    }
+}
+
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn warn_if_long(model: &ModelId, context: u32, trained: u32) {

@@ -4,6 +4,10 @@ use llama_cpp_2::token::LlamaToken;
 
 use crate::context::{Context, Sequence};
 
+/// Uses of the cache, two for each request, after which a sequence that had none is dropped. A step looks at each of its cells, which
+/// costs about a four-thousandth of reading that token again, and a request takes about a hundred steps.
+const UNUSED: u64 = 64;
+
 /// A cached sequence that no request uses.
 #[derive(Debug)]
 pub(crate) struct Idle {
@@ -94,6 +98,22 @@ impl PrefixCache {
             adapter,
             used: self.now,
         });
+    }
+
+    /// Drops sequences that were not used for long, and the least recently used of those with more than `most` tokens together, but
+    /// for the last; returns how many.
+    pub(crate) fn trim(&mut self, context: &mut Context<'_>, most: usize) -> u64 {
+        let mut dropped = 0;
+        while self.idle.len() > 1 {
+            let oldest = self.idle.iter().map(|idle| idle.used).min();
+            let unused = oldest.is_some_and(|used| used + UNUSED < self.now);
+            if !unused && self.tokens() <= most {
+                break;
+            }
+            self.evict(context);
+            dropped += 1;
+        }
+        dropped
     }
 
     /// Drops the least recently used sequence; false if there is none.

@@ -325,14 +325,7 @@ impl<'r> Scheduler<'r> {
         if let Some(trunk) = job.trunk.take() {
             self.cache.put(context, trunk, job.adapter.clone());
         }
-        // What active requests hold beside their trunks is not known here, so the cache is bounded while there are none.
-        let active = !self.active.is_empty();
-        let most = context.limits.cached;
-        while !active && self.cache.len() > 1 && context.limits.cells - context.free_cells() > most
-        {
-            self.cache.evict(context);
-            self.stats.evicted += 1;
-        }
+        self.stats.evicted += self.cache.trim(context, context.limits.cached);
     }
 
     fn done(&mut self, job: Job, finish: FinishReason) {

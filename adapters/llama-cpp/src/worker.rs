@@ -16,6 +16,7 @@ use std::{
 
 use futures::{FutureExt, channel::oneshot, future::Shared};
 use journeyman::{Error, Result, contract::ModelSpeed};
+use llama_cpp_2::model::LlamaModel;
 
 pub(crate) use self::inbox::Prefixes;
 use self::{
@@ -32,7 +33,6 @@ use crate::{
     setup::Setup,
     speed,
     stats::EngineStats,
-    weights::load_model,
 };
 
 /// The handle of a worker; dropping it ends the thread.
@@ -49,7 +49,7 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// Starts the thread, and waits until its context is ready and the model's speed is measured.
-    pub(crate) fn start(setup: Setup) -> Result<(Self, Option<ModelSpeed>)> {
+    pub(crate) fn start(setup: Setup, weights: LlamaModel) -> Result<(Self, Option<ModelSpeed>)> {
         let most_waiting = setup.config.max_waiting as usize;
         let (messages, queue) = mpsc::channel();
         let (ready, standing) = mpsc::channel();
@@ -64,7 +64,7 @@ impl Worker {
                     held: VecDeque::new(),
                     changes: VecDeque::new(),
                 };
-                if let Err(error) = run(&setup, inbox, &ready, without_context, &shown) {
+                if let Err(error) = run(&setup, weights, inbox, &ready, without_context, &shown) {
                     let _ = ready.send(Err(error));
                 }
             })
@@ -160,13 +160,13 @@ fn gone(operation: &'static str) -> Error {
 
 fn run(
     setup: &Setup,
+    mut model: LlamaModel,
     mut inbox: Inbox,
     ready: &Sender<Result<Option<ModelSpeed>>>,
     lost: oneshot::Sender<Error>,
     stats: &Mutex<EngineStats>,
 ) -> Result<()> {
     let mut threads = Threads::new(setup.limits.threads, setup.yields);
-    let mut model = load_model(&setup.config, Some(setup.gpu_layers))?;
     let mut adapters = Adapters::load(&mut model, &setup.config.adapters)?;
     setup.digests.set(adapters.digests());
     let mut scheduler = Scheduler::new(&setup.renderer, &setup.id);

@@ -82,8 +82,8 @@ pub struct ChatDialect {
     /// The greatest length of a tool result in the prompt, in characters. Default 4,000.
     pub result_chars: usize,
     /// Whether the model is held to the form of an action while it writes, where it has no interface for tools and wrote an
-    /// answer that could not be read: for that turn, and for the rest of the attempt. Its first answers are free, since a model
-    /// may reason before it acts. Default true; it has no effect on a model that cannot be held to a JSON Schema
+    /// answer that could not be read: for that turn, and for each later one whose prompt still shows that step. Its first answers
+    /// are free, since a model may reason before it acts. Default true; it has no effect on a model that cannot be held to a JSON Schema
     /// ([`ModelCapabilities::json_schema`]).
     pub constrain: bool,
 }

@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 25] = [
+const GROUPS: [Group; 26] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -78,6 +78,13 @@ const GROUPS: [Group; 25] = [
         listed: true,
         takes_model: false,
         run: real_models::run,
+    },
+    Group {
+        name: "gpu",
+        about: "a model on a GPU; run it by `bash tests/gpu.sh`, which builds the backend",
+        listed: false,
+        takes_model: true,
+        run: real_models::run_gpu,
     },
     Group {
         name: "arise-hisme",

@@ -76,7 +76,7 @@ struct InContext {
 pub(super) fn record(figures: &mut Figures<'_>, model: Option<&Path>, seed: Seed) -> Outcome {
     let found = match model {
         Some(path) => {
-            let mut config = LlamaConfig::new(path).exact();
+            let mut config = LlamaConfig::new(path);
             config.n_ctx = Some(CONTEXT);
             let model: Arc<dyn LanguageModel> = LlamaCpp::load(config)?;
             let key = format!("a context of 2,048, {}", model.capabilities().model);

@@ -123,7 +123,7 @@ pub(super) fn record(figures: &mut Figures<'_>, model: Option<&Path>) -> Outcome
     let seed = figures.options().seed;
     let learned = match model {
         Some(path) => {
-            let parts = Parts::exact(path, STEPS)?;
+            let parts = Parts::load(path, STEPS)?;
             let key = format!("quickstart by chat, {}", parts.model.capabilities().model);
             Some(figures.once(&key, || Ok(learn(&parts, seed)?))?)
         }

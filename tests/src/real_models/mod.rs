@@ -1,5 +1,6 @@
 //! A public model at the speed that people know: SmolLM2-135M-Instruct beside llama.cpp as others ship it, in one run.
 
+mod gpu;
 mod neighbor;
 mod peer;
 mod precision;
@@ -36,6 +37,12 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     figures.subject("bundled model", ModelInfo::read(&bundled)?.model.as_str());
     precision::record(figures, &bundled)?;
     quickstart::record(figures, &root, &bundled)
+}
+
+/// Measures and records what a GPU comes to.
+pub fn run_gpu(figures: &mut Figures<'_>) -> Outcome {
+    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
+    gpu::run(figures, &root.join("examples/apprentice/general.gguf"))
 }
 
 /// A line of progress of something that does not know the figures.

@@ -1,8 +1,9 @@
-//! Speed beside another program that keeps one core busy.
+//! Speed on two cores of which another program keeps one busy.
 
 use std::{
+    fs,
     path::Path,
-    process::{Child, Command},
+    process::{self, Child, Command},
     thread,
     time::Duration,
 };
@@ -40,6 +41,58 @@ impl Drop for Busy {
     }
 }
 
+/// This process, its threads and what it starts from now on, on two cores until this is dropped.
+struct TwoCores {
+    before: String,
+}
+
+impl TwoCores {
+    fn take() -> Result<Self, Failure> {
+        let status = fs::read_to_string("/proc/self/status")?;
+        let before = status
+            .lines()
+            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+            .ok_or("the cores of this process are not told")?
+            .trim();
+        let cores = first_two(before).ok_or("this figure needs two cores")?;
+        stand_on(&cores)?;
+        Ok(Self {
+            before: before.to_owned(),
+        })
+    }
+}
+
+impl Drop for TwoCores {
+    fn drop(&mut self) {
+        // What is measured later would be slow, and tells that it is.
+        let _ = stand_on(&self.before);
+    }
+}
+
+/// The first two of a list of cores, such as `0-3,8`.
+fn first_two(list: &str) -> Option<String> {
+    let mut cores = list.split(',').flat_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) => first..last.saturating_add(1),
+            _ => 0..0,
+        }
+    });
+    Some(format!("{},{}", cores.next()?, cores.next()?))
+}
+
+fn stand_on(cores: &str) -> Result<(), Failure> {
+    let this = process::id().to_string();
+    let done = Command::new("taskset")
+        .args(["-a", "-c", "-p", cores, &this])
+        .output()?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(format!("taskset: {}", String::from_utf8_lossy(&done.stderr)).into())
+}
+
 pub(super) fn record(figures: &mut Figures<'_>, name: &str, path: &Path) -> Outcome {
     let seed = figures.options().seed;
     let key = format!("beside a busy neighbor, {}", file_name(path));
@@ -55,6 +108,7 @@ pub(super) fn record(figures: &mut Figures<'_>, name: &str, path: &Path) -> Outc
 }
 
 fn measure(path: &Path, seed: Seed) -> Result<(f64, f64, u32), Failure> {
+    let _cores = TwoCores::take()?;
     let mut config = LlamaConfig::new(path);
     config.n_ctx = Some(2_048);
     let model = LlamaCpp::load(config)?;

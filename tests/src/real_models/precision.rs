@@ -19,7 +19,7 @@ use crate::{
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-const DECISIONS: usize = 1_000;
+pub(super) const DECISIONS: usize = 1_000;
 /// Decisions in one world.
 const OF_A_WORLD: usize = 50;
 const CANDIDATES: usize = 10;
@@ -28,17 +28,15 @@ const ABSOLUTE: f64 = 5.0;
 
 pub(super) fn record(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let seed = figures.options().seed;
-    let (differ, worst): (usize, f64) = figures.once("half against full precision", || {
-        let half = decisions(&LlamaCpp::load(LlamaConfig::new(path))?, seed)?;
-        let full = decisions(&LlamaCpp::load(LlamaConfig::new(path).exact())?, seed)?;
-        let pairs = || half.iter().zip(&full);
-        let differ = pairs().filter(|(half, full)| half.0 != full.0).count();
-        let worst = pairs().map(|(half, full)| (half.1 - full.1).abs());
-        Ok((differ, worst.fold(0.0, f64::max)))
+    let (count, worst): (usize, f64) = figures.once("half against full precision", || {
+        let half = LlamaCpp::load(LlamaConfig::new(path))?;
+        let half = decisions(&half, seed, DECISIONS)?;
+        let full = LlamaCpp::load(LlamaConfig::new(path).exact())?;
+        Ok(differ(&half, &decisions(&full, seed, DECISIONS)?))
     })?;
     figures.record(
         "bundled model: decisions that differ in half precision, of 1,000",
-        differ as f64,
+        count as f64,
         Bound::AtMost(10.0),
     );
     figures.record(
@@ -49,11 +47,26 @@ pub(super) fn record(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     Ok(())
 }
 
-/// For each task the candidate that is injected, if any, and the best score.
-fn decisions(model: &Arc<LlamaCpp>, seed: Seed) -> Result<Vec<(Option<usize>, f64)>, Failure> {
+/// For a task the candidate that is injected, if any, and the best score.
+pub(super) type Decided = (Option<usize>, f64);
+
+/// How many decisions differ, and by how much a best score does at most.
+pub(super) fn differ(one: &[Decided], other: &[Decided]) -> (usize, f64) {
+    let pairs = || one.iter().zip(other);
+    let differ = pairs().filter(|(one, other)| one.0 != other.0).count();
+    let worst = pairs().map(|(one, other)| (one.1 - other.1).abs());
+    (differ, worst.fold(0.0, f64::max))
+}
+
+/// The decisions on so many tasks, a multiple of those of a world.
+pub(super) fn decisions(
+    model: &Arc<LlamaCpp>,
+    seed: Seed,
+    count: usize,
+) -> Result<Vec<Decided>, Failure> {
     let dialect = ChatDialect::of(model.capabilities());
-    let mut all = Vec::with_capacity(DECISIONS);
-    for world in 0..(DECISIONS / OF_A_WORLD) as u64 {
+    let mut all = Vec::with_capacity(count);
+    for world in 0..(count / OF_A_WORLD) as u64 {
         let universe = Universe::make(UniverseSpec::default(), seed.derive("world", world).0)?;
         let skills = library::true_skills(&universe, Way::Chat)?;
         let texts: Vec<String> = skills

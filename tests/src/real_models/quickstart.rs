@@ -1,6 +1,7 @@
 //! The quickstart with a public model, and with the bundled one in the arithmetic that users have.
 
 use std::{
+    collections::VecDeque,
     io::{BufRead, BufReader},
     path::Path,
     process::{Command, Stdio},
@@ -103,9 +104,9 @@ fn run(root: &Path, arguments: &[&str]) -> Result<Shown, Failure> {
     let silence = thread::spawn(move || longest_silence(told, start));
     let done = child.wait_with_output()?;
     let minutes = start.elapsed().as_secs_f64() / 60.0;
-    let silence = silence.join().map_err(|_| "the reader failed")?;
+    let (silence, last) = silence.join().map_err(|_| "the reader failed")?;
     if !done.status.success() {
-        return Err(format!("the quickstart ended with {}", done.status).into());
+        return Err(format!("the quickstart ended with {}: {last}", done.status).into());
     }
     let object = last_object(&String::from_utf8_lossy(&done.stdout))?;
     let share = |value: &Value| value.as_f64().ok_or("a share is missing");
@@ -119,14 +120,19 @@ fn run(root: &Path, arguments: &[&str]) -> Result<Shown, Failure> {
     })
 }
 
-fn longest_silence(told: impl std::io::Read, start: Instant) -> Duration {
-    let (mut last, mut longest) = (start, Duration::ZERO);
+/// The longest time without a line, and the last lines.
+fn longest_silence(told: impl std::io::Read, start: Instant) -> (Duration, String) {
+    let (mut at, mut longest) = (start, Duration::ZERO);
+    let mut last = VecDeque::new();
     for line in BufReader::new(told).lines() {
-        if line.is_err() {
-            break;
+        let Ok(line) = line else { break };
+        longest = longest.max(at.elapsed());
+        at = Instant::now();
+        last.push_back(line);
+        if last.len() > 5 {
+            last.pop_front();
         }
-        longest = longest.max(last.elapsed());
-        last = Instant::now();
     }
-    longest.max(last.elapsed())
+    let last: Vec<String> = last.into();
+    (longest.max(at.elapsed()), last.join("\n"))
 }

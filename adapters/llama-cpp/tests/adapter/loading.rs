@@ -7,7 +7,7 @@ use journeyman::{
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 
-use crate::support::{CONTROL, Noise, TestFile, Tiny, prompt};
+use crate::support::{CONTROL, Noise, TestFile, Tiny, load, prompt};
 
 fn refusal(bytes: &[u8]) -> journeyman::Error {
     let file = TestFile::new("bad.gguf", bytes);
@@ -188,4 +188,26 @@ fn several_models_live_in_one_process() {
         })
         .collect();
     assert_eq!(models.len(), 3);
+}
+
+#[test]
+fn a_model_without_an_end_token_writes_to_its_limit() {
+    let mut bytes = Tiny::default().bytes();
+    let at = |bytes: &[u8], what: &[u8]| bytes.windows(what.len()).position(|part| part == what);
+    let key = b"tokenizer.ggml.eos_token_id";
+    let value = at(&bytes, key).unwrap() + key.len() + 4;
+    bytes[value..value + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    // llama.cpp takes this one for an end by its name.
+    let name = at(&bytes, b"<|im_end|>").unwrap();
+    bytes[name..name + 10].copy_from_slice(b"<|im_and|>");
+    let model = load(&TestFile::new("endless", &bytes), |_| ());
+    let answer = block_on(model.generate(&GenerateRequest::greedy(prompt("x"), 40))).unwrap();
+    assert!(answer.output_tokens <= 40);
+    let mut held = GenerateRequest::greedy(prompt("x"), 40);
+    held.json_schema = Some(serde_json::json!({"enum": ["yes", "no"]}));
+    // Its answer ends where its JSON does, or it is told that the model cannot be held to it.
+    match block_on(model.generate(&held)) {
+        Ok(answer) => assert!(["\"yes\"", "\"no\""].contains(&answer.text.trim()), "{answer:?}"),
+        Err(error) => assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}"),
+    }
 }

@@ -130,6 +130,28 @@ fn scoring_finds_the_prompt_of_a_text() {
 }
 
 #[test]
+fn prefixes_that_no_request_uses_are_dropped_and_used_ones_stay() {
+    let model = Tiny::default().load_with(|config| {
+        config.n_ctx = Some(256);
+        config.shared_cells = Some(6_000);
+    });
+    let used = greedy(&text(1_000, 100), 2);
+    for n in 0..60 {
+        block_on(model.generate(&greedy(&text(n, 20), 2))).unwrap();
+        if n % 10 == 0 {
+            block_on(model.generate(&used)).unwrap();
+        }
+    }
+    let stats = model.stats();
+    // 61 different texts of about 22 tokens; the memory has room for all of them.
+    assert!(stats.used_cells < 3_000, "{stats:?}");
+    assert!((25..=40).contains(&stats.cached_prefixes), "{stats:?}");
+    let before = stats.reused_tokens;
+    block_on(model.generate(&used)).unwrap();
+    assert!(model.stats().reused_tokens - before > 90);
+}
+
+#[test]
 fn the_cache_stays_within_its_cells() {
     let model = Tiny::default().load_with(|config| {
         config.n_ctx = Some(256);

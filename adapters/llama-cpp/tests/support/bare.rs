@@ -23,7 +23,11 @@ pub(crate) struct Bare(pub(crate) LlamaModel);
 
 impl Bare {
     pub(crate) fn load(path: &Path) -> Self {
-        let params = LlamaModelParams::default().with_n_gpu_layers(0);
+        Self::load_on(path, 0)
+    }
+
+    pub(crate) fn load_on(path: &Path, gpu_layers: u32) -> Self {
+        let params = LlamaModelParams::default().with_n_gpu_layers(gpu_layers);
         Self(LlamaModel::load_from_file(backend().unwrap(), path, &params).unwrap())
     }
 

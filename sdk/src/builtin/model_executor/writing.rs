@@ -119,12 +119,12 @@ impl Run<'_> {
             let chat = Chat::new(&model.capabilities().model, request, None);
             let mut reply = model.generate(request).instrument(chat.span.clone()).await;
             if request.json_schema.is_some()
-                && reply.as_ref().is_err_and(|error| {
-                    matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Invalid)
-                        && too_long(error).is_none()
-                })
+                && let Err(error) = &reply
+                && matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Invalid)
+                && too_long(error).is_none()
             {
                 // A tool's schema has a keyword that this model cannot be held to.
+                tracing::warn!(attempt = %self.attempt.id, %error, "the model is not held to the form of an action");
                 let free = GenerateRequest {
                     json_schema: None,
                     ..(**request).clone()

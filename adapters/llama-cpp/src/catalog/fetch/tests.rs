@@ -48,9 +48,11 @@ fn fetch(client: &Client) -> (Result<PathBuf>, Vec<String>) {
     (path, said)
 }
 
-/// All that lies in the cache.
+/// All that lies in the cache, but for the file that fetches wait on.
 fn kept(client: &Client) -> Vec<PathBuf> {
-    entries(&client.cache).unwrap_or_default()
+    let mut kept = entries(&client.cache).unwrap_or_default();
+    kept.retain(|path| path.extension().is_none_or(|ending| ending != "lock"));
+    kept
 }
 
 #[test]
@@ -70,6 +72,30 @@ fn parts_are_joined_once_and_kept() {
     let (again, said) = fetch(&client);
     assert_eq!((again.unwrap(), said.len()), (path, 0));
     assert_eq!(kept(&client), [client.cache.join("tiny")]);
+}
+
+#[test]
+fn programs_that_fetch_at_once_fetch_once() {
+    let slow = format!("sleep 1\necho \"$2\" >>\"$0.calls\"\n{RIGHT}");
+    let (client, _root) = client("at-once", &slow);
+    let (first, second) = thread::scope(|scope| {
+        let first = scope.spawn(|| fetch(&client));
+        let second = scope.spawn(|| fetch(&client));
+        (first.join().unwrap(), second.join().unwrap())
+    });
+    assert_eq!(first.0.unwrap(), second.0.unwrap());
+    let calls = fs::read_to_string(client.python.with_file_name("python.calls")).unwrap();
+    assert_eq!(calls.lines().filter(|call| *call == "pip").count(), 1);
+    let waited = |line: &String| line == "another program is fetching tiny";
+    assert!(first.1.iter().chain(&second.1).any(waited));
+}
+
+#[test]
+fn a_client_that_says_much_before_it_fails_is_not_kept_waiting() {
+    let much = "i=0; while [ $i -lt 3000 ]; do echo 'a line of more than sixty-four characters, so that a pipe is full' >&2; i=$((i+1)); done; exit 1";
+    let (client, _root) = client("much", much);
+    let error = fetch(&client).0.unwrap_err();
+    assert!(error.to_string().contains("so that a pipe is full"), "{error}");
 }
 
 #[test]
