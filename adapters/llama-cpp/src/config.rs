@@ -119,6 +119,10 @@ pub struct LlamaConfig {
     /// Whether the model thinks before it answers (as its template has it).
     #[serde(default)]
     pub thinking: Thinking,
+    /// A generation whose last tokens, so many, are a phrase of at most a quarter of them again and again ends with
+    /// [`FinishReason::Repeats`](journeyman::contract::FinishReason::Repeats), 16 or more (128). Small models fall into such loops,
+    /// and fill an answer's limit with them. `None`: never, for a model that must write much of the same.
+    pub most_repeated: Option<u32>,
     /// Adapters (LoRA, in GGUF) that are loaded with the model, by the names that requests use (none).
     /// [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter) loads more later.
     pub adapters: BTreeMap<String, PathBuf>,
@@ -144,6 +148,7 @@ impl LlamaConfig {
             precision: Precision::Half,
             template: Template::Auto,
             thinking: Thinking::Template,
+            most_repeated: Some(128),
             adapters: BTreeMap::new(),
             backends: None,
         }
@@ -210,6 +215,11 @@ impl LlamaConfig {
             && cells > 1 << 24
         {
             return out_of_range("shared_cells", cells, "at most 16,777,216");
+        }
+        if let Some(tokens) = self.most_repeated
+            && tokens < 16
+        {
+            return out_of_range("most_repeated", tokens, "16 or more");
         }
         if self.max_waiting == 0 {
             return out_of_range("max_waiting", 0, "1 or more");

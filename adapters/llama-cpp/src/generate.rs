@@ -159,11 +159,7 @@ impl Tools {
     /// cannot be used is all text.
     fn read(self, text: String, finish: FinishReason) -> Result<(String, Vec<NativeCall>)> {
         // Arguments that were cut off do not end.
-        let end = if finish == FinishReason::Length {
-            ""
-        } else {
-            self.end
-        };
+        let end = if finish.is_cut() { "" } else { self.end };
         let whole = format!("{}{text}{end}", self.begun);
         let answer = self.form.read(&whole);
         match self.calls.read(answer.calls, finish) {
@@ -271,10 +267,25 @@ impl Writing {
             Some(FinishReason::Stop)
         } else if self.left() == 0 {
             Some(FinishReason::Length)
+        } else if self.repeats(renderer.most_repeated) {
+            Some(FinishReason::Repeats)
         } else {
             None
         };
         Ok(finish)
+    }
+
+    /// Whether the last tokens, `most` of them, are one phrase again and again; seen at one token in eight.
+    fn repeats(&self, most: Option<usize>) -> bool {
+        let Some(most) = most.filter(|_| self.written().is_multiple_of(8)) else {
+            return false;
+        };
+        let written = &self.tokens[self.prompt..];
+        let Some(last) = written.len().checked_sub(most) else {
+            return false;
+        };
+        (1..=(most / 4).min(last))
+            .any(|phrase| written[last..] == written[last - phrase..written.len() - phrase])
     }
 
     /// # Errors

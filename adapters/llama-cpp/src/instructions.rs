@@ -64,7 +64,9 @@ fn refuse(operation: &'static str, needed: &[(&str, bool)]) -> Result<()> {
         operation,
         format!("llama.cpp was compiled for instructions that this processor lacks: {lacking}"),
     )
-    .hint("build with the feature `dynamic-backends`, which has a library for each kind of processor"))
+    .hint(
+        "build with the feature `dynamic-backends`, which has a library for each kind of processor",
+    ))
 }
 
 /// Warns once in a process.
@@ -93,7 +95,10 @@ mod tests {
         let error = refuse("LlamaCpp::load", &[("AVX2", false), ("FMA", true)]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         let text = error.to_string();
-        assert!(text.contains("lacks: AVX2") && !text.contains("FMA"), "{text}");
+        assert!(
+            text.contains("lacks: AVX2") && !text.contains("FMA"),
+            "{text}"
+        );
         assert!(error.hint_text().unwrap().contains("dynamic-backends"));
         refuse("LlamaCpp::load", &[("AVX2", true)]).unwrap();
         // What runs this test runs llama.cpp.

@@ -44,6 +44,8 @@ pub(crate) struct Renderer {
     splitting: Splitting,
     template: Option<ChatTemplate>,
     thinking: Thinking,
+    /// The tokens of a phrase that is written again and again, after which a text is ended.
+    pub(crate) most_repeated: Option<usize>,
     grammars: Grammars,
     /// Maximum tokens of prompt and output.
     pub(crate) context: usize,
@@ -83,6 +85,7 @@ impl Renderer {
             model,
             template,
             thinking: config.thinking,
+            most_repeated: config.most_repeated.map(|tokens| tokens as usize),
             grammars: Grammars::default(),
             context,
             longest_token,

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::{
     contract::{
-        Dialect, FitQuestion, Generation, ModelCapabilities, ScoringPair, TurnMove, TurnView,
+        Dialect, FinishReason, FitQuestion, Generation, ModelCapabilities, ScoringPair, TurnMove,
+        TurnView,
     },
     domain::{Action, Message, Prompt, Skill, Span, Speaker, Step, StepNote, ToolDefinition},
     error::Result,
@@ -122,6 +123,9 @@ impl Dialect for ChatDialect {
                     notes,
                     used: cited.used,
                 });
+            }
+            Err(_) if reply.finish == FinishReason::Repeats => {
+                FinishReason::SAYS_THE_SAME.to_owned()
             }
             Err(reason) => reason,
         };

@@ -228,6 +228,25 @@ pub enum FinishReason {
     Stop,
     /// The token limit or the context was used up.
     Length,
+    /// The model wrote the same tokens again and again, and was ended.
+    Repeats,
+}
+
+impl FinishReason {
+    /// Why an answer that [`Repeats`](Self::Repeats) cannot be used, in words for a model.
+    pub(crate) const SAYS_THE_SAME: &str = "the answer says the same again and again";
+
+    /// Whether the model would have gone on.
+    ///
+    /// ```
+    /// use journeyman::contract::FinishReason;
+    ///
+    /// assert!(FinishReason::Length.is_cut() && FinishReason::Repeats.is_cut());
+    /// assert!(!FinishReason::Stop.is_cut());
+    /// ```
+    pub fn is_cut(self) -> bool {
+        matches!(self, Self::Length | Self::Repeats)
+    }
 }
 
 /// A model's answer to a [`GenerateRequest`].

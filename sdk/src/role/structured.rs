@@ -241,6 +241,11 @@ impl Structured {
     fn read(&self, answer: &Generation) -> Result<Value, Unusable> {
         let value = self.value(&answer.text).map_err(|fault| {
             match fault {
+                NoObject::Unfinished | NoObject::Absent
+                    if answer.finish == FinishReason::Repeats =>
+                {
+                    Unusable::None(FinishReason::SAYS_THE_SAME)
+                }
                 NoObject::Unfinished => Unusable::CutOff,
                 NoObject::Malformed { line, column } => Unusable::Malformed(format!(
                     "the JSON is not valid at line {line} column {column}"
@@ -254,7 +259,7 @@ impl Structured {
                 }
                 NoObject::TooLong => Unusable::None("the answer is longer than 1 MiB"),
                 // Also the case of reasoning that used all tokens.
-                NoObject::Absent if answer.finish == FinishReason::Length => Unusable::CutOff,
+                NoObject::Absent if answer.finish.is_cut() => Unusable::CutOff,
                 NoObject::Absent => Unusable::None("there is no such JSON in the answer"),
             }
         })?;

@@ -259,6 +259,7 @@ impl Chat {
         let reason = match generation.finish {
             FinishReason::EndOfText | FinishReason::Stop => "stop",
             FinishReason::Length => "length",
+            FinishReason::Repeats => "repeats",
         };
         span.record("gen_ai.response.model", generation.model.as_str());
         span.record("gen_ai.response.finish_reasons", reason);

@@ -117,13 +117,13 @@ impl ToolCalls {
         Some(schema)
     }
 
-    /// Reads the calls of an answer. In an answer that was cut (`Length`) the last call is left out if it is not whole.
+    /// Reads the calls of an answer. In an answer that was cut ([`FinishReason::is_cut`]) the last call is left out if it is not whole.
     ///
     /// # Errors
     /// `Model` for a call of an unknown tool, arguments that are no JSON object of the tool's schema, and calls that the
     /// choice does not permit or demands. The error repeats no argument.
     pub fn read(&self, written: Vec<WrittenCall>, finish: FinishReason) -> Result<Vec<NativeCall>> {
-        let (count, is_cut) = (written.len(), finish == FinishReason::Length);
+        let (count, is_cut) = (written.len(), finish.is_cut());
         let mut calls = Vec::with_capacity(count);
         for (at, written) in written.into_iter().enumerate() {
             match self.one(written) {

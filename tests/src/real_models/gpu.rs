@@ -123,8 +123,8 @@ pub(super) fn run(figures: &mut Figures<'_>, bundled: &Path) -> Outcome {
 /// The GPU that models go to.
 fn card() -> Result<Device, Failure> {
     let mut devices = devices()?.into_iter();
-    let gpu = devices
-        .find(|device| matches!(device.kind, DeviceKind::Gpu | DeviceKind::IntegratedGpu));
+    let gpu =
+        devices.find(|device| matches!(device.kind, DeviceKind::Gpu | DeviceKind::IntegratedGpu));
     Ok(gpu.ok_or("llama.cpp finds no GPU: `journeyman model devices` lists what it finds")?)
 }
 
@@ -165,9 +165,8 @@ fn speed(path: &Path, seed: Seed) -> Result<Speed, Failure> {
 
 /// Milliseconds for the scores of ten candidates behind a task.
 fn gate(model: &Arc<LlamaCpp>, seed: Seed) -> Result<f64, Failure> {
-    let text = |what: &str, number: u64, tokens: usize| {
-        words(model, seed.derive(what, number), tokens)
-    };
+    let text =
+        |what: &str, number: u64, tokens: usize| words(model, seed.derive(what, number), tokens);
     let request = ScoreRequest {
         prompt: Prompt {
             messages: vec![Message::data(Speaker::User, text("task", 0, 64))],

@@ -56,11 +56,7 @@ pub(super) fn record(figures: &mut Figures<'_>, name: &str, path: &Path) -> Outc
 }
 
 /// The ratio and our tokens per second, with so many layers on GPUs.
-pub(super) fn measure(
-    path: &Path,
-    seed: Seed,
-    gpu_layers: u32,
-) -> Result<(f64, f64), Failure> {
+pub(super) fn measure(path: &Path, seed: Seed, gpu_layers: u32) -> Result<(f64, f64), Failure> {
     let mut config = LlamaConfig::new(path);
     config.n_ctx = Some(2_048);
     let model = LlamaCpp::load(config)?;

@@ -58,6 +58,7 @@ pub(super) async fn generate(command: &Generate, json: bool) -> Result<Answer> {
         FinishReason::EndOfText => "the model ended the text",
         FinishReason::Stop => "a stop text was written",
         FinishReason::Length => "the limit of tokens or the context is reached",
+        FinishReason::Repeats => "the model wrote the same again and again",
         _ => "it ended",
     };
     tell(&format!(

@@ -43,6 +43,29 @@ fn records_are_whole() {
 }
 
 #[test]
+fn a_text_that_says_the_same_again_and_again_is_ended() {
+    let written = |seed: u64, most: Option<u32>| {
+        let tiny = Tiny {
+            seed,
+            ..Tiny::default()
+        };
+        let model = tiny.load_with(|config| config.most_repeated = most);
+        generate(&model, &greedy(400))
+    };
+    let ended = (1..10).map(|seed| (seed, written(seed, Some(32))));
+    let mut ended = ended.filter(|(_, got)| got.finish == FinishReason::Repeats);
+    let (seed, got) = ended.next().expect("random weights fall into a loop");
+    let last = got.ids.len() - 32;
+    let is_phrase =
+        |length: usize| got.ids[last..] == got.ids[last - length..got.ids.len() - length];
+    assert!((1..=8).any(is_phrase), "{got:?}");
+    // It goes on where that is wanted, and up to there it is the same.
+    let longer = written(seed, None);
+    assert_eq!(longer.finish, FinishReason::Length);
+    assert_eq!(longer.ids[..got.ids.len()], got.ids);
+}
+
+#[test]
 fn nothing_depends_on_what_ran_before() {
     let load = || Tiny::default().load_with(|config| config.deterministic = true);
     let model = load();

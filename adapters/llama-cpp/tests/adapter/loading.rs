@@ -207,7 +207,10 @@ fn a_model_without_an_end_token_writes_to_its_limit() {
     held.json_schema = Some(serde_json::json!({"enum": ["yes", "no"]}));
     // Its answer ends where its JSON does, or it is told that the model cannot be held to it.
     match block_on(model.generate(&held)) {
-        Ok(answer) => assert!(["\"yes\"", "\"no\""].contains(&answer.text.trim()), "{answer:?}"),
+        Ok(answer) => assert!(
+            ["\"yes\"", "\"no\""].contains(&answer.text.trim()),
+            "{answer:?}"
+        ),
         Err(error) => assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}"),
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn read(reply: &Generation, tools: &[ToolDefinition]) -> Result<Actio
     }
     let text = without_thinking(&reply.text);
     let text = text.trim();
-    let is_cut = reply.finish == FinishReason::Length;
+    let is_cut = reply.finish.is_cut();
     let opens = ["{", "[{", "```json"]
         .iter()
         .any(|open| text.starts_with(open));
@@ -53,6 +53,7 @@ pub(super) fn read(reply: &Generation, tools: &[ToolDefinition]) -> Result<Actio
             Err("the thoughts take all tokens of the answer".to_owned())
         }
         _ if text.is_empty() => Err("the answer is empty".to_owned()),
+        _ if reply.finish == FinishReason::Repeats => Err(FinishReason::SAYS_THE_SAME.to_owned()),
         _ if is_cut => Err("the answer is cut at its limit of tokens".to_owned()),
         _ => Ok(Action::Message(text.to_owned())),
     }

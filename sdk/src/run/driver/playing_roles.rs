@@ -7,8 +7,8 @@ use tracing::Instrument;
 use super::performer::Performer;
 use crate::{
     contract::{
-        FailedAnswer, GenerateRequest, Generation, LanguageModel, RoleAnswer, RoleRequest,
-        RoleTask, Roles, TokenCount,
+        FailedAnswer, FinishReason, GenerateRequest, Generation, LanguageModel, RoleAnswer,
+        RoleRequest, RoleTask, Roles, TokenCount,
     },
     domain::{Role, Usage},
     error::{Error, ErrorKind, Result},
@@ -88,9 +88,10 @@ impl Performer {
         };
         let (model, roles) = (model.as_ref(), roles.as_ref());
         let first = RoleRequest::new(ask, seed.derive("round", 0));
-        let text = self.ask(model, roles, first, spent).await?;
+        let (text, finish) = self.ask(model, roles, first, spent).await?;
         let fault = match self.read(roles, &first, &text, spent) {
             Ok(played) => return Ok(Some(played)),
+            Err(_) if finish == FinishReason::Repeats => FinishReason::SAYS_THE_SAME.to_owned(),
             Err(fault) => fault.to_string(),
         };
         let second = RoleRequest {
@@ -101,7 +102,7 @@ impl Performer {
             }),
             ..first
         };
-        let repaired = self.ask(model, roles, second, spent).await?;
+        let (repaired, _) = self.ask(model, roles, second, spent).await?;
         match self.read(roles, &second, &repaired, spent) {
             Ok(played) => Ok(Some(played)),
             Err(again) => match roles.fallback(ask) {
@@ -146,7 +147,7 @@ impl Performer {
         roles: &dyn Roles,
         request: RoleRequest<'_>,
         spent: &mut Spent,
-    ) -> Result<String> {
+    ) -> Result<(String, FinishReason)> {
         let role = request.task.role();
         let (request, generation) = self.generated(model, roles, request, spent).await?;
         let mut text = generation.text.clone();
@@ -164,7 +165,7 @@ impl Performer {
                 None => spent.incomplete = true,
             }
         }
-        Ok(text)
+        Ok((text, generation.finish))
     }
 
     /// Sends a prompt that fits. A prompt that the model refuses as too long although an estimate said that it fits is shortened

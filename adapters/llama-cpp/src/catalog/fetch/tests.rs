@@ -95,7 +95,10 @@ fn a_client_that_says_much_before_it_fails_is_not_kept_waiting() {
     let much = "i=0; while [ $i -lt 3000 ]; do echo 'a line of more than sixty-four characters, so that a pipe is full' >&2; i=$((i+1)); done; exit 1";
     let (client, _root) = client("much", much);
     let error = fetch(&client).0.unwrap_err();
-    assert!(error.to_string().contains("so that a pipe is full"), "{error}");
+    assert!(
+        error.to_string().contains("so that a pipe is full"),
+        "{error}"
+    );
 }
 
 #[test]
