@@ -34,7 +34,7 @@ print(*(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["packa
     cp -L "$CARGO_TARGET_DIR"/debug/lib{llama,ggml,ggml-base}.so "$out"/backends/*.so "$folder/gpu/"
     cp "$root/examples/apprentice/general.gguf" "$folder/gpu/examples/apprentice/"
     cp -r "$sources"/llama.cpp/ggml/{CMakeLists.txt,cmake,include} "$folder/gpu/ggml/"
-    find "$sources/llama.cpp/ggml/src" -maxdepth 1 -type f -exec cp {} "$folder/gpu/ggml/src/" +
+    find "$sources/llama.cpp/ggml/src" -maxdepth 1 -type f -exec cp -t "$folder/gpu/ggml/src" {} +
     cp -r "$sources"/llama.cpp/ggml/src/ggml-{cuda,vulkan} "$folder/gpu/ggml/src/"
     cp -r "$root/adapters/llama-cpp/tests/vulkan/include" "$folder/gpu/"
     cp "$here/gpu.sh" "$folder/gpu/"

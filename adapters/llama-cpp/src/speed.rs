@@ -8,9 +8,9 @@ use llama_cpp_2::token::LlamaToken;
 use crate::context::{Context, Row, Sequence};
 
 /// Tokens of the prompt that is read.
-const READ: usize = 32;
+const READ: usize = 16;
 /// Tokens that are written after it.
-const WRITTEN: usize = 4;
+const WRITTEN: usize = 2;
 
 /// How long a token takes to be read in a batch, and to be written one by one; `None` where there is no room to measure. The
 /// memory is empty afterwards. The first decode also brings the weights into memory, so that one comes before.
