@@ -34,8 +34,10 @@ print(*(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["packa
     cp -L "$CARGO_TARGET_DIR"/debug/lib{llama,ggml,ggml-base}.so "$out"/backends/*.so "$folder/gpu/"
     cp "$root/examples/apprentice/general.gguf" "$folder/gpu/examples/apprentice/"
     cp -r "$sources"/llama.cpp/ggml/{CMakeLists.txt,cmake,include} "$folder/gpu/ggml/"
+    # What the crate leaves out and CMake wants.
+    touch "$folder/gpu/ggml/ggml.pc.in"
     find "$sources/llama.cpp/ggml/src" -maxdepth 1 -type f -exec cp -t "$folder/gpu/ggml/src" {} +
-    cp -r "$sources"/llama.cpp/ggml/src/ggml-{cuda,vulkan} "$folder/gpu/ggml/src/"
+    cp -r "$sources"/llama.cpp/ggml/src/ggml-{cpu,cuda,vulkan} "$folder/gpu/ggml/src/"
     cp -r "$root/adapters/llama-cpp/tests/vulkan/include" "$folder/gpu/"
     cp "$here/gpu.sh" "$folder/gpu/"
     mkdir -p "$(dirname "$file")"
@@ -73,7 +75,7 @@ build() {
 }
 
 run() {
-    build "$1"
+    build "${1:-}"
     shift
     export JOURNEYMAN_ROOT=$here JOURNEYMAN_GPU_BACKENDS=$here/backends JOURNEYMAN_OUT=${JOURNEYMAN_OUT:-$here/out}
     exec "$here/figures" gpu "$@"
@@ -83,7 +85,7 @@ case ${1:-} in
 pack) pack "${2:?name the file to write}" ;;
 run) run "${@:2}" ;;
 *)
-    sed -n '2,8p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,7p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

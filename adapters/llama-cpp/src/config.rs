@@ -119,9 +119,11 @@ pub struct LlamaConfig {
     /// Whether the model thinks before it answers (as its template has it).
     #[serde(default)]
     pub thinking: Thinking,
-    /// A generation whose last tokens, so many, are a phrase of at most a quarter of them again and again ends with
-    /// [`FinishReason::Repeats`](journeyman::contract::FinishReason::Repeats), 16 or more (128). Small models fall into such loops,
-    /// and fill an answer's limit with them. `None`: never, for a model that must write much of the same.
+    /// Ends a generation that repeats one phrase, of at most a quarter of this number of tokens, for this many tokens (128; at least
+    /// 16), with [`FinishReason::Repeats`](journeyman::contract::FinishReason::Repeats); thoughts that repeat themselves are ended, and
+    /// the answer follows. It is looked for at every eighth token. Small models fill an answer's limit with such loops. `None`: never,
+    /// for a model that has to write much of the same.
+    #[serde(default = "most_repeated")]
     pub most_repeated: Option<u32>,
     /// Adapters (LoRA, in GGUF) that are loaded with the model, by the names that requests use (none).
     /// [`LlamaCpp::load_adapter`](crate::LlamaCpp::load_adapter) loads more later.
@@ -130,6 +132,11 @@ pub struct LlamaConfig {
     /// [`load_backends`](crate::load_backends) does. A worker process needs the folder here. Only in a build with the
     /// feature `dynamic-backends`.
     pub backends: Option<PathBuf>,
+}
+
+/// The default.
+fn most_repeated() -> Option<u32> {
+    Some(128)
 }
 
 impl LlamaConfig {
@@ -148,7 +155,7 @@ impl LlamaConfig {
             precision: Precision::Half,
             template: Template::Auto,
             thinking: Thinking::Template,
-            most_repeated: Some(128),
+            most_repeated: most_repeated(),
             adapters: BTreeMap::new(),
             backends: None,
         }

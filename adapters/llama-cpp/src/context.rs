@@ -30,7 +30,7 @@ use crate::{
 const FLASH_ATTENTION_AUTO: i32 = -1;
 /// llama.cpp's `LLAMA_FLASH_ATTN_TYPE_DISABLED`.
 const FLASH_ATTENTION_OFF: i32 = 0;
-/// Tokens that cached prefixes may always have.
+/// Cells that cached prefixes may always hold.
 const LEAST_CACHED: usize = 2048;
 /// Maximum bytes of logits that one decode writes.
 const LOGITS_BYTES: usize = 128 << 20;
@@ -40,7 +40,7 @@ const LOGITS_BYTES: usize = 128 << 20;
 pub(crate) struct Limits {
     /// Cells of KV memory, for all sequences together.
     pub(crate) cells: usize,
-    /// Tokens that cached prefixes may have together: the look at a cell that belongs to another text is cheap, not free.
+    /// Cells that cached prefixes may hold together: the look at a cell that belongs to another text is cheap, not free.
     pub(crate) cached: usize,
     /// Maximum tokens in one decode.
     pub(crate) batch: usize,
@@ -60,7 +60,7 @@ impl Limits {
         let cells = context + config.shared_cells_for(context);
         Self {
             cells: cells as usize,
-            cached: (context as usize).max(LEAST_CACHED),
+            cached: (context.max(config.shared_cells.unwrap_or(0)) as usize).max(LEAST_CACHED),
             batch: config.n_batch as usize,
             // llama.cpp asserts that its memory has a cell for each.
             sequences: config.n_seq_max.min(cells) as usize,
@@ -147,6 +147,11 @@ impl Sequence {
 
     pub(crate) fn tokens(&self) -> &[LlamaToken] {
         &self.tokens
+    }
+
+    /// What stands for its cells: a cell that two sequences share is the same in both.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = usize> {
+        self.cells.iter().map(|cell| Arc::as_ptr(cell).addr())
     }
 
     /// The row of a token `ahead` positions after the sequence's end.

@@ -267,7 +267,7 @@ impl Writing {
             Some(FinishReason::Stop)
         } else if self.left() == 0 {
             Some(FinishReason::Length)
-        } else if self.repeats(renderer.most_repeated) {
+        } else if self.repeats(renderer.most_repeated) && !self.thoughts.end() {
             Some(FinishReason::Repeats)
         } else {
             None
@@ -280,7 +280,9 @@ impl Writing {
         let Some(most) = most.filter(|_| self.written().is_multiple_of(8)) else {
             return false;
         };
-        let written = &self.tokens[self.prompt..];
+        // What the adapter wrote to end thoughts is not the model's, and the answer begins behind it.
+        let begin = self.forced.last().map_or(0, |place| place + 1);
+        let written = &self.tokens[self.prompt + begin..];
         let Some(last) = written.len().checked_sub(most) else {
             return false;
         };

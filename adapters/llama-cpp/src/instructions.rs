@@ -38,16 +38,25 @@ pub fn unused_instructions() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// Refuses a processor without the instructions that llama.cpp was compiled for, whose use would end the process.
+/// Refuses a processor without the instructions that llama.cpp was compiled for, whose use would end the process. Nothing is refused
+/// where the builder chose the instructions.
 pub(crate) fn require(operation: &'static str) -> Result<()> {
-    #[cfg(all(target_arch = "x86_64", not(feature = "dynamic-backends")))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        usual_instructions,
+        not(feature = "dynamic-backends")
+    ))]
     let needed = [
         ("AVX2", std::is_x86_feature_detected!("avx2")),
         ("FMA", std::is_x86_feature_detected!("fma")),
         ("F16C", std::is_x86_feature_detected!("f16c")),
         ("BMI2", std::is_x86_feature_detected!("bmi2")),
     ];
-    #[cfg(not(all(target_arch = "x86_64", not(feature = "dynamic-backends"))))]
+    #[cfg(not(all(
+        target_arch = "x86_64",
+        usual_instructions,
+        not(feature = "dynamic-backends")
+    )))]
     let needed: [(&str, bool); 0] = [];
     refuse(operation, &needed)
 }

@@ -1,14 +1,15 @@
 //! [`LlamaCpp`]: a loaded language model.
 
-use std::{fmt, panic::resume_unwind, sync::Arc, thread};
+use std::{fmt, sync::Arc, thread};
 
 use journeyman::{Error, ModelId, Result, contract::ModelCapabilities};
 use llama_cpp_2::model::LlamaModel;
 
 use crate::{
-    adapter_digests::AdapterDigests, config::LlamaConfig, constrain, context::Limits, devices,
-    digest::FileHash, fit::Plan, gguf, instructions, lora, render::Renderer, setup::Setup,
-    stats::EngineStats, weights::load_model, worker::Worker,
+    adapter_digests::AdapterDigests, config::LlamaConfig, constrain, context::Limits,
+    convert::worker_failed, cores::Threads, devices, digest::FileHash, fit::Plan, gguf,
+    instructions, lora, render::Renderer, setup::Setup, stats::EngineStats, weights::load_model,
+    worker::Worker,
 };
 
 const LOAD: &str = "LlamaCpp::load";
@@ -44,7 +45,7 @@ impl LlamaCpp {
     /// - `Invalid`: not a GGUF, or a value of the configuration is out of range.
     /// - `Corrupt`: a GGUF that is cut off or damaged.
     /// - `Unsupported`: not a language model, its chat template is missing or cannot be used, or layers are assigned to
-    ///   a GPU and there is none.
+    ///   a GPU and there is none; or the processor lacks instructions that llama.cpp was compiled for.
     /// - `Unavailable`: the file cannot be read, memory is too small, or no backend is loaded; and the errors of
     ///   [`load_backends`](crate::load_backends) where the configuration names a folder.
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
@@ -57,10 +58,12 @@ impl LlamaCpp {
         config.check()?;
         devices::ensure_devices(LOAD, config.backends.as_deref())?;
         let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
-        // A number that the host names stays, and so does that of a model whose answers repeat to the byte.
-        let yields = config.threads.is_none() && !config.deterministic;
+        let host_chose = config.threads.is_some();
         let config = config.with_threads(header.sizes.weights());
         let plan = Plan::of(&config, &header)?;
+        // A number that the host names stays, and so does that of a model whose answers repeat to the byte. Where a GPU computes
+        // all layers, cores hardly matter.
+        let yields = !host_chose && !config.deterministic && plan.gpu_layers < plan.layers;
         let path = config.path.clone();
         let with_path = |error: Error| error.with("path", path.display());
         let context = plan.context;
@@ -83,7 +86,8 @@ impl LlamaCpp {
             file,
             renderer,
             weights,
-        } = Parts::load(&config, &plan, known).map_err(with_path)?;
+            threads,
+        } = Parts::load(&config, &plan, yields, known).map_err(with_path)?;
         let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
         let name = header.name.or(stem.map(Into::into)).unwrap_or_default();
         let id = ModelId::new(format!("{name}@{}", file.short()));
@@ -93,15 +97,13 @@ impl LlamaCpp {
         let setup = Setup {
             limits: Limits::new(&config, context, !header.slides),
             gpu_layers: plan.gpu_layers,
-            // Where a GPU computes all layers, cores hardly matter.
-            yields: yields && plan.gpu_layers < plan.layers,
             config,
             renderer: renderer.clone(),
             id: id.clone(),
             file: file.clone(),
             digests: digests.clone(),
         };
-        let (worker, speed) = Worker::start(setup, weights).map_err(with_path)?;
+        let (worker, speed) = Worker::start(setup, weights, threads).map_err(with_path)?;
 
         let mut capabilities = ModelCapabilities::new(id, context as usize);
         capabilities.score = true;
@@ -156,29 +158,41 @@ struct Parts {
     file: FileHash,
     renderer: Arc<Renderer>,
     weights: LlamaModel,
+    /// Counts, since before the others were read, who computes.
+    threads: Threads,
 }
 
 impl Parts {
-    /// Reads them at the same time.
-    fn load(config: &LlamaConfig, plan: &Plan, known: Option<&FileHash>) -> Result<Self> {
+    /// Reads them, and hashes the file meanwhile.
+    fn load(
+        config: &LlamaConfig,
+        plan: &Plan,
+        yields: bool,
+        known: Option<&FileHash>,
+    ) -> Result<Self> {
+        let threads = Threads::new(config.threads.unwrap_or(1), yields);
         thread::scope(|scope| {
-            let file = scope.spawn(|| FileHash::of(LOAD, &config.path, known));
-            let weights = scope.spawn(|| load_model(config, Some(plan.gpu_layers)));
-            // The vocabulary is loaded separately: texts are tokenized on the caller's thread, and the worker changes its
-            // own model's adapters.
-            let renderer = load_model(config, None)
-                .and_then(|vocabulary| Renderer::new(vocabulary, config, plan.context as usize));
+            let file = thread::Builder::new()
+                .spawn_scoped(scope, || FileHash::of(LOAD, &config.path, known))
+                .map_err(|error| {
+                    worker_failed(LOAD, "the system starts no thread").source_from(error)
+                })?;
+            // The vocabulary is loaded separately: texts are tokenized on the caller's thread, and the worker changes its own
+            // model's adapters. It comes first, for a template that cannot be used is found by it.
+            let vocabulary = load_model(config, None)?;
+            let renderer = Renderer::new(vocabulary, config, plan.context as usize)?;
+            let weights = load_model(config, Some(plan.gpu_layers))?;
+            let file = file
+                .join()
+                .unwrap_or_else(|_| Err(worker_failed(LOAD, "hashing the file panicked")))?;
             Ok(Self {
-                file: joined(file)?,
-                renderer: renderer.map(Arc::new)?,
-                weights: joined(weights)?,
+                file,
+                renderer: Arc::new(renderer),
+                weights,
+                threads,
             })
         })
     }
-}
-
-fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn warn_if_long(model: &ModelId, context: u32, trained: u32) {

@@ -1,12 +1,10 @@
 //! The prefix cache: decoded sequences of finished requests, kept for requests that begin with the same tokens.
 
+use std::collections::HashSet;
+
 use llama_cpp_2::token::LlamaToken;
 
 use crate::context::{Context, Sequence};
-
-/// Uses of the cache, two for each request, after which a sequence that had none is dropped. A step looks at each of its cells, which
-/// costs about a four-thousandth of reading that token again, and a request takes about a hundred steps.
-const UNUSED: u64 = 64;
 
 /// A cached sequence that no request uses.
 #[derive(Debug)]
@@ -14,7 +12,7 @@ pub(crate) struct Idle {
     pub(crate) sequence: Sequence,
     /// The adapter that computed it.
     pub(crate) adapter: Option<String>,
-    /// The time of its last use; greater is later.
+    /// The number of requests that had ended at its last use.
     used: u64,
 }
 
@@ -22,6 +20,7 @@ pub(crate) struct Idle {
 #[derive(Debug, Default)]
 pub(crate) struct PrefixCache {
     idle: Vec<Idle>,
+    /// Requests that have ended.
     now: u64,
 }
 
@@ -56,7 +55,6 @@ impl PrefixCache {
         at: usize,
         len: usize,
     ) -> journeyman::Result<Option<Sequence>> {
-        self.now += 1;
         // A few markers that begin all texts do not count as a use.
         if 2 * len >= self.idle[at].sequence.len() {
             self.idle[at].used = self.now;
@@ -100,20 +98,26 @@ impl PrefixCache {
         });
     }
 
-    /// Drops sequences that were not used for long, and the least recently used of those with more than `most` tokens together, but
-    /// for the last; returns how many.
-    pub(crate) fn trim(&mut self, context: &mut Context<'_>, most: usize) -> u64 {
+    /// Drops sequences that the last `unused` requests did not use, and the least recently used ones while all together hold more than
+    /// `most` cells, but for the last; returns how many. Each step looks at all of these cells.
+    pub(crate) fn trim(&mut self, context: &mut Context<'_>, most: usize, unused: u64) -> u64 {
         let mut dropped = 0;
         while self.idle.len() > 1 {
             let oldest = self.idle.iter().map(|idle| idle.used).min();
-            let unused = oldest.is_some_and(|used| used + UNUSED < self.now);
-            if !unused && self.tokens() <= most {
+            let is_old = oldest.is_some_and(|used| used + unused < self.now);
+            if !is_old && (self.tokens() <= most || self.cells() <= most) {
                 break;
             }
             self.evict(context);
             dropped += 1;
         }
         dropped
+    }
+
+    /// The cells that the sequences hold, each counted once.
+    fn cells(&self) -> usize {
+        let cells = self.idle.iter().flat_map(|idle| idle.sequence.cells());
+        cells.collect::<HashSet<_>>().len()
     }
 
     /// Drops the least recently used sequence; false if there is none.

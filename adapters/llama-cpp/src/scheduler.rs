@@ -325,7 +325,8 @@ impl<'r> Scheduler<'r> {
         if let Some(trunk) = job.trunk.take() {
             self.cache.put(context, trunk, job.adapter.clone());
         }
-        self.stats.evicted += self.cache.trim(context, context.limits.cached);
+        let (most, unused) = (context.limits.cached, context.limits.sequences as u64);
+        self.stats.evicted += self.cache.trim(context, most, unused);
     }
 
     fn done(&mut self, job: Job, finish: FinishReason) {

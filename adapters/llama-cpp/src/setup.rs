@@ -15,8 +15,6 @@ pub(crate) struct Setup {
     pub(crate) renderer: Arc<Renderer>,
     pub(crate) limits: Limits,
     pub(crate) gpu_layers: u32,
-    /// Whether fewer threads compute while other programs hold cores.
-    pub(crate) yields: bool,
     pub(crate) id: ModelId,
     pub(crate) file: FileHash,
     pub(crate) digests: AdapterDigests,

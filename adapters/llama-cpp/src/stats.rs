@@ -20,7 +20,7 @@ pub struct EngineStats {
     pub reused_tokens: u64,
     /// Restarts of requests that returned their memory to an older one.
     pub preempted: u64,
-    /// Prefixes that were evicted from the cache: for lack of room, or because more than half a context was cached.
+    /// Prefixes that were evicted from the cache: for lack of room, because more than a context was cached, or because no request used them.
     pub evicted: u64,
     /// Requests being computed.
     pub active: usize,

@@ -49,7 +49,11 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// Starts the thread, and waits until its context is ready and the model's speed is measured.
-    pub(crate) fn start(setup: Setup, weights: LlamaModel) -> Result<(Self, Option<ModelSpeed>)> {
+    pub(crate) fn start(
+        setup: Setup,
+        weights: LlamaModel,
+        threads: Threads,
+    ) -> Result<(Self, Option<ModelSpeed>)> {
         let most_waiting = setup.config.max_waiting as usize;
         let (messages, queue) = mpsc::channel();
         let (ready, standing) = mpsc::channel();
@@ -64,7 +68,14 @@ impl Worker {
                     held: VecDeque::new(),
                     changes: VecDeque::new(),
                 };
-                if let Err(error) = run(&setup, weights, inbox, &ready, without_context, &shown) {
+                if let Err(error) = run(
+                    &setup,
+                    (weights, threads),
+                    inbox,
+                    &ready,
+                    without_context,
+                    &shown,
+                ) {
                     let _ = ready.send(Err(error));
                 }
             })
@@ -160,13 +171,12 @@ fn gone(operation: &'static str) -> Error {
 
 fn run(
     setup: &Setup,
-    mut model: LlamaModel,
+    (mut model, mut threads): (LlamaModel, Threads),
     mut inbox: Inbox,
     ready: &Sender<Result<Option<ModelSpeed>>>,
     lost: oneshot::Sender<Error>,
     stats: &Mutex<EngineStats>,
 ) -> Result<()> {
-    let mut threads = Threads::new(setup.limits.threads, setup.yields);
     let mut adapters = Adapters::load(&mut model, &setup.config.adapters)?;
     setup.digests.set(adapters.digests());
     let mut scheduler = Scheduler::new(&setup.renderer, &setup.id);

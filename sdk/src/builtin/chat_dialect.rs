@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use crate::{
     contract::{
-        Dialect, FinishReason, FitQuestion, Generation, ModelCapabilities, ScoringPair, TurnMove,
-        TurnView,
+        Dialect, FitQuestion, Generation, ModelCapabilities, ScoringPair, TurnMove, TurnView,
     },
     domain::{Action, Message, Prompt, Skill, Span, Speaker, Step, StepNote, ToolDefinition},
     error::Result,
@@ -124,10 +123,7 @@ impl Dialect for ChatDialect {
                     used: cited.used,
                 });
             }
-            Err(_) if reply.finish == FinishReason::Repeats => {
-                FinishReason::SAYS_THE_SAME.to_owned()
-            }
-            Err(reason) => reason,
+            Err(reason) => reply.finish.explain(reason),
         };
         let words = without_thinking(&reply.text).trim().to_owned();
         if view.replies.len() >= ANSWERS {

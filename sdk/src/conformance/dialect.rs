@@ -140,6 +140,7 @@ fn every_turn(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried<Vec<Vec<
                 FinishReason::Stop,
                 FinishReason::EndOfText,
                 FinishReason::Length,
+                FinishReason::Repeats,
             ] {
                 let reply = generation(text, finish);
                 all.push(moves(dialect, fixture, &injection, &reply)?);

@@ -233,8 +233,13 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
-    /// Why an answer that [`Repeats`](Self::Repeats) cannot be used, in words for a model.
-    pub(crate) const SAYS_THE_SAME: &str = "the answer says the same again and again";
+    /// Why an answer cannot be used, with this reason beside it, in words for a model.
+    pub(crate) fn explain(self, reason: String) -> String {
+        match self {
+            Self::Repeats => format!("{reason}; the answer says the same again and again"),
+            _ => reason,
+        }
+    }
 
     /// Whether the model would have gone on.
     ///

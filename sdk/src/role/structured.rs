@@ -244,7 +244,7 @@ impl Structured {
                 NoObject::Unfinished | NoObject::Absent
                     if answer.finish == FinishReason::Repeats =>
                 {
-                    Unusable::None(FinishReason::SAYS_THE_SAME)
+                    Unusable::None("the answer says the same again and again")
                 }
                 NoObject::Unfinished => Unusable::CutOff,
                 NoObject::Malformed { line, column } => Unusable::Malformed(format!(

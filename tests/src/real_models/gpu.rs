@@ -26,7 +26,7 @@ use shapes::{Quantization, Shape};
 
 use super::{
     file_name, median, precision,
-    speed::{WRITE, reading, words, writing},
+    speed::{WRITE, reading, tail, words, writing},
     streams,
 };
 use crate::{
@@ -142,10 +142,11 @@ fn speed(path: &Path, seed: Seed) -> Result<Speed, Failure> {
     let mut config = LlamaConfig::new(path);
     config.n_ctx = Some(4_096);
     let model = LlamaCpp::load(config)?;
+    let tail = tail(&model, seed)?;
     let (mut reads, mut writes, mut gates) = (Vec::new(), Vec::new(), Vec::new());
     for repeat in 0..=REPEATS {
         let seed = seed.derive("gpu", repeat);
-        let (read, written) = (reading(&model, seed, READ)?, writing(&model, seed)?);
+        let (read, written) = (reading(&model, seed, READ, tail)?, writing(&model, seed)?);
         let gate = gate(&model, seed)?;
         // The first time compiles what the device runs.
         if repeat > 0 {
@@ -206,10 +207,11 @@ fn bare(path: &Path) -> Result<[f64; 2], Failure> {
         context.decode(&mut batch)?;
         context.synchronize();
         let read = start.elapsed();
+        context.clear_kv_cache();
         let start = Instant::now();
         for at in 0..WRITE as i32 {
             batch.clear();
-            batch.add(LlamaToken(100 + at), READ as i32 + at, &[0], true)?;
+            batch.add(LlamaToken(100 + at), at, &[0], true)?;
             context.decode(&mut batch)?;
             context.synchronize();
         }

@@ -13,7 +13,7 @@ use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 
 use super::{
     file_name, median,
-    speed::{reading, writing},
+    speed::{reading, tail, writing},
 };
 use crate::figures::{Bound, Figures, Outcome};
 
@@ -62,16 +62,25 @@ impl TwoCores {
     }
 }
 
+/// Where measuring failed: what is measured later would be slow.
 impl Drop for TwoCores {
     fn drop(&mut self) {
-        // What is measured later would be slow, and tells that it is.
         let _ = stand_on(&self.before);
     }
 }
 
-/// The first two of a list of cores, such as `0-3,8`.
+/// The first two of a list of processors, such as `0-3,8`, that are no threads of one core; where all are, the first two.
 fn first_two(list: &str) -> Option<String> {
-    let mut cores = list.split(',').flat_map(|range| {
+    let all = cores_in(list);
+    let (first, rest) = all.split_first()?;
+    let siblings = format!("/sys/devices/system/cpu/cpu{first}/topology/thread_siblings_list");
+    let siblings = cores_in(fs::read_to_string(siblings).unwrap_or_default().trim());
+    let other = rest.iter().find(|core| !siblings.contains(core));
+    Some(format!("{first},{}", other.or(rest.first())?))
+}
+
+fn cores_in(list: &str) -> Vec<u32> {
+    let cores = list.split(',').flat_map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let number = |text: &str| text.trim().parse::<u32>().ok();
         match (number(first), number(last)) {
@@ -79,7 +88,7 @@ fn first_two(list: &str) -> Option<String> {
             _ => 0..0,
         }
     });
-    Some(format!("{},{}", cores.next()?, cores.next()?))
+    cores.collect()
 }
 
 fn stand_on(cores: &str) -> Result<(), Failure> {
@@ -108,15 +117,16 @@ pub(super) fn record(figures: &mut Figures<'_>, name: &str, path: &Path) -> Outc
 }
 
 fn measure(path: &Path, seed: Seed) -> Result<(f64, f64, u32), Failure> {
-    let _cores = TwoCores::take()?;
+    let cores = TwoCores::take()?;
     let mut config = LlamaConfig::new(path);
     config.n_ctx = Some(2_048);
     let model = LlamaCpp::load(config)?;
     let speed = |what: &str| -> Result<(f64, f64), Failure> {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let tail = tail(&model, seed)?;
         for repeat in 0..=REPEATS {
             let seed = seed.derive(what, repeat);
-            let (read, written) = (reading(&model, seed, 512)?, writing(&model, seed)?);
+            let (read, written) = (reading(&model, seed, 512, tail)?, writing(&model, seed)?);
             if repeat > 0 {
                 reads.push(read);
                 writes.push(written);
@@ -130,5 +140,6 @@ fn measure(path: &Path, seed: Seed) -> Result<(f64, f64, u32), Failure> {
     let beside = speed("beside")?;
     let threads = model.stats().threads;
     drop(busy);
+    stand_on(&cores.before)?;
     Ok((beside.0 / quiet.0, beside.1 / quiet.1, threads))
 }

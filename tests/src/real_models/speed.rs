@@ -49,9 +49,26 @@ pub(super) fn request(text: &str, max_tokens: usize) -> GenerateRequest {
     request
 }
 
-/// Tokens of the prompt that are read in a second.
-pub(super) fn reading(model: &LlamaCpp, seed: Seed, tokens: usize) -> Result<f64, Failure> {
-    let request = request(&words(model, seed, tokens), 1);
+/// The tokens that the template adds behind a prompt's words; those before them are in memory once a prompt was read.
+pub(super) fn tail(model: &LlamaCpp, seed: Seed) -> Result<usize, Failure> {
+    let mut read = 0;
+    for number in 0..2 {
+        let text = words(model, seed.derive("tail", number), 64);
+        let reused = model.stats().reused_tokens;
+        let got = block_on(model.generate(&request(&text, 1)))?;
+        read = got.prompt_tokens - (model.stats().reused_tokens - reused);
+    }
+    Ok((read as usize).saturating_sub(64))
+}
+
+/// Tokens of a prompt that are read in a second: so many words and tail of the template together, as the other program reads.
+pub(super) fn reading(
+    model: &LlamaCpp,
+    seed: Seed,
+    tokens: usize,
+    tail: usize,
+) -> Result<f64, Failure> {
+    let request = request(&words(model, seed, tokens - tail), 1);
     let reused = model.stats().reused_tokens;
     let start = Instant::now();
     let got = block_on(model.generate(&request))?;
@@ -128,10 +145,11 @@ fn measure(path: &Path, peer: &Peer, seed: Seed) -> Result<Ratios, Failure> {
         let threads = model.stats().threads;
         let mut here = [0.0; 3];
         // The peer warms up in the same way.
-        reading(&model, seed.derive("warm", 0), READS[0])?;
+        let tail = tail(&model, seed)?;
+        reading(&model, seed.derive("warm", 0), READS[0], tail)?;
         writing(&model, seed.derive("warm", 0))?;
         for (at, length) in READS.into_iter().enumerate() {
-            here[at] = reading(&model, seed, length)?;
+            here[at] = reading(&model, seed, length, tail)?;
         }
         here[2] = writing(&model, seed)?;
         drop(model);

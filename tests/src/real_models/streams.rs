@@ -34,12 +34,12 @@ const STREAMS: usize = 8;
 /// Tokens of the words in each prompt, which the template adds to.
 const PROMPT: usize = 64;
 const TURNS: u64 = 3;
-/// Tokens of each answer: streams begin one after another, and all of them have to write together for [`WRITE`] steps.
+/// Tokens of each answer: streams begin one after another, and all of them write together for about [`WRITE`] steps.
 const ROOM: usize = WRITE + 32;
 /// Sets of prompts that are tried for one measurement.
 const ATTEMPTS: u64 = 12;
 /// Tokens that each stream has to write beside all others.
-const LEAST: usize = WRITE / 4;
+const LEAST: usize = WRITE / 2;
 
 pub(super) fn record(figures: &mut Figures<'_>, name: &str, path: &Path) -> Outcome {
     let seed = figures.options().seed;

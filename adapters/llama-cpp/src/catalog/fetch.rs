@@ -147,7 +147,7 @@ impl Client {
                     return Err(self.no_python(error));
                 }
             }
-            let now = bytes_in(scratch);
+            let now = bytes_in(&scratch.join("wheels")) + bytes_in(&scratch.join("temporary"));
             if now != seen {
                 (seen, moved) = (now, Instant::now());
             }

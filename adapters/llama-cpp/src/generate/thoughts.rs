@@ -50,6 +50,16 @@ impl Thoughts {
         self.forced.pop_front()
     }
 
+    /// Ends thoughts that are still open; false where none are.
+    pub(super) fn end(&mut self) -> bool {
+        let open = self.state == State::Within && self.forced.is_empty();
+        if open {
+            self.most = self.spent;
+            self.forced.extend(&self.end);
+        }
+        open
+    }
+
     /// Takes in a token's bytes.
     pub(super) fn push(&mut self, piece: &[u8]) {
         if self.state == State::Past {
@@ -100,6 +110,20 @@ mod tests {
         check(true, 3, &["a", "b", "c", "d"], 2);
         check(false, 2, &["\n<thi", "nk>", "a", "b"], 2);
         check(true, 0, &["a"], 2);
+    }
+
+    #[test]
+    fn thoughts_that_repeat_themselves_are_ended_once() {
+        let mut thoughts = Thoughts::new(true, 100, vec![LlamaToken(1), LlamaToken(2)]);
+        thoughts.push(b"a");
+        assert!(thoughts.end() && !thoughts.end());
+        assert_eq!(thoughts.forced(), Some(LlamaToken(1)));
+        thoughts.push(b"</thi");
+        assert_eq!(thoughts.forced(), Some(LlamaToken(2)));
+        thoughts.push(b"nk>");
+        // The answer is behind them.
+        assert!(!thoughts.end());
+        assert!(!Thoughts::new(false, 100, vec![LlamaToken(1)]).end());
     }
 
     #[test]

@@ -22,7 +22,7 @@ use serde_json::json;
 use crate::{config::LlamaConfig, digest::FileHash, embedder::EmbedderConfig, stats::EngineStats};
 
 /// The protocol version; both sides must have the same one.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
 /// The name that a worker sends.
 pub(super) const NAME: &str = "journeyman-llama-worker";
 /// Maximum bytes of a frame; a larger one is refused unread.

@@ -3,7 +3,7 @@
 use futures::executor::block_on;
 use journeyman::{
     ErrorKind,
-    contract::{GenerateRequest, LanguageModel},
+    contract::{FinishReason, GenerateRequest, LanguageModel},
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 
@@ -191,7 +191,7 @@ fn several_models_live_in_one_process() {
 }
 
 #[test]
-fn a_model_without_an_end_token_writes_to_its_limit() {
+fn a_model_that_names_no_end_token_writes_to_its_limit() {
     let mut bytes = Tiny::default().bytes();
     let at = |bytes: &[u8], what: &[u8]| bytes.windows(what.len()).position(|part| part == what);
     let key = b"tokenizer.ggml.eos_token_id";
@@ -202,15 +202,16 @@ fn a_model_without_an_end_token_writes_to_its_limit() {
     bytes[name..name + 10].copy_from_slice(b"<|im_and|>");
     let model = load(&TestFile::new("endless", &bytes), |_| ());
     let answer = block_on(model.generate(&GenerateRequest::greedy(prompt("x"), 40))).unwrap();
-    assert!(answer.output_tokens <= 40);
+    assert_eq!(
+        (answer.output_tokens, answer.finish),
+        (40, FinishReason::Length)
+    );
     let mut held = GenerateRequest::greedy(prompt("x"), 40);
     held.json_schema = Some(serde_json::json!({"enum": ["yes", "no"]}));
-    // Its answer ends where its JSON does, or it is told that the model cannot be held to it.
-    match block_on(model.generate(&held)) {
-        Ok(answer) => assert!(
-            ["\"yes\"", "\"no\""].contains(&answer.text.trim()),
-            "{answer:?}"
-        ),
-        Err(error) => assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}"),
-    }
+    // llama.cpp takes a token of its own choice for the end, and here only the end may follow.
+    let answer = block_on(model.generate(&held)).unwrap();
+    assert!(
+        ["\"yes\"", "\"no\""].contains(&answer.text.trim()),
+        "{answer:?}"
+    );
 }

@@ -2,7 +2,7 @@
 
 use super::{ChatDialect, answer, tool::known};
 use crate::{
-    contract::{FinishReason, Generation},
+    contract::Generation,
     domain::{Action, Message, NativeCall, ObservationKind, Step, ToolCall, ToolDefinition},
     text::without_thinking,
 };
@@ -53,7 +53,6 @@ pub(super) fn read(reply: &Generation, tools: &[ToolDefinition]) -> Result<Actio
             Err("the thoughts take all tokens of the answer".to_owned())
         }
         _ if text.is_empty() => Err("the answer is empty".to_owned()),
-        _ if reply.finish == FinishReason::Repeats => Err(FinishReason::SAYS_THE_SAME.to_owned()),
         _ if is_cut => Err("the answer is cut at its limit of tokens".to_owned()),
         _ => Ok(Action::Message(text.to_owned())),
     }

@@ -99,6 +99,40 @@ fn after_an_unreadable_answer_the_model_is_held_to_an_action() {
 }
 
 #[test]
+fn a_model_that_says_the_same_again_and_again_is_told() {
+    let said = |finish: FinishReason| {
+        let reply = Generation {
+            finish,
+            ..reply("so it goes, so it goes, so it goes")
+        };
+        let read = native::read(&reply, &[]);
+        (read.map_err(|reason| reply.finish.explain(reason)), reply)
+    };
+    let (read, reply) = said(FinishReason::Repeats);
+    let reason = read.unwrap_err();
+    assert!(
+        reason.ends_with("says the same again and again"),
+        "{reason}"
+    );
+    // The words of a model that ended by itself are a message, whatever they say.
+    assert!(said(FinishReason::EndOfText).0.is_ok());
+    let task = Task::new("t", "brew");
+    let seen = observation("x");
+    let again = ChatDialect::default().turn(&TurnView {
+        task: &task,
+        injection: &Injection::NONE,
+        observation: &seen,
+        steps: &[],
+        replies: &[reply],
+    });
+    let asked = texts(again.unwrap());
+    assert!(
+        asked.last().unwrap().contains("again and again"),
+        "{asked:?}"
+    );
+}
+
+#[test]
 fn a_long_unreadable_answer_is_shown_by_its_beginning() {
     let long = "word ".repeat(1_000);
     let again = texts(turn(&Injection::NONE, &[], &observation("x"), &[&long]));

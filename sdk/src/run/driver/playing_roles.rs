@@ -91,8 +91,7 @@ impl Performer {
         let (text, finish) = self.ask(model, roles, first, spent).await?;
         let fault = match self.read(roles, &first, &text, spent) {
             Ok(played) => return Ok(Some(played)),
-            Err(_) if finish == FinishReason::Repeats => FinishReason::SAYS_THE_SAME.to_owned(),
-            Err(fault) => fault.to_string(),
+            Err(fault) => finish.explain(fault.to_string()),
         };
         let second = RoleRequest {
             seed: seed.derive("round", 1),

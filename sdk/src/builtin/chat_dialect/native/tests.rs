@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    contract::{Dialect, TurnMove, TurnView},
+    contract::{Dialect, FinishReason, TurnMove, TurnView},
     domain::{Injection, Observation, Prompt, Speaker, StepResult, Task},
     testing::sample,
 };
