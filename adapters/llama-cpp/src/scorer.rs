@@ -5,7 +5,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use journeyman::{
     ModelId, Result,
-    contract::{ScoreRequest, Scorer, TokenScores},
+    contract::{ModelSpeed, ScoreRequest, Scorer, TokenScores},
 };
 
 use crate::{
@@ -35,6 +35,14 @@ impl Scorer for LlamaCpp {
                 Work::Score(scoring, answer)
             })
             .await
+    }
+
+    fn speed(&self) -> Option<ModelSpeed> {
+        self.capabilities.speed
+    }
+
+    fn takes_turns(&self) -> bool {
+        true
     }
 
     /// With an adapter: the model's id, the adapter's name, and the first 12 digits of its file's SHA-256.

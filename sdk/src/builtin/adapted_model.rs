@@ -6,8 +6,8 @@ use async_trait::async_trait;
 
 use crate::{
     contract::{
-        GenerateRequest, Generation, LanguageModel, ModelCapabilities, ScoreRequest, Scorer,
-        TokenCount, TokenScores, adapted,
+        GenerateRequest, Generation, LanguageModel, ModelCapabilities, ModelSpeed, ScoreRequest,
+        Scorer, TokenCount, TokenScores, adapted,
     },
     error::Result,
     id::ModelId,
@@ -118,6 +118,14 @@ impl<M: Scorer + ?Sized> Scorer for AdaptedModel<M> {
             ..request.clone()
         };
         self.model.score(&request).await
+    }
+
+    fn speed(&self) -> Option<ModelSpeed> {
+        self.model.speed()
+    }
+
+    fn takes_turns(&self) -> bool {
+        self.model.takes_turns()
     }
 
     fn weights(&self, adapter: Option<&str>) -> ModelId {

@@ -111,6 +111,16 @@ pub struct Scored {
     pub probability: f64,
 }
 
+impl NothingReason {
+    /// Whether the decision was not made as the recipe says: a part failed.
+    pub fn is_fault(&self) -> bool {
+        matches!(
+            self,
+            Self::ScorerUnavailable(_) | Self::RetrieverUnavailable(_) | Self::SelectorFailed(_)
+        )
+    }
+}
+
 impl fmt::Display for NothingReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -52,7 +52,8 @@ pub struct Limits {
     pub attempt: Duration,
     /// One verdict.
     pub judge: Duration,
-    /// One scoring of all candidates.
+    /// One scoring of all candidates; for a scorer that takes turns ([`Scorer::takes_turns`](crate::contract::Scorer::takes_turns)), from
+    /// its turn on.
     pub score: Duration,
     /// One skill's writing, its repair included.
     pub write: Duration,
@@ -67,12 +68,14 @@ const SCORED_TOKENS: NonZeroUsize = NonZeroUsize::new(128).expect("128 is not 0"
 
 /// Tokens of a long answer of a role.
 const ANSWER_TOKENS: usize = 2_048;
+/// Tokens that a decision of the gate reads: ten candidates of 128 tokens behind a long task and without it, and room for more.
+const DECISION_TOKENS: usize = 8_192;
 /// Generations of an attempt for which a slow model has time.
 const GENERATIONS: u32 = 8;
 
 impl Limits {
-    /// The same limits, and more time for attempts where the agent's model was measured to need it, and for writing where one of the
-    /// roles' models was: a default that suits a fast model ends every call of a slow one. An agent that does not say its model is
+    /// The same limits, and more time for attempts where the agent's model was measured to need it, for scoring where the scorer was,
+    /// and for writing where one of the roles' models was: a default that suits a fast model ends every call of a slow one. An agent that does not say its model is
     /// taken to be that of the roles.
     pub(crate) fn for_models(mut self, backends: &Backends) -> Self {
         // An answer and its repair.
@@ -80,6 +83,9 @@ impl Limits {
         for model in backends.models() {
             let answer = model.capabilities().time_limit(half, ANSWER_TOKENS);
             self.write = self.write.max(answer.saturating_mul(2));
+        }
+        if let Some(speed) = backends.scorer.as_ref().and_then(|scorer| scorer.speed()) {
+            self.score = self.score.max(speed.limit(DECISION_TOKENS, 0));
         }
         let agent = backends.executor.as_ref();
         let agent = agent.and_then(|agent| agent.capabilities());

@@ -6,10 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{CurationReport, Finding, RoleTally};
 use crate::{
-    domain::{Compaction, EndReason, Selection, SkillRef, SkillUse, Usage},
+    domain::{
+        Compaction, Decision, EndReason, NothingReason, Selection, SkillRef, SkillUse, Usage,
+    },
     error::Error,
     id::{AttemptId, Category, Revision, RunId, Seed, TaskId},
 };
+
+/// Where more than one decision in so many was not made, a report's shares say nothing of the recipe.
+const UNDECIDED_PART: usize = 20;
 
 /// The report of one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -204,7 +209,7 @@ impl RunReport {
 
     /// The share of judged attempts that were done, in [0, 1]; `None` where none was judged. Attempts that were ended by a
     /// part's fault are not judged: compare two runs by this only where they have few [`errors`](Self::errors), and few attempts
-    /// [out of context](Self::out_of_context).
+    /// [out of context](Self::out_of_context), and where the gate has [decided](Self::not_measured).
     pub fn success_rate(&self) -> Option<f64> {
         let judged = self.attempts().filter_map(|attempt| attempt.success);
         let (mut done, mut all) = (0_u32, 0_u32);
@@ -219,6 +224,29 @@ impl RunReport {
     pub fn errors(&self) -> impl Iterator<Item = (&AttemptId, &Error)> {
         let attempts = self.attempts();
         attempts.filter_map(|attempt| Some((&attempt.attempt, attempt.error.as_ref()?)))
+    }
+
+    /// The decisions that were not made as the recipe says since a part failed or took too long, each with its task and reason: no
+    /// skill was given, whatever one would have been worth.
+    pub fn undecided(&self) -> impl Iterator<Item = (&TaskId, &NothingReason)> {
+        self.tasks.iter().flat_map(|task| {
+            let reasons = task.selections.iter().filter_map(|one| match &one.decision {
+                Decision::Nothing(reason) if reason.is_fault() => Some(reason),
+                _ => None,
+            });
+            reasons.map(|reason| (&task.task, reason))
+        })
+    }
+
+    /// Why the shares of this report say nothing of the recipe: more than one decision in twenty was [not
+    /// made](Self::undecided). `None` where they do.
+    pub fn not_measured(&self) -> Option<String> {
+        let all: usize = self.tasks.iter().map(|task| task.selections.len()).sum();
+        let undecided = self.undecided().count();
+        let (_, first) = self.undecided().next()?;
+        (undecided * UNDECIDED_PART > all).then(|| {
+            format!("{undecided} of {all} decisions on skills were not made, the first of them since: {first}")
+        })
     }
 
     /// The attempts that ended for want of context, in order. They are not judged, and are not part of
@@ -290,6 +318,11 @@ impl fmt::Display for RunReport {
                 )?;
             }
             None => writeln!(f, "  done: no attempt was judged")?,
+        }
+        match (self.not_measured(), self.undecided().count()) {
+            (Some(why), _) => writeln!(f, "  not measured: {why}")?,
+            (None, 0) => {}
+            (None, count) => writeln!(f, "  decisions on skills that were not made: {count}")?,
         }
         fmt_use(self, f)?;
         let admitted = self.written().filter(|one| one.admitted.is_some()).count();

@@ -5,6 +5,7 @@ mod adding;
 mod events;
 mod findings;
 mod learning;
+mod live;
 mod models;
 mod outcomes;
 mod read_only;

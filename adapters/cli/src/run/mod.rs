@@ -178,6 +178,10 @@ fn remarks(
     trace: &Trace,
 ) -> Vec<String> {
     let mut remarks = Vec::new();
+    for (when, report) in [("before", &measured.before), ("after", &measured.after)] {
+        let why = report.as_ref().and_then(RunReport::not_measured);
+        remarks.extend(why.map(|why| format!("Not measured {when} learning: {why}.")));
+    }
     if let Some((_, reasons)) = &measured.learning {
         remarks.extend(reasons.none_written());
     }

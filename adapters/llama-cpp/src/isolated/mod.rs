@@ -16,8 +16,8 @@ use async_trait::async_trait;
 use journeyman::{
     Error, ErrorKind, ModelId, Result,
     contract::{
-        GenerateRequest, Generation, LanguageModel, ModelCapabilities, ScoreRequest, Scorer,
-        TokenCount, TokenScores, Tokenizer,
+        GenerateRequest, Generation, LanguageModel, ModelCapabilities, ModelSpeed, ScoreRequest,
+        Scorer, TokenCount, TokenScores, Tokenizer,
     },
 };
 
@@ -185,6 +185,14 @@ impl Scorer for IsolatedLlama {
             Answer::Scores(scores) => Ok(scores),
             _ => Err(unexpected(SCORE)),
         }
+    }
+
+    fn speed(&self) -> Option<ModelSpeed> {
+        self.capabilities.speed
+    }
+
+    fn takes_turns(&self) -> bool {
+        true
     }
 
     fn weights(&self, adapter: Option<&str>) -> ModelId {

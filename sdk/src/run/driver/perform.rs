@@ -64,15 +64,12 @@ impl Performer {
                 query,
                 skills,
                 score,
-            } => Answer::Scored(
-                self.bounded(
-                    "Scorer::score",
-                    self.limits.score,
-                    self.score(&query, &skills, score),
-                )
-                .await
-                .and_then(sound::scores),
-            ),
+            } => {
+                let _turn = self.scoring_turn().await;
+                let scores = self.score(&query, &skills, score);
+                let scores = self.bounded("Scorer::score", self.limits.score, scores).await;
+                Answer::Scored(scores.and_then(sound::scores))
+            }
             Need::Attempt(need) => {
                 let made = self.attempt(&need, &[], desk).await;
                 Answer::Attempted(made.and_then(sound::trajectory))

@@ -45,6 +45,8 @@ pub struct Performer {
     pub(crate) record_roles: bool,
     /// The findings about the host's parts.
     pub(crate) observed: Arc<Observed>,
+    /// Held while a scorer that takes turns has its turn.
+    scoring: Arc<futures::lock::Mutex<()>>,
 }
 
 impl Performer {
@@ -60,6 +62,16 @@ impl Performer {
             record_roles: false,
             texts_in_spans: false,
             observed: Arc::default(),
+            scoring: Arc::default(),
+        }
+    }
+
+    /// Waits for the scorer's turn, where it takes turns; the time limit of a scoring begins behind this.
+    pub(crate) async fn scoring_turn(&self) -> Option<futures::lock::MutexGuard<'_, ()>> {
+        let scorer = self.backends.scorer.as_ref()?;
+        match scorer.takes_turns() {
+            true => Some(self.scoring.lock().await),
+            false => None,
         }
     }
 

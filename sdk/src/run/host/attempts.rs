@@ -17,7 +17,8 @@ use crate::{
 const SETTLED_AT_ONCE: usize = 16;
 
 impl Journeyman {
-    /// Begins one attempt in the host's own agent loop. In a read-only session the skills are selected as in an evaluation,
+    /// Begins one attempt in the host's own agent loop. It never gets a skill at random, unless
+    /// [`Options::explore_live`](crate::run::Options::explore_live) says so. In a read-only session the skills are selected as in an evaluation,
     /// and nothing is learned from the attempt.
     ///
     /// # Errors
@@ -61,6 +62,11 @@ impl Journeyman {
     ) -> Result<Vec<AttemptHandle>> {
         let mut recipe = self.session.recipe.clone();
         recipe.attempts.group = group;
+        if !self.session.options.explore_live
+            && let Some(gate) = recipe.select.selector.gate_mut()
+        {
+            gate.epsilon = 0.0;
+        }
         let run = self.session.next_run("begin");
         let (mut machine, mut log) = self
             .session

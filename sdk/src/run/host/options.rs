@@ -33,6 +33,11 @@ pub struct Options {
     /// Whether the library is only read: attempts get skills, and nothing is learned from them. With a frozen store the
     /// session is always read-only.
     pub read_only: bool,
+    /// Whether an attempt that the host begins ([`Journeyman::begin`](crate::run::Journeyman::begin)) may be given a skill at random,
+    /// with the probability of the recipe's gate ([`GatePolicy::epsilon`](crate::select::GatePolicy::epsilon)), to learn what it is
+    /// good for. Default: no, since such attempts are made for somebody. [`learn`](crate::run::Journeyman::learn) explores as the
+    /// recipe says.
+    pub explore_live: bool,
     /// Whether a run's journal has the generations of roles, token by token, for a trainer; of a model that gives them
     /// ([`ModelCapabilities::token_records`](crate::contract::ModelCapabilities::token_records)). A role whose prompt or answer held
     /// a secret has none. Calls that write no journal keep none, and rollouts follow
@@ -54,6 +59,7 @@ impl Options {
             in_flight: NonZeroUsize::MIN.saturating_add(7),
             redactor: Redactor::default(),
             read_only: false,
+            explore_live: false,
             record_roles: false,
             texts_in_spans: false,
             policies: Policies::default(),
