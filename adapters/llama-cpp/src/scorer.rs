@@ -41,10 +41,6 @@ impl Scorer for LlamaCpp {
         self.capabilities.speed
     }
 
-    fn takes_turns(&self) -> bool {
-        true
-    }
-
     /// With an adapter: the model's id, the adapter's name, and the first 12 digits of its file's SHA-256.
     fn weights(&self, adapter: Option<&str>) -> ModelId {
         self.digests.weights(&self.capabilities.model, adapter)

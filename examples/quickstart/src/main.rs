@@ -224,7 +224,7 @@ async fn follow(
     let mut run = std::pin::pin!(run);
     let mut progress = show::Progress::new(total, in_full);
     loop {
-        let silence = Delay::new(show::SILENCE);
+        let silence = Delay::new(progress.until_line());
         match select(select(events.next(), silence), run.as_mut()).await {
             Either::Left((Either::Left((Some(event), _)), _)) => {
                 progress.event(out, &event).map_err(unwritable)?;

@@ -105,6 +105,11 @@ impl Progress {
         }
     }
 
+    /// How long from now a line is due.
+    pub(crate) fn until_line(&self) -> Duration {
+        SILENCE.saturating_sub(self.last.elapsed())
+    }
+
     /// A line, where nothing else was written for a while.
     pub(crate) fn alive(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if self.last.elapsed() < SILENCE {

@@ -124,10 +124,6 @@ impl<M: Scorer + ?Sized> Scorer for AdaptedModel<M> {
         self.model.speed()
     }
 
-    fn takes_turns(&self) -> bool {
-        self.model.takes_turns()
-    }
-
     fn weights(&self, adapter: Option<&str>) -> ModelId {
         self.model.weights(Some(adapter.unwrap_or(&self.adapter)))
     }

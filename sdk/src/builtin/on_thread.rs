@@ -14,7 +14,7 @@ use crate::{
     contract::{
         Embedder, Embedding, EmbeddingSpace, Environment, EnvironmentCapabilities, Episode,
         GenerateRequest, Generation, Judge, JudgeRequest, LanguageModel, ModelCapabilities,
-        Retriever, ScoreRequest, Scorer, TokenScores,
+        ModelSpeed, Retriever, ScoreRequest, Scorer, TokenScores,
     },
     domain::{Action, Candidate, IndexUpdate, Observation, Query, Task, Transition, Verdict},
     error::{Error, ErrorKind, Result},
@@ -141,6 +141,10 @@ impl<S: Scorer + 'static> Scorer for OnThread<S> {
     async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
         let (part, request) = (Arc::clone(&self.0), request.clone());
         run("Scorer::score", move || block_on(part.score(&request))).await?
+    }
+
+    fn speed(&self) -> Option<ModelSpeed> {
+        self.0.speed()
     }
 
     fn weights(&self, adapter: Option<&str>) -> ModelId {

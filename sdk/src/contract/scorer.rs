@@ -118,15 +118,10 @@ pub trait Scorer: fmt::Debug + Send + Sync {
     /// `Unsupported` where the server cannot give log-probabilities of a given text; it is never guessed.
     async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>>;
 
-    /// The measured speed of the model, by which limits of time grow; `None`, the default, where nobody measured it.
+    /// The measured speed of a model whose requests share one machine: the time limits of scoring grow with it, and with the number of
+    /// requests at once. `None`, the default, where nobody measured it.
     fn speed(&self) -> Option<ModelSpeed> {
         None
-    }
-
-    /// Whether requests slow each other down, as those to a model that computes on this machine do. Then a run asks one after another,
-    /// and a request's time limit begins with its turn. Default: no.
-    fn takes_turns(&self) -> bool {
-        false
     }
 
     /// The identity of the weights that a request with this adapter is scored by at present: a score is kept and a threshold is

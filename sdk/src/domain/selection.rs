@@ -45,6 +45,14 @@ impl Selection {
         }
     }
 
+    /// Why nothing was decided, where a part that decides was not there, failed or took too long.
+    pub fn fault(&self) -> Option<&NothingReason> {
+        match &self.decision {
+            Decision::Nothing(reason) if reason.is_fault() => Some(reason),
+            _ => None,
+        }
+    }
+
     /// The best of the skills to inject.
     pub fn skill(&self) -> Option<&SkillRef> {
         self.skills().first()
@@ -112,7 +120,7 @@ pub struct Scored {
 }
 
 impl NothingReason {
-    /// Whether the decision was not made as the recipe says: a part failed.
+    /// Whether nothing was decided since a part that decides was not there, failed or took too long.
     pub fn is_fault(&self) -> bool {
         matches!(
             self,

@@ -44,16 +44,15 @@ use crate::{
     select::{GateCalibration, SelectPolicy, Selector},
 };
 
-/// Time limits of calls to the host's parts, and the length of the scored text. A session gives attempts and writing more time than
-/// this where the model's measured speed asks for it ([`ModelSpeed`](crate::contract::ModelSpeed)).
+/// Time limits of calls to the host's parts, and the length of the scored text. A session gives attempts, scoring and writing more time
+/// than this where the model's measured speed asks for it ([`ModelSpeed`](crate::contract::ModelSpeed)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// One attempt.
     pub attempt: Duration,
     /// One verdict.
     pub judge: Duration,
-    /// One scoring of all candidates; for a scorer that takes turns ([`Scorer::takes_turns`](crate::contract::Scorer::takes_turns)), from
-    /// its turn on.
+    /// One scoring of all candidates, one retrieval, and one embedding.
     pub score: Duration,
     /// One skill's writing, its repair included.
     pub write: Duration,
@@ -77,7 +76,7 @@ impl Limits {
     /// The same limits, and more time for attempts where the agent's model was measured to need it, for scoring where the scorer was,
     /// and for writing where one of the roles' models was: a default that suits a fast model ends every call of a slow one. An agent that does not say its model is
     /// taken to be that of the roles.
-    pub(crate) fn for_models(mut self, backends: &Backends) -> Self {
+    pub(crate) fn for_models(mut self, backends: &Backends, in_flight: NonZeroUsize) -> Self {
         // An answer and its repair.
         let half = self.write / 2;
         for model in backends.models() {
@@ -85,7 +84,9 @@ impl Limits {
             self.write = self.write.max(answer.saturating_mul(2));
         }
         if let Some(speed) = backends.scorer.as_ref().and_then(|scorer| scorer.speed()) {
-            self.score = self.score.max(speed.limit(DECISION_TOKENS, 0));
+            // Decisions that are made at once share the machine.
+            let tokens = DECISION_TOKENS.saturating_mul(in_flight.get());
+            self.score = self.score.max(speed.limit(tokens, 0));
         }
         let agent = backends.executor.as_ref();
         let agent = agent.and_then(|agent| agent.capabilities());
@@ -342,7 +343,7 @@ mod tests {
             Backends::own_loop().with_executor(Arc::new(agent))
         };
         let limits = |backends: &Backends| {
-            let limits = Limits::default().for_models(backends);
+            let limits = Limits::default().for_models(backends, NonZeroUsize::MIN);
             (limits.attempt, limits.write)
         };
         let (attempt, write) = (Limits::default().attempt, Limits::default().write);

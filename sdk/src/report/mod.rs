@@ -5,6 +5,7 @@ mod event;
 mod event_line;
 mod finding;
 mod role_tally;
+mod run_lines;
 mod run_report;
 
 pub use curation::{

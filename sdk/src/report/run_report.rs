@@ -1,19 +1,17 @@
 //! The report of a run, and of its tasks, attempts and drafts.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::{CurationReport, Finding, RoleTally};
 use crate::{
-    domain::{
-        Compaction, Decision, EndReason, NothingReason, Selection, SkillRef, SkillUse, Usage,
-    },
+    domain::{Compaction, EndReason, NothingReason, Selection, SkillRef, SkillUse, Usage},
     error::Error,
     id::{AttemptId, Category, Revision, RunId, Seed, TaskId},
 };
 
-/// Where more than one decision in so many was not made, a report's shares say nothing of the recipe.
+/// Where a decision was not made in more than one task in so many, a report's shares say nothing of the recipe.
 const UNDECIDED_PART: usize = 20;
 
 /// The report of one attempt.
@@ -226,26 +224,31 @@ impl RunReport {
         attempts.filter_map(|attempt| Some((&attempt.attempt, attempt.error.as_ref()?)))
     }
 
-    /// The decisions that were not made as the recipe says since a part failed or took too long, each with its task and reason: no
-    /// skill was given, whatever one would have been worth.
+    /// The reasons for which decisions on skills were not made as the recipe says, each with its task: a part that decides was not
+    /// there, failed or took too long, and so no skill was given, whatever one would have been worth. Decisions within an attempt
+    /// are not among them.
     pub fn undecided(&self) -> impl Iterator<Item = (&TaskId, &NothingReason)> {
         self.tasks.iter().flat_map(|task| {
-            let reasons = task.selections.iter().filter_map(|one| match &one.decision {
-                Decision::Nothing(reason) if reason.is_fault() => Some(reason),
-                _ => None,
-            });
-            reasons.map(|reason| (&task.task, reason))
+            let faults = task.selections.iter().filter_map(Selection::fault);
+            faults.map(|reason| (&task.task, reason))
         })
     }
 
-    /// Why the shares of this report say nothing of the recipe: more than one decision in twenty was [not
-    /// made](Self::undecided). `None` where they do.
+    /// Why the shares of this report say nothing of the recipe: in more than one task in twenty, of those with something to decide,
+    /// a decision was [not made](Self::undecided). `None` where they do.
     pub fn not_measured(&self) -> Option<String> {
-        let all: usize = self.tasks.iter().map(|task| task.selections.len()).sum();
-        let undecided = self.undecided().count();
         let (_, first) = self.undecided().next()?;
+        let is_asked = |one: &Selection| one.fault().is_some() || !one.candidates.is_empty();
+        let asked = self
+            .tasks
+            .iter()
+            .filter(|task| task.selections.iter().any(is_asked));
+        let failed = |task: &&TaskReport| task.selections.iter().any(|one| one.fault().is_some());
+        let (all, undecided) = (asked.count(), self.tasks.iter().filter(failed).count());
         (undecided * UNDECIDED_PART > all).then(|| {
-            format!("{undecided} of {all} decisions on skills were not made, the first of them since: {first}")
+            format!(
+                "in {undecided} of {all} tasks it was not decided whether a skill fits: {first}"
+            )
         })
     }
 
@@ -292,137 +295,4 @@ impl RunReport {
             .hint("correct the cause of the first error; the run's events have the other errors");
         Some(error.source_from(first.clone()))
     }
-}
-
-/// A summary of several lines, for people.
-impl fmt::Display for RunReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (tasks, attempts) = (self.tasks.len(), self.attempts().count());
-        writeln!(
-            f,
-            "run {} (seed {}): {tasks} tasks, {attempts} attempts",
-            self.run, self.seed
-        )?;
-        match self.success_rate() {
-            Some(rate) => {
-                let judged = || self.attempts().filter(|one| one.success.is_some());
-                let count = judged().count() as f64;
-                let score: f64 = judged().map(|one| one.score).sum();
-                let steps: f64 = judged().map(|one| f64::from(one.steps)).sum();
-                writeln!(
-                    f,
-                    "  done: {:.1}% of the judged attempts; on average a score of {:.2} in {:.1} steps",
-                    100.0 * rate,
-                    score / count,
-                    steps / count
-                )?;
-            }
-            None => writeln!(f, "  done: no attempt was judged")?,
-        }
-        match (self.not_measured(), self.undecided().count()) {
-            (Some(why), _) => writeln!(f, "  not measured: {why}")?,
-            (None, 0) => {}
-            (None, count) => writeln!(f, "  decisions on skills that were not made: {count}")?,
-        }
-        fmt_use(self, f)?;
-        let admitted = self.written().filter(|one| one.admitted.is_some()).count();
-        let refused = self.written().count() - admitted;
-        let pool = self.pool;
-        writeln!(
-            f,
-            "  skills written: {admitted}, drafts refused: {refused}, skills in use at the end: {pool}"
-        )?;
-        let same = |by| self.duplicates().filter(|one| one.by == by).count();
-        let (bytes, meaning) = (same(Sameness::Bytes), same(Sameness::Meaning));
-        if bytes + meaning > 0 {
-            let confirming = self.duplicates().filter(|one| one.confirms).count();
-            writeln!(
-                f,
-                "  drafts of a known skill: {bytes} in its words, {meaning} in others; new evidence for it: {confirming}"
-            )?;
-        }
-        let abstracted = self.written().filter(|one| one.fallback).count();
-        if abstracted > 0 {
-            writeln!(
-                f,
-                "  of these drafts {abstracted} are traces abstracted without a model, since no answer of the writer could \
-                 be read: see the events `FellBack`"
-            )?;
-        }
-        fmt_maintenance(&self.maintenance, f)?;
-        if let Some((attempt, error)) = self.errors().next() {
-            let count = self.errors().count();
-            writeln!(
-                f,
-                "  not made or not judged: {count} attempts, first {attempt}: {error}"
-            )?;
-        }
-        fmt_context(self, f)?;
-        if !self.roles.is_empty() {
-            writeln!(f, "  roles, answers that could not be read: {}", self.roles)?;
-        }
-        for finding in &self.findings {
-            writeln!(f, "  note: {finding}")?;
-        }
-        Ok(())
-    }
-}
-
-/// A line about the use of skills.
-fn fmt_use(report: &RunReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let injected = || report.attempts().filter(|one| !one.injected.is_empty());
-    write!(
-        f,
-        "  with a skill in the prompt: {} attempts",
-        injected().count()
-    )?;
-    if injected().count() > 0 {
-        let of = |used| injected().filter(|one| one.used == used).count();
-        let (followed, not) = (of(SkillUse::Followed), of(SkillUse::NotFollowed));
-        let unknown = of(SkillUse::Unknown);
-        write!(
-            f,
-            "; a skill was followed in {followed}, none in {not}, unknown in {unknown}"
-        )?;
-    }
-    writeln!(f)
-}
-
-/// A line about the cost of maintenance, if it had any.
-fn fmt_maintenance(cost: &MaintenanceUsage, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if cost.tokens() == 0 && cost.over_budget == 0 {
-        return Ok(());
-    }
-    write!(
-        f,
-        "  maintenance: {} tokens of roles, {} tokens in {} attempts at test cases",
-        cost.roles.total(),
-        cost.cases.total(),
-        cost.attempts
-    )?;
-    match cost.over_budget {
-        0 => writeln!(f),
-        count => writeln!(f, "; its budget left out {count} calls"),
-    }
-}
-
-/// The lines about the model's context, where it was too short.
-fn fmt_context(report: &RunReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let compacted = report.attempts().filter(|one| !one.compaction.is_none());
-    let compacted = compacted.count();
-    if compacted > 0 {
-        writeln!(
-            f,
-            "  prompts made to fit the context in {compacted} attempts; left out {}",
-            report.compaction()
-        )?;
-    }
-    let ended = report.out_of_context().count();
-    if ended > 0 {
-        writeln!(
-            f,
-            "  ended for want of context, and not judged: {ended} attempts"
-        )?;
-    }
-    Ok(())
 }

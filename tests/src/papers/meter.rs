@@ -8,8 +8,8 @@ use std::sync::{
 use journeyman::{
     ModelId, Result, async_trait,
     contract::{
-        GenerateRequest, Generation, LanguageModel, ModelCapabilities, ScoreRequest, Scorer,
-        TokenCount, TokenScores, Tokenizer,
+        GenerateRequest, Generation, LanguageModel, ModelCapabilities, ModelSpeed, ScoreRequest,
+        Scorer, TokenCount, TokenScores, Tokenizer,
     },
 };
 use journeyman_llama_cpp::LlamaCpp;
@@ -60,6 +60,10 @@ impl LanguageModel for Meter {
 impl Scorer for Meter {
     fn model(&self) -> &ModelId {
         self.model.model()
+    }
+
+    fn speed(&self) -> Option<ModelSpeed> {
+        self.model.speed()
     }
 
     async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {

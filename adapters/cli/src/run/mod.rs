@@ -178,9 +178,21 @@ fn remarks(
     trace: &Trace,
 ) -> Vec<String> {
     let mut remarks = Vec::new();
-    for (when, report) in [("before", &measured.before), ("after", &measured.after)] {
-        let why = report.as_ref().and_then(RunReport::not_measured);
-        remarks.extend(why.map(|why| format!("Not measured {when} learning: {why}.")));
+    let learned = measured.learning.as_ref().map(|(report, _)| report);
+    let before = match learned {
+        Some(_) => "Before learning nothing was measured",
+        None => "Nothing was measured",
+    };
+    for (what, report) in [
+        (before, measured.before.as_ref()),
+        ("Learning was not as the recipe says", learned),
+        (
+            "After learning nothing was measured",
+            measured.after.as_ref(),
+        ),
+    ] {
+        let why = report.and_then(RunReport::not_measured);
+        remarks.extend(why.map(|why| format!("{what}: {why}.")));
     }
     if let Some((_, reasons)) = &measured.learning {
         remarks.extend(reasons.none_written());

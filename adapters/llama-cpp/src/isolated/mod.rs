@@ -191,10 +191,6 @@ impl Scorer for IsolatedLlama {
         self.capabilities.speed
     }
 
-    fn takes_turns(&self) -> bool {
-        true
-    }
-
     fn weights(&self, adapter: Option<&str>) -> ModelId {
         self.digests.weights(&self.capabilities.model, adapter)
     }

@@ -70,7 +70,6 @@ impl Performer {
             };
             let mut request = self.score_request(pair.prompt, vec![pair.continuation]);
             request.max_continuation_tokens = MAX_STEP_TOKENS;
-            let _turn = self.scoring_turn().await;
             let scoring = scorer.score(&request);
             let scored = self
                 .bounded("Scorer::score", self.limits.score, scoring)

@@ -52,22 +52,18 @@ impl Performer {
     async fn answer(&self, need: Need, desk: Option<Desk>) -> Result<Answer> {
         Ok(match need {
             Need::Retrieve(query) => Answer::Retrieved(
-                self.bounded(
-                    "Retriever::search",
-                    self.limits.score,
-                    self.retrieve(&query),
-                )
-                .await
-                .and_then(sound::candidates),
+                self.bounded("Retriever::search", self.lookup, self.retrieve(&query))
+                    .await
+                    .and_then(sound::candidates),
             ),
             Need::Score {
                 query,
                 skills,
                 score,
             } => {
-                let _turn = self.scoring_turn().await;
                 let scores = self.score(&query, &skills, score);
-                let scores = self.bounded("Scorer::score", self.limits.score, scores).await;
+                let limit = self.limits.score;
+                let scores = self.bounded("Scorer::score", limit, scores).await;
                 Answer::Scored(scores.and_then(sound::scores))
             }
             Need::Attempt(need) => {
@@ -99,7 +95,7 @@ impl Performer {
                 }))
             }
             Need::Embed(texts) => Answer::Embedded(
-                self.bounded("Embedder::embed", self.limits.score, self.embed(&texts))
+                self.bounded("Embedder::embed", self.lookup, self.embed(&texts))
                     .await,
             ),
             Need::Gain { skill, attempts } => {

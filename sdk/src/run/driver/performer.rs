@@ -4,6 +4,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use super::{embedding_cache::EmbeddingCache, redacting::Redacting};
@@ -45,8 +46,8 @@ pub struct Performer {
     pub(crate) record_roles: bool,
     /// The findings about the host's parts.
     pub(crate) observed: Arc<Observed>,
-    /// Held while a scorer that takes turns has its turn.
-    scoring: Arc<futures::lock::Mutex<()>>,
+    /// The time limit of a retrieval and of an embedding: the recipe's of scoring, which a slow scorer does not make longer.
+    pub(crate) lookup: Duration,
 }
 
 impl Performer {
@@ -62,17 +63,14 @@ impl Performer {
             record_roles: false,
             texts_in_spans: false,
             observed: Arc::default(),
-            scoring: Arc::default(),
+            lookup: limits.score,
         }
     }
 
-    /// Waits for the scorer's turn, where it takes turns; the time limit of a scoring begins behind this.
-    pub(crate) async fn scoring_turn(&self) -> Option<futures::lock::MutexGuard<'_, ()>> {
-        let scorer = self.backends.scorer.as_ref()?;
-        match scorer.takes_turns() {
-            true => Some(self.scoring.lock().await),
-            false => None,
-        }
+    /// Gives scoring the time that a session's scorer needs.
+    #[must_use]
+    pub(crate) fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
     }
 
     /// Sets the library from which this performer follows the store, so that it need not load every commit again.

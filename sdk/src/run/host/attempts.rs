@@ -17,8 +17,8 @@ use crate::{
 const SETTLED_AT_ONCE: usize = 16;
 
 impl Journeyman {
-    /// Begins one attempt in the host's own agent loop. It never gets a skill at random, unless
-    /// [`Options::explore_live`](crate::run::Options::explore_live) says so. In a read-only session the skills are selected as in an evaluation,
+    /// Begins one attempt in the host's own agent loop. Its gate never explores, unless
+    /// [`Options::explore_live`](crate::run::Options::explore_live) says so; skills on trial are offered as in learning. In a read-only session the skills are selected as in an evaluation,
     /// and nothing is learned from the attempt.
     ///
     /// # Errors

@@ -130,9 +130,11 @@ impl Journeyman {
         next_numbers: BTreeMap<String, u64>,
     ) -> Result<Self> {
         let read_only = is_read_only(&backends, &options);
-        recipe.limits = recipe.limits.for_models(&backends);
+        let chosen = recipe.limits;
+        recipe.limits = chosen.for_models(&backends, options.in_flight);
         let backends = Arc::new(backends);
-        let performer = Performer::new(Arc::clone(&backends), recipe.limits)
+        let performer = Performer::new(Arc::clone(&backends), chosen)
+            .with_limits(recipe.limits)
             .following(library)
             .redacting(options.redactor.clone())
             .recording_roles(options.record_roles)

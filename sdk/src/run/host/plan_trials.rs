@@ -155,7 +155,6 @@ impl Journeyman {
             scorer.score(&request).await
         };
         let limit = performer.limits.score;
-        let _turn = performer.scoring_turn().await;
         let scores = performer.bounded("Scorer::score", limit, scoring).await?;
         let means: Vec<f64> = scores.iter().map(TokenScores::mean).collect();
         let sound = means.len() == plans.len() && means.iter().all(|mean| mean.is_finite());
