@@ -242,13 +242,6 @@ impl FinishReason {
     }
 
     /// Whether the model would have gone on.
-    ///
-    /// ```
-    /// use journeyman::contract::FinishReason;
-    ///
-    /// assert!(FinishReason::Length.is_cut() && FinishReason::Repeats.is_cut());
-    /// assert!(!FinishReason::Stop.is_cut());
-    /// ```
     pub fn is_cut(self) -> bool {
         matches!(self, Self::Length | Self::Repeats)
     }

@@ -94,6 +94,12 @@ pub(super) fn run(figures: &mut Figures<'_>, bundled: &Path) -> Outcome {
         speed.gate_ms,
         Bound::AtMost(100.0),
     );
+    decisions(figures, bundled, &card)
+}
+
+/// The decisions of the gate on the GPU beside those of the processor.
+fn decisions(figures: &mut Figures<'_>, bundled: &Path, card: &Device) -> Outcome {
+    let seed = figures.options().seed;
     let count = match card.description.contains("llvmpipe") {
         true => FEW,
         false => precision::DECISIONS,
