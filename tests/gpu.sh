@@ -3,8 +3,8 @@
 # usage: bash tests/gpu.sh pack FILE.tar.xz                             here: the programs, llama.cpp's libraries and sources, the model
 #        tar xf FILE.tar.xz && bash gpu/gpu.sh run cuda|vulkan [OPTIONS]   there: compiles llama.cpp's backend as a library, and measures
 # OPTIONS as of figures.sh: --seed N, and --model FILE for another model than the 4B shape that is written there (2.5 GB).
-# There it needs cmake and a C++ compiler, and for cuda the CUDA toolkit, for vulkan the headers, the loader and glslc. Without a GPU, a
-# software device of Mesa shows that it works: GGML_VK_VISIBLE_DEVICES=0 bash gpu/gpu.sh run vulkan --model FILE
+# There it needs cmake and a C++ compiler, and for cuda the CUDA toolkit, for vulkan the headers, the loader and glslc. Without a GPU,
+# Mesa's software device shows that it builds and loads, slowly: GGML_VK_VISIBLE_DEVICES=0 bash gpu/gpu.sh run vulkan --model FILE
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

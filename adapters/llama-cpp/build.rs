@@ -4,6 +4,9 @@ use std::env;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    for name in ["CARGO_ENCODED_RUSTFLAGS", "GGML_NATIVE", "GGML_AVX2", "SOURCE_DATE_EPOCH"] {
+        println!("cargo:rerun-if-env-changed={name}");
+    }
     println!("cargo:rustc-check-cfg=cfg(usual_instructions)");
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let by_variable = env::vars_os().any(|(name, _)| {

@@ -50,7 +50,8 @@ pub struct GatePolicy {
     /// the absolute test off. 'Nothing' competes as PMI 0, and wins ties. Row J4.
     pub absolute: Option<f64>,
     /// Probability that a training run whose best candidate passes takes a random skill of the whole pool instead, in
-    /// [0, 1]. The paper: 0.1. Always 0 in evaluation.
+    /// [0, 1]. The paper: 0.1. Always 0 in evaluation, and for attempts that a host begins
+    /// ([`Options::explore_live`](crate::run::Options::explore_live)).
     pub epsilon: f64,
     /// The score and the model that the absolute threshold was fitted for; `None` for a threshold chosen by hand.
     pub fitted_for: Option<ThresholdFor>,

@@ -154,7 +154,7 @@ fn prefixes_that_no_request_uses_are_dropped_and_used_ones_stay() {
 fn prefixes_hold_a_bounded_part_of_a_large_memory() {
     let model = Tiny::default().load_with(|config| {
         config.n_ctx = Some(1_024);
-        // Beside the context; of these cells prefixes may hold as many as are beside it.
+        // Prefixes may hold so many of the 3,524 cells.
         config.shared_cells = Some(2_500);
     });
     for n in 0..40 {

@@ -67,7 +67,7 @@ impl Performer {
         }
     }
 
-    /// Gives scoring the time that a session's scorer needs.
+    /// Sets the limits that a session's models need. Retrieval and embedding keep that of scoring which the performer was made with.
     #[must_use]
     pub(crate) fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
