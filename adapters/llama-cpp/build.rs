@@ -4,7 +4,7 @@ use std::env;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    for name in ["CARGO_ENCODED_RUSTFLAGS", "GGML_NATIVE", "GGML_AVX2", "SOURCE_DATE_EPOCH"] {
+    for name in ["GGML_NATIVE", "GGML_AVX2", "SOURCE_DATE_EPOCH"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
     println!("cargo:rustc-check-cfg=cfg(usual_instructions)");
