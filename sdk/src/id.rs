@@ -84,6 +84,27 @@ text_id! {
     SegmentId;
 }
 
+impl RunId {
+    /// Whether it is a run of a session ([`Options::session`](crate::run::Options::session)).
+    pub fn is_of(&self, session: &str) -> bool {
+        let rest = self.0.strip_prefix(session);
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// What made the run: `learn`, `begin` and the like for a run of a session, where hosts `add` skills, set a `state`, set
+    /// `rules` and `retire` runs too; `None` for another id.
+    pub fn kind(&self) -> Option<&str> {
+        let last = self.0.rsplit('/').next()?;
+        let (kind, number) = last.rsplit_once('-')?;
+        number.parse::<u64>().is_ok().then_some(kind)
+    }
+
+    /// Whether a host decided what it did, and nothing was learned.
+    pub(crate) fn is_by_host(&self) -> bool {
+        matches!(self.kind(), Some("add" | "state" | "rules" | "retire"))
+    }
+}
+
 impl AttemptId {
     /// The id of an attempt: the index of its task in the run's stream and its index in the group, both from 0.
     pub(crate) fn of(run: &RunId, step: u64, rollout: u32) -> Self {

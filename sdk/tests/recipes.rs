@@ -95,12 +95,13 @@ fn places(value: &Value, place: &str) -> Vec<String> {
 }
 
 /// HiSME's fields for which the paper publishes no value, by the beginnings of their places.
-const UNPUBLISHED: [&str; 21] = [
+const UNPUBLISHED: [&str; 22] = [
     "/name",
     "/select/candidates",
     "/select/rank",
     "/select/selector",
     "/reward",
+    "/write/recovered",
     "/credit/per",
     "/credit/used_when",
     "/admit/duplicates",

@@ -15,6 +15,7 @@ pub mod papers;
 pub mod quickstart;
 pub mod real_models;
 pub mod recipes;
+pub mod second_hour;
 pub mod source;
 
 /// The samples of the README, so that they compile.

@@ -163,6 +163,7 @@ async fn rescored(model: &Kept, segment: &Segment) -> usize {
                 max_continuation_tokens: 128,
                 time_limit: std::time::Duration::from_secs(60),
                 adapter: None,
+                repeatable: false,
             };
             let scores = model
                 .inner

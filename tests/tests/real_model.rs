@@ -59,6 +59,7 @@ fn it_chats_scores_and_obeys_a_schema() {
         max_continuation_tokens: 16,
         time_limit: Duration::from_secs(300),
         adapter: None,
+        repeatable: false,
     };
     let scores = block_on(model.score(&request)).expect("it scores");
     assert!(scores[0].sum() > scores[1].sum(), "{scores:?}");

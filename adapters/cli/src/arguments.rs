@@ -1,6 +1,6 @@
 //! The command line: its commands, arguments and help texts.
 
-use std::{num::NonZero, path::PathBuf};
+use std::{num::NonZero, path::PathBuf, time::SystemTime};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -177,13 +177,51 @@ pub(crate) enum SkillCommand {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Undo a run: its credits, and every version that came from it
-    RetireRun {
-        /// The run's id
-        run: String,
-        #[command(flatten)]
-        how: How,
-    },
+    /// Undo runs: their credits, the states that they set, and every version that came from them. Shows what it would do; with
+    /// --yes it does it
+    Retire(Retire),
+}
+
+/// Which runs are undone: those for which everything holds that is given.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).multiple(true)
+    .args(["run", "session", "task", "skill", "since"]))]
+pub(crate) struct Retire {
+    /// The run of this id
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
+    /// The runs of this session
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// The runs with a commit about this task
+    #[arg(long, value_name = "ID")]
+    pub(crate) task: Option<String>,
+    /// The runs that wrote this skill or set its state
+    #[arg(long, value_name = "NAME")]
+    pub(crate) skill: Option<String>,
+    /// The runs with a commit since then: a time such as 2026-11-26T08:00:00Z, a day such as 2026-11-26 (UTC), or a span such
+    /// as 8h
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) since: Option<SystemTime>,
+    /// Undo them
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// The reason, for the log
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "retired from the command line"
+    )]
+    pub(crate) reason: String,
+}
+
+/// Reads a time, a day or how long ago.
+fn time(text: &str) -> Result<SystemTime, String> {
+    let day = format!("{text} 00:00:00");
+    let at = humantime::parse_rfc3339_weak(text).or_else(|_| humantime::parse_rfc3339_weak(&day));
+    let ago = || humantime::parse_duration(text).ok();
+    let at = at.ok().or_else(|| SystemTime::now().checked_sub(ago()?));
+    at.ok_or_else(|| "give 2026-11-26T08:00:00Z, 2026-11-26, or a span such as 8h".to_owned())
 }
 
 #[derive(Debug, Subcommand)]

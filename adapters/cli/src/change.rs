@@ -1,17 +1,15 @@
-//! Commands that change single skills, and the retirement of a run.
+//! Commands that change single skills.
 
 use std::path::Path;
 
 use journeyman::{
-    Error, ErrorKind, Result, RunId, Version,
-    contract::Journal,
+    Result, Version,
     domain::{LibraryChange, State},
-    library::Entry,
 };
 
 use crate::{
     arguments::How,
-    library::{Opened, find, open},
+    library::{find, open},
     outcome::make,
     output::Answer,
     show::no_version,
@@ -67,41 +65,4 @@ async fn set_state(
     let changes = (entry.skill.state != state).then_some(change);
     let outcome = make(&opened, changes.into_iter().collect(), reason, dry_run).await?;
     Ok(outcome.answer())
-}
-
-pub(crate) async fn retire_run(root: &Path, run: &str, how: &How) -> Result<Answer> {
-    let opened = open(root, false).await?;
-    let run = RunId::new(run);
-    if !is_known(&opened, &run).await? {
-        return Err(
-            Error::new(ErrorKind::NotFound, "retire-run", "there is no such run")
-                .with("run", &run)
-                .hint("`journeyman skill log` shows the runs that made commits"),
-        );
-    }
-    let reason = how.reason("retired from the command line");
-    let change = LibraryChange::RetireRun {
-        run,
-        reason: reason.clone(),
-    };
-    let outcome = make(&opened, vec![change], &reason, how.dry_run).await?;
-    Ok(outcome.answer())
-}
-
-/// Whether a run gave a credit, made a version or left a journal.
-async fn is_known(opened: &Opened, run: &RunId) -> Result<bool> {
-    let credited = |entry: &Entry| {
-        let mut credits = entry.evidence.iter();
-        credits.any(|credit| credit.run.as_ref() == Some(run))
-    };
-    let made = |entry: &Entry| {
-        let mut versions = entry.versions();
-        versions.any(|skill| skill.provenance.runs.contains(run))
-    };
-    let library = &opened.library;
-    let mut entries = library.entries().chain(library.deleted());
-    if entries.any(|entry| credited(entry) || made(entry)) {
-        return Ok(true);
-    }
-    Ok(!opened.store.read(run).await?.is_empty())
 }

@@ -254,6 +254,7 @@ async fn archive(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<(
             run: None,
             task: None,
             reason: "exported".to_owned(),
+            at: None,
         },
         changes,
     };

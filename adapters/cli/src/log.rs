@@ -14,6 +14,7 @@ use crate::{
     library::{find, open},
     outcome::move_json,
     output::{Answer, cell, first_lines, word},
+    retire::written,
 };
 
 pub(crate) async fn log(root: &Path, name: Option<&str>, limit: Option<usize>) -> Result<Answer> {
@@ -110,6 +111,7 @@ fn commit_json(committed: &Committed, applied: &Applied) -> Value {
         "key": committed.key,
         "run": committed.cause.run,
         "task": committed.cause.task,
+        "at": committed.cause.at.map(written),
         "reason": committed.cause.reason,
         "changes": changes.collect::<Vec<_>>(),
         "moves": applied.moves.iter().map(move_json).collect::<Vec<_>>(),
@@ -129,6 +131,9 @@ fn commit_text(
         committed.revision,
         cell(&committed.cause.reason)
     );
+    if let Some(at) = committed.cause.at {
+        text.push_str(&format!("  at {}", written(at)));
+    }
     if let Some(run) = &committed.cause.run {
         text.push_str(&format!("  run {}", cell(run.as_str())));
     }

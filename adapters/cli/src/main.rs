@@ -23,6 +23,7 @@ mod reading;
 mod recipes;
 mod recognize;
 mod repair;
+mod retire;
 mod run;
 mod search;
 mod serve;
@@ -108,7 +109,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
                 reason,
                 dry_run,
             } => change::release(&root, &name, &reason, dry_run).await,
-            SkillCommand::RetireRun { run, how } => change::retire_run(&root, &run, &how).await,
+            SkillCommand::Retire(which) => retire::retire(&root, &which).await,
         },
         Command::Library(command) => match command {
             LibraryCommand::Check => check::check(&root),

@@ -14,6 +14,7 @@ use crate::{
     arguments::How,
     library::Opened,
     output::{Answer, first_lines, table, word},
+    retire::timestamp,
 };
 
 /// Maximum attempts to commit, where other writers commit first.
@@ -53,6 +54,7 @@ pub(crate) async fn make(
             run: None,
             task: None,
             reason: reason.to_owned(),
+            at: Some(timestamp(SystemTime::now())),
         },
         changes,
     };

@@ -42,6 +42,7 @@ fn cause() -> Cause {
         run: None,
         task: None,
         reason: "a bench".into(),
+        at: None,
     }
 }
 

@@ -192,6 +192,7 @@ fn trace(base: Revision, reason: &str, skills: BTreeSet<SkillId>, erased: &Erase
             reason: format!(
                 "erased from {commits} commits, {entries} journal entries and {files} files: {reason}"
             ),
+            at: None,
         },
         changes: vec![LibraryChange::Erased {
             skills: skills.into_iter().collect(),

@@ -35,6 +35,7 @@ impl Library {
                 run: None,
                 task: None,
                 reason: "a test".into(),
+                at: None,
             },
             changes: vec![change],
         };
@@ -444,6 +445,7 @@ fn several_stores_of_one_library_write_its_folders_together() {
                             run: None,
                             task: None,
                             reason: "a test".into(),
+                            at: None,
                         },
                         changes: vec![LibraryChange::Add(Box::new(skill))],
                     };

@@ -66,7 +66,7 @@ proptest! {
                     let commit = Commit {
                         base: Revision(base),
                         key: CommitKey::new(format!("key {key}")),
-                        cause: Cause { run: None, task: None, reason: reason.clone() },
+                        cause: Cause { run: None, task: None, reason: reason.clone(), at: None },
                         changes: vec![LibraryChange::SetState {
                             skill: reason.as_str().into(),
                             state: State::Active,

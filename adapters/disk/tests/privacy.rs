@@ -42,6 +42,7 @@ fn commit(store: &DiskStore, key: &str, reason: &str, change: LibraryChange) {
             run: None,
             task: None,
             reason: reason.into(),
+            at: None,
         },
         changes: vec![change],
     };

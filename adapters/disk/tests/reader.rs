@@ -28,6 +28,7 @@ fn library(root: &Path) -> (DiskStore, String) {
             run: None,
             task: None,
             reason: "a test".into(),
+            at: None,
         },
         changes: vec![LibraryChange::Add(Box::new(brew))],
     };

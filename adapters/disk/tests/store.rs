@@ -25,6 +25,7 @@ fn commit(base: u64, key: &str) -> Commit {
             run: None,
             task: None,
             reason: "a test".into(),
+            at: None,
         },
         changes: vec![LibraryChange::Maintain],
     }

@@ -205,6 +205,7 @@ impl<'a, H: Host> Cell<'a, H> {
                 run: None,
                 task: None,
                 reason: "what the experiment starts with".to_owned(),
+                at: None,
             },
             changes,
         };

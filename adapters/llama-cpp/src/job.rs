@@ -108,7 +108,7 @@ pub(crate) struct Job {
     pub(crate) served: u64,
     /// Its tokens in memory; `None` while it waits.
     pub(crate) trunk: Option<Sequence>,
-    /// Whether it runs alone. A job with non-finite logits is repeated alone, to find out whether it caused them.
+    /// Whether it runs alone, as its request says. A job with non-finite logits is repeated alone, to find out whether it caused them.
     pub(crate) alone: bool,
     /// Its place in the queue; `None` once it has begun.
     ticket: Option<Ticket>,
@@ -122,7 +122,7 @@ impl Job {
             number,
             served: 0,
             trunk: None,
-            alone: false,
+            alone: request.alone,
             ticket: Some(request.ticket),
         }
     }

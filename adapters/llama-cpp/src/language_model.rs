@@ -25,7 +25,7 @@ impl LanguageModel for LlamaCpp {
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
         let called = Instant::now();
         let writing = Writing::new(&self.renderer, request)?;
-        let adapter = request.adapter.clone();
+        let adapter = (request.adapter.clone(), false);
         self.worker
             .ask(GENERATE, called, request.time_limit, adapter, |answer| {
                 Work::Write(Box::new(writing), answer)

@@ -28,6 +28,7 @@
 //!         max_continuation_tokens: 128,
 //!         time_limit: std::time::Duration::from_secs(10),
 //!         adapter: None,
+//!         repeatable: false,
 //!     })
 //!     .await?;
 //! println!("{} against {} nats", scores[0].sum(), scores[1].sum());

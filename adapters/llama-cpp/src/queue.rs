@@ -38,6 +38,8 @@ pub(crate) enum Work {
 pub(crate) struct Request {
     pub(crate) work: Work,
     pub(crate) adapter: Option<String>,
+    /// Whether it runs with nothing else in memory.
+    pub(crate) alone: bool,
     pub(crate) ticket: Ticket,
 }
 

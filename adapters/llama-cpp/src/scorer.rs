@@ -29,7 +29,7 @@ impl Scorer for LlamaCpp {
         }
         let called = Instant::now();
         let scoring = Scoring::new(&self.renderer, request)?;
-        let adapter = request.adapter.clone();
+        let adapter = (request.adapter.clone(), request.repeatable);
         self.worker
             .ask(SCORE, called, request.time_limit, adapter, |answer| {
                 Work::Score(scoring, answer)

@@ -103,7 +103,7 @@ impl Worker {
         operation: &'static str,
         called: Instant,
         limit: Duration,
-        adapter: Option<String>,
+        (adapter, alone): (Option<String>, bool),
         work: impl FnOnce(Answer<T>) -> Work,
     ) -> Result<T> {
         let (answer, awaited) = answer(operation, called, limit);
@@ -115,6 +115,7 @@ impl Worker {
         let request = Request {
             work: work(answer),
             adapter,
+            alone,
             ticket,
         };
         self.send(operation, Message::Work(Box::new(request)))?;

@@ -44,6 +44,7 @@ fn score(model: &dyn Scorer) -> Vec<TokenScores> {
         max_continuation_tokens: 128,
         time_limit: Duration::from_secs(60),
         adapter: None,
+        repeatable: false,
     };
     block_on(model.score(&request)).unwrap()
 }

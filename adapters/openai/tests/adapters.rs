@@ -51,6 +51,7 @@ fn asked<M: LanguageModel + Scorer + 'static>(server: &Server, model: &M) -> [Va
         max_continuation_tokens: 8,
         time_limit: Duration::from_secs(20),
         adapter: None,
+        repeatable: false,
     };
     block_on(model.score(&request)).unwrap();
     [written, seen()]

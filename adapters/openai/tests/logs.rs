@@ -88,6 +88,7 @@ fn the_key_is_in_no_log_and_no_error() {
         max_continuation_tokens: 8,
         time_limit: Duration::from_secs(20),
         adapter: None,
+        repeatable: false,
     };
     block_on(model.generate(&request)).unwrap();
     block_on(model.score(&scores)).unwrap();

@@ -102,6 +102,7 @@ fn scores_are_read_from_the_full_forms() {
                 max_continuation_tokens: 64,
                 time_limit: Duration::from_secs(20),
                 adapter: None,
+                repeatable: false,
             };
             block_on(model.score(&request)).unwrap()
         };

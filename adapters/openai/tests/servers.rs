@@ -193,6 +193,7 @@ fn score(
         max_continuation_tokens: 64,
         time_limit: Duration::from_secs(60),
         adapter: None,
+        repeatable: false,
     }))
 }
 

@@ -61,6 +61,7 @@ fn grow(library: &mut SkillLibrary, key: &str, changes: Vec<LibraryChange>) {
             run: None,
             task: None,
             reason: "a test".to_owned(),
+            at: None,
         },
         changes,
     };

@@ -200,6 +200,7 @@ impl Arena {
             max_continuation_tokens: 128,
             time_limit: Duration::from_secs(60),
             adapter: None,
+            repeatable: false,
         };
         let with = block_on(self.scorer.score(&request(query)))?;
         let without = block_on(self.scorer.score(&request("")))?;

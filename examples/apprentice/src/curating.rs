@@ -243,6 +243,7 @@ fn library(shown: &[&SkillText]) -> Result<SkillLibrary> {
             run: None,
             task: None,
             reason: "the retrieved skills".to_owned(),
+            at: None,
         },
         changes: changes?,
     }])

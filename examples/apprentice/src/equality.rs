@@ -62,6 +62,7 @@ pub fn tokens(scorer: &dyn Scorer, count: usize) -> Result<(usize, Option<String
             max_continuation_tokens: 512,
             time_limit: Duration::from_secs(60),
             adapter: None,
+            repeatable: false,
         };
         let scores = block_on(scorer.score(&request))?;
         let ids = scores

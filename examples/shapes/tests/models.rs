@@ -49,6 +49,7 @@ fn speaks(shape: Shape, quantization: Quantization, tokens: usize) {
         max_continuation_tokens: 32,
         time_limit: Duration::from_secs(60),
         adapter: None,
+        repeatable: false,
     };
     let scores = block_on(model.score(&request)).unwrap();
     assert!(scores.iter().all(|score| score.sum().is_finite()));

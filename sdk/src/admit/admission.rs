@@ -174,10 +174,12 @@ pub(crate) fn admitted(
             }),
         },
         Ok(Placement::Known(same)) => {
-            let reason = match same.by {
-                Sameness::Bytes => "the library has this skill already",
-                Sameness::Meaning => "the library has this skill already, in other words",
+            let words = match same.by {
+                Sameness::Bytes => "",
+                Sameness::Meaning => ", in other words",
             };
+            let known = same.known_as(context.library);
+            let reason = format!("the library has this skill already{words}: {known}");
             let mut refused = Admission::refused(Some(title), fallback, reason);
             refused.report.duplicate = Some(same.report());
             refused

@@ -232,6 +232,7 @@ impl Curating<'_> {
             run: Some(self.context.run.clone()),
             task: Some(self.task.clone()),
             reason: "a curator's call".to_owned(),
+            at: None,
         };
         match fork.apply(&cause, vec![change.clone()]) {
             Ok(applied) if applied.passed_over.is_empty() => Ok(change),

@@ -14,7 +14,7 @@ pub(crate) mod held;
 pub(crate) mod identity;
 mod near;
 mod options;
-mod placing;
+pub(crate) mod placing;
 mod scan;
 mod schema;
 mod to_skill;

@@ -3,12 +3,12 @@
 use super::{
     AdmitPolicy, Duplicates, Identity,
     drafted::{Drafted, revision_of, skill_of},
-    identity::Compared,
+    identity::{Compared, Meanings},
 };
 use crate::{
     domain::{Origin, Skill, SkillDraft, SkillName, SkillRef, State, Taint},
     error::{Error, ErrorKind, Result},
-    library::Entry,
+    library::{Entry, SetBy, SkillLibrary},
     policy::Context,
     report::{Duplicate, Sameness},
 };
@@ -39,12 +39,26 @@ impl Placement {
 
 /// A known skill that a draft is the same as.
 #[derive(Debug)]
-pub(super) struct Same {
+pub(crate) struct Same {
     skill: SkillRef,
+    name: SkillName,
     pub(super) by: Sameness,
 }
 
 impl Same {
+    fn of(known: &Skill, by: Sameness) -> Self {
+        Self {
+            skill: known.reference(),
+            name: known.name.clone(),
+            by,
+        }
+    }
+
+    /// The known skill in words, as [`known_as`] has it.
+    pub(crate) fn known_as(&self, library: &SkillLibrary) -> String {
+        known_as(library, &self.skill, &self.name)
+    }
+
     pub(super) fn report(self) -> Duplicate {
         Duplicate {
             skill: self.skill,
@@ -61,6 +75,7 @@ struct Placing<'a> {
     drafted: &'a Drafted<'a>,
     coming: &'a [&'a Skill],
     compared: Compared,
+    identity: Identity,
 }
 
 /// Places the skill that a draft makes, by the policy for duplicates. `coming` are the skills that enter with the same commit.
@@ -81,7 +96,24 @@ pub(super) fn place(
         drafted,
         coming,
         compared: Compared::of_skill(&skill, drafted.terms.clone()),
+        identity: match policy.identity {
+            // An abstracted trace says what was called and no more: a skill that has the same called is the same.
+            Identity::Meaning { .. } if fallback => Identity::Meaning { least: 0.0 },
+            identity => identity,
+        },
     };
+    let library = context.library;
+    if let Some(out) = out_by_host(
+        library,
+        &policy.identity,
+        &placing.compared,
+        drafted.meanings,
+    ) {
+        return Ok(Placement::Known(out));
+    }
+    if let Some(retired) = placing.retired(&skill) {
+        return Ok(placing.returned(retired, skill));
+    }
     match policy.duplicates {
         // All abstracted traces have the same title, which therefore identifies none of them.
         Duplicates::Add | Duplicates::Revise if fallback => Ok(placing.enter_unless_known(skill)),
@@ -94,14 +126,11 @@ pub(super) fn place(
 impl Placing<'_> {
     /// How a known skill is the same as the draft, if it is.
     fn same(&self, known: &Skill) -> Option<Same> {
-        let (identity, meanings) = (&self.policy.identity, self.drafted.meanings);
+        let (identity, meanings) = (&self.identity, self.drafted.meanings);
         let by = self
             .compared
             .same(identity, meanings, (self.context.library, known))?;
-        Some(Same {
-            skill: known.reference(),
-            by,
-        })
+        Some(Same::of(known, by))
     }
 
     /// The skills that enter with the same commit, then those of the library.
@@ -110,22 +139,58 @@ impl Placing<'_> {
         self.coming.iter().copied().chain(entries)
     }
 
+    /// The skill that is the same, if the retirement of its run disabled it and no other one is the same.
+    fn retired(&self, skill: &Skill) -> Option<(&Entry, Same)> {
+        let mut coming = self.coming.iter();
+        if coming.any(|known| self.same(known).is_some()) {
+            return None;
+        }
+        let entries = self.context.library.entries();
+        let mut retired = None;
+        for entry in entries {
+            let Some(same) = self.same(&entry.skill) else {
+                continue;
+            };
+            if !entry.is_out_by_retirement() {
+                return None;
+            }
+            if entry.skill.taint <= skill.taint {
+                retired = Some((entry, same));
+            }
+        }
+        retired
+    }
+
+    /// Places a skill as the next version of the one that was disabled with its run. What the run had it from does not count.
+    fn returned(&self, (known, same): (&Entry, Same), skill: Skill) -> Placement {
+        Placement::Enters {
+            skill: Box::new(revision_of(&known.skill, skill)),
+            revised: true,
+            revives: Some(same),
+        }
+    }
+
     /// Places a skill as the next version of the skill of its title, if there is one.
     ///
     /// # Errors
     /// `Conflict` if that skill, or one that means the same, was taken out of use.
     fn revise(&self, skill: Skill) -> Result<Placement> {
-        let is_out = |known: &Skill| matches!(known.state, State::Disabled | State::Archived);
-        let out = |message: &str| Err(Error::new(ErrorKind::Conflict, "admission::place", message));
+        let is_out = |known: &Skill| {
+            let retired = self.context.library.get(&known.id);
+            let retired = retired.is_some_and(Entry::is_out_by_retirement);
+            !retired && matches!(known.state, State::Disabled | State::Archived)
+        };
+        let out = |what: &str, why: String| {
+            let message = format!("a skill {what} was taken out of use: {why}");
+            Err(Error::new(ErrorKind::Conflict, "admission::place", message))
+        };
         if self.policy.identity != Identity::Bytes {
             let known = self.known().filter(|known| known.taint <= skill.taint);
             let same = known.filter_map(|known| Some((is_out(known), self.same(known)?)));
             // One that is in use comes before one that is not.
             match same.min_by_key(|(is_out, _)| *is_out) {
                 Some((true, same)) if same.by == Sameness::Meaning => {
-                    return out(
-                        "a skill that means the same was taken out of use, and is not brought back by a run",
-                    );
+                    return out("that means the same", same.known_as(self.context.library));
                 }
                 Some((_, same)) => return Ok(Placement::Known(same)),
                 None => {}
@@ -138,9 +203,8 @@ impl Placing<'_> {
             return Ok(Placement::Known(same));
         }
         if is_out(known) {
-            return out(
-                "a skill of this title was taken out of use, and is not brought back by a run",
-            );
+            let (library, skill) = (self.context.library, known.reference());
+            return out("of this title", known_as(library, &skill, &known.name));
         }
         // A person's skill, a cleaner one and an abstracted trace are not overwritten: the new one becomes a skill of its own.
         let keeps = matches!(
@@ -202,6 +266,48 @@ impl Placing<'_> {
     }
 }
 
+/// The cosine from which texts that name the same things in the same order are the same skill, where a person took one of them
+/// out of use: less than between skills in use ([`Identity::MEANING`]). A draft that is refused for it is told, and can be
+/// released; one that came back would not be noticed.
+const OUT: Identity = Identity::Meaning { least: 0.2 };
+
+/// The skill that the host, or a person, took out of use and that means the same, whatever the identity of the recipe: what a
+/// person decided does not come back in other words.
+pub(crate) fn out_by_host(
+    library: &SkillLibrary,
+    identity: &Identity,
+    compared: &Compared,
+    meanings: &Meanings,
+) -> Option<Same> {
+    let identity = match identity {
+        Identity::Meaning { least } if *least < 0.2 => identity,
+        _ => &OUT,
+    };
+    let out = library.entries().filter(|entry| entry.is_out_by_host());
+    { out }.find_map(|entry| {
+        let by = compared.same(identity, meanings, (library, &entry.skill))?;
+        Some(Same::of(&entry.skill, by))
+    })
+}
+
+/// A known skill for a person: its name, its state, what set it, and how it comes back where it is out of use.
+pub(crate) fn known_as(library: &SkillLibrary, skill: &SkillRef, name: &SkillName) -> String {
+    let Some(entry) = library.get(&skill.id) else {
+        return format!("`{name}`, of the same commit");
+    };
+    let (name, state) = (&entry.skill.name, entry.skill.state);
+    if state.is_offered() {
+        return format!("`{name}`, {state}");
+    }
+    let by = match entry.state_set().map(|set| &set.by) {
+        _ if entry.is_out_by_host() => " by the host or a person".to_owned(),
+        Some(SetBy::Run(run)) => format!(" by the run {run}"),
+        Some(SetBy::Retirement(run)) => format!(" with the retirement of the run {run}"),
+        Some(SetBy::Host) | None => String::new(),
+    };
+    format!("`{name}`, {state}{by}; `journeyman skill release {name}` brings it back")
+}
+
 /// Whether a run disabled the skill and a run may revive it. People decide about skills that a person wrote, that were imported
 /// or that are tainted.
 fn may_be_revived(entry: &Entry) -> bool {
@@ -212,10 +318,9 @@ fn may_be_revived(entry: &Entry) -> bool {
         ..
     } = &entry.skill;
     let own = !matches!(provenance.origin, Origin::Human | Origin::Imported);
-    let set_by = entry.life.state_set_by.as_ref();
-    let by_run = *state == State::Disabled
-        && set_by.is_some_and(|setter| setter.version == entry.skill.version);
-    by_run && own && *taint == Taint::Clean
+    let set = entry.state_set().map(|set| &set.by);
+    let by_run = matches!(set, Some(SetBy::Run(_))) && !entry.is_out_by_host();
+    *state == State::Disabled && by_run && own && *taint == Taint::Clean
 }
 
 fn same_title<'a>(context: &Context<'a>, name: &SkillName) -> Option<&'a Skill> {

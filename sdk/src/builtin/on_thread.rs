@@ -305,6 +305,7 @@ mod tests {
                 max_continuation_tokens: 8,
                 time_limit: Duration::from_secs(1),
                 adapter: None,
+                repeatable: false,
             };
             let direct = scorer.score(&request).await.unwrap();
             let threaded = OnThread(Arc::clone(&scorer));

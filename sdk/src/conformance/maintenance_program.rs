@@ -57,6 +57,7 @@ fn without_effect(changes: &[LibraryChange], library: &SkillLibrary) -> Option<S
         run: None,
         task: None,
         reason: "the changes are tried".to_owned(),
+        at: None,
     };
     match library.fork().apply(&cause, changes.to_vec()) {
         Ok(applied) => {

@@ -52,6 +52,7 @@ async fn score(
         max_continuation_tokens: limit,
         time_limit: fixture.time_limit,
         adapter: None,
+        repeatable: false,
     };
     scorer.score(&request).await
 }
@@ -178,6 +179,7 @@ async fn too_long(scorer: &dyn Scorer, fixture: &ScorerFixture) -> Tried {
         max_continuation_tokens: ROOM,
         time_limit: fixture.time_limit,
         adapter: None,
+        repeatable: false,
     };
     let tried = scorer.score(&request).await;
     require_error(

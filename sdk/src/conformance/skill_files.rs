@@ -124,6 +124,7 @@ async fn named(fresh: &impl AsyncFn() -> Result<(Kept, Option<Arc<dyn SkillStore
             run: None,
             task: None,
             reason: "a skill with a file".into(),
+            at: None,
         },
         changes: vec![LibraryChange::Add(Box::new(skill))],
     };

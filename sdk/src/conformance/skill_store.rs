@@ -35,6 +35,7 @@ fn commit(base: u64, key: &str) -> Commit {
             run: Some(RunId::new("run")),
             task: Some(TaskId::new("task")),
             reason: format!("the reason of {key}"),
+            at: None,
         },
         changes: vec![
             LibraryChange::Configure(TierPolicy {

@@ -25,6 +25,9 @@ pub struct ScoreRequest {
     pub time_limit: Duration,
     /// The adapter (LoRA) to score with, by the name that it was loaded under; the model alone if none.
     pub adapter: Option<String>,
+    /// Whether the answer has to be the same each time, whatever runs beside it. A local model then scores the request by itself,
+    /// with nothing else in memory, which is slower; a scorer that cannot ignores this.
+    pub repeatable: bool,
 }
 
 /// The log-probabilities of one continuation.
@@ -91,6 +94,7 @@ impl TokenScores {
 ///     max_continuation_tokens: 128,
 ///     time_limit: Duration::from_secs(1),
 ///     adapter: None,
+///     repeatable: false,
 /// };
 /// let scores = UniformBytes("uniform@1".into()).score(&request).await?;
 /// assert_eq!(scores[0].mean(), -(256.0_f64).ln());

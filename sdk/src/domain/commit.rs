@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{FileRef, LibraryChange};
 use crate::{
     error::{Error, ErrorKind, Result},
-    id::{CommitKey, Revision, RunId, TaskId},
+    id::{CommitKey, Revision, RunId, TaskId, Timestamp},
 };
 
 /// Why a commit was made.
@@ -17,6 +17,9 @@ pub struct Cause {
     pub task: Option<TaskId>,
     /// In words.
     pub reason: String,
+    /// When, by the host's clock; `None` where it gave none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
 }
 
 /// Changes to be made together or not at all.

@@ -142,11 +142,6 @@ pub struct AttemptNote {
 impl AttemptNote {
     /// Greatest number of words of a note.
     pub const WORDS: usize = 64;
-
-    /// How well the agent did, in [0, 1]: the score, or 0 where the environment refused any action.
-    pub fn level(&self) -> f64 {
-        if self.refused > 0 { 0.0 } else { self.score }
-    }
 }
 
 /// The kind of a test case.

@@ -53,7 +53,7 @@ pub use observation_kind::ObservationKind;
 pub use prototype::{Prototype, Rubric, Trap};
 pub use role::Role;
 pub use score_kind::ScoreKind;
-pub use selection::{Decision, NothingReason, Scored, Selection};
+pub use selection::{Decision, HeldBack, NothingReason, Scored, Selection};
 pub use skill::{Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillRef, State, Taint};
 pub use skill_name::SkillName;
 pub(crate) use skill_name::latin_words;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ScoreKind, SkillRef};
+use super::{ScoreKind, SkillName, SkillRef, State};
 
 /// The decision for one query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,25 @@ pub struct Selection {
     pub score: Option<ScoreKind>,
     /// The scored candidates, best first; of equal values the smaller id first.
     pub candidates: Vec<Scored>,
+    /// What kept a part of the decision from being made, where the rest stands: a bank's general skills do without a scorer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<NothingReason>,
+    /// Whether the noise of the scores could have turned it, so that the candidates were scored again, each time alike
+    /// ([`ScoreRequest::repeatable`](crate::contract::ScoreRequest)). Only in evaluation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub near_tie: bool,
+    /// Where no candidate was found: skills of the library that were not looked at for their state, the first few by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_back: Vec<HeldBack>,
+}
+
+/// A skill that is not offered for its state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldBack {
+    /// Its name.
+    pub name: SkillName,
+    /// On trial, and so offered in learning alone; or in quarantine.
+    pub state: State,
 }
 
 impl Selection {
@@ -24,6 +43,9 @@ impl Selection {
             decision,
             score: None,
             candidates: Vec::new(),
+            failed: None,
+            near_tie: false,
+            held_back: Vec::new(),
         }
     }
 
@@ -45,11 +67,11 @@ impl Selection {
         }
     }
 
-    /// Why nothing was decided, where a part that decides was not there, failed or took too long.
+    /// Why it was not decided whether a skill fits, where a part that decides was not there, failed or took too long.
     pub fn fault(&self) -> Option<&NothingReason> {
         match &self.decision {
             Decision::Nothing(reason) if reason.is_fault() => Some(reason),
-            _ => None,
+            _ => self.failed.as_ref(),
         }
     }
 
@@ -175,6 +197,19 @@ impl fmt::Display for Selection {
         ) = (&self.decision, self.best())
         {
             write!(f, ", with a score of {:.3}", best.value)?;
+        }
+        if !self.held_back.is_empty() {
+            let held = self.held_back.iter();
+            let held: Vec<String> = held
+                .map(|one| format!("{} ({})", one.name, one.state))
+                .collect();
+            write!(f, "; not offered: {}", held.join(", "))?;
+        }
+        if self.near_tie {
+            f.write_str("; a near tie, scored again by itself")?;
+        }
+        if let Some(failed) = &self.failed {
+            write!(f, "; of the others nothing is known: {failed}")?;
         }
         match self.candidates.len() {
             0 => Ok(()),

@@ -4,7 +4,7 @@ use std::{cmp::Ordering, collections::BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::life::Life;
+use super::life::{Life, SetBy, StateSet};
 use crate::{
     domain::{Skill, SkillName, SkillRef, State, Tier},
     id::{AttemptId, Revision, RunId, SkillId, Version},
@@ -123,18 +123,90 @@ impl Entry {
         self.evidence.push(evidence);
     }
 
-    /// Takes back a run's credits, and gives whether there were any. Their attempts stay seen: a replay does not count.
-    pub(super) fn take_back(&mut self, run: &RunId) -> bool {
-        let (gone, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.evidence)
-            .into_iter()
-            .partition(|credit| credit.run.as_ref() == Some(run));
+    /// What set the current state; `None` where it is as it was when the version came, or as a merge left it.
+    pub fn state_set(&self) -> Option<&StateSet> {
+        let mut states = self.life.states.iter();
+        let last = states.rfind(|set| set.version == self.skill.version)?;
+        (last.state == self.skill.state).then_some(last)
+    }
+
+    /// Whether the host, or a person, took it out of use.
+    pub fn is_out_by_host(&self) -> bool {
+        let by_host = self.state_set().is_some_and(|set| match &set.by {
+            SetBy::Host => true,
+            SetBy::Run(run) => run.is_by_host(),
+            SetBy::Retirement(_) => false,
+        });
+        let out = [State::Quarantined, State::Disabled, State::Archived];
+        by_host && out.contains(&self.skill.state)
+    }
+
+    /// Whether the retirement of the run that the current version came from disabled it.
+    pub fn is_out_by_retirement(&self) -> bool {
+        let set = self.state_set().map(|set| &set.by);
+        self.skill.state == State::Disabled && matches!(set, Some(SetBy::Retirement(_)))
+    }
+
+    /// Whether the retirement of this run set the version's state.
+    pub(super) fn is_retired(&self, version: Version, run: &RunId) -> bool {
+        let mut states = self.life.states.iter();
+        states.any(|set| {
+            set.version == version && matches!(&set.by, SetBy::Retirement(by) if by == run)
+        })
+    }
+
+    /// Sets the state of the current version.
+    pub(super) fn set_state(&mut self, state: State, by: SetBy) {
+        self.life.states.push(StateSet {
+            version: self.skill.version,
+            before: self.skill.state,
+            state,
+            by,
+        });
+        self.skill.state = state;
+        self.merged = None;
+    }
+
+    /// Records for the current version, which has the state of one of these versions, what set it.
+    pub(super) fn carry_state(&mut self, from: [Version; 2]) {
+        let states = &self.life.states;
+        let of = |version: Version| states.iter().filter(move |set| set.version == version);
+        let same = |version: &Version| {
+            let last = of(*version).next_back();
+            last.is_some_and(|set| set.state == self.skill.state)
+        };
+        let carried: Vec<StateSet> = from.into_iter().find(same).map_or(Vec::new(), |version| {
+            let carried = of(version).cloned();
+            let version = self.skill.version;
+            carried.map(|set| StateSet { version, ..set }).collect()
+        });
+        self.life.states.extend(carried);
+    }
+
+    /// Takes back what a run did to it: its credits, evidence and the states that it set. Attempts stay seen: a replay does not
+    /// count.
+    pub(super) fn take_back(&mut self, run: &RunId) {
+        for (version, state) in self.life.take_back_states(run) {
+            let current = version == self.skill.version;
+            let mut versions = self.history.iter_mut().chain([&mut self.skill]);
+            match &mut self.merged {
+                Some(merged) if current => merged.from = state,
+                _ => {
+                    if let Some(skill) = versions.find(|skill| skill.version == version) {
+                        skill.state = state;
+                    }
+                }
+            }
+        }
+        self.evidence
+            .retain(|credit| credit.run.as_ref() != Some(run));
+        let kept = std::mem::take(&mut self.evidence);
         (self.utility, self.uses, self.credits) = (self.began, 0, 0);
         for credit in &kept {
             self.count(credit);
         }
         self.evidence = kept;
         self.life.take_back(run);
-        !gone.is_empty()
     }
 
     /// Whether a run credited, exposed, judged or tested it.

@@ -1,7 +1,7 @@
 //! The fold: the effect of each change. `history` has those that take earlier changes back.
 
 use super::{
-    Applied, Entry, Evidence, Move, Operation, PassReason, PassedOver, SkillLibrary, StateSetter,
+    Applied, Entry, Evidence, Move, Operation, PassReason, PassedOver, SetBy, SkillLibrary,
     applied::Outcome, tiers,
 };
 use crate::{
@@ -106,16 +106,11 @@ impl SkillLibrary {
     }
 
     fn state_set(&mut self, commit: &Committed, skill: &SkillId, state: State) -> Outcome {
-        let before = self.known(skill)?.skill.state;
-        let moves = self.set_state(skill, state)?;
         let entry = self.known(skill)?;
-        let version = entry.skill.version;
-        if state == State::Trial && before != State::Trial {
+        if state == State::Trial && entry.skill.state != State::Trial {
             entry.life.begin_trial();
         }
-        let run = commit.cause.run.clone();
-        entry.life.state_set_by = run.map(|run| StateSetter { version, run });
-        Ok(moves)
+        self.set_state(skill, state, set_by(commit))
     }
 
     fn released(&mut self, commit: &Committed, skill: &SkillRef) -> Outcome {
@@ -126,12 +121,7 @@ impl SkillLibrary {
         if entry.skill.state != State::Trial {
             return Err(PassReason::NotOnTrial);
         }
-        let moves = self.set_state(&skill.id, State::Active)?;
-        let run = commit.cause.run.clone();
-        let entry = self.known(&skill.id)?;
-        let version = skill.version;
-        entry.life.state_set_by = run.map(|run| StateSetter { version, run });
-        Ok(moves)
+        self.set_state(&skill.id, State::Active, set_by(commit))
     }
 
     fn credit(&mut self, id: &SkillId, evidence: Evidence) -> Outcome {
@@ -225,11 +215,9 @@ impl SkillLibrary {
         Ok(moves)
     }
 
-    pub(super) fn set_state(&mut self, id: &SkillId, state: State) -> Outcome {
+    pub(super) fn set_state(&mut self, id: &SkillId, state: State, by: SetBy) -> Outcome {
         let entry = self.known(id)?;
-        entry.skill.state = state;
-        entry.life.state_set_by = None;
-        entry.merged = None;
+        entry.set_state(state, by);
         Ok(tiers::settle(entry).into_iter().collect())
     }
 
@@ -266,6 +254,12 @@ impl SkillLibrary {
             PassReason::Unknown
         })
     }
+}
+
+/// What a commit sets states by.
+fn set_by(commit: &Committed) -> SetBy {
+    let run = commit.cause.run.clone();
+    run.map_or(SetBy::Host, SetBy::Run)
 }
 
 /// Whether a version is quarantined until it is released: tainted or imported, and not a person's.

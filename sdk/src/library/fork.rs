@@ -19,7 +19,7 @@ use crate::{
 ///
 /// let library = SkillLibrary::new();
 /// let mut fork = library.fork();
-/// let cause = Cause { run: None, task: None, reason: "a smaller cache, tried".into() };
+/// let cause = Cause { run: None, task: None, reason: "a smaller cache, tried".into(), at: None };
 /// fork.apply(&cause, vec![LibraryChange::Configure(TierPolicy { cache: 5, ..TierPolicy::default() })])?;
 /// assert_eq!((fork.library().policy().cache, library.policy().cache), (5, 10));
 ///

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Entry, Merged, Move, Operation, PassReason, SkillLibrary, applied::Outcome, fold::is_suspect,
-    tiers,
+    Entry, Merged, Move, Operation, PassReason, SetBy, SkillLibrary, applied::Outcome,
+    fold::is_suspect, tiers,
 };
 use crate::{
     domain::{Origin, Skill, SkillRef, State},
@@ -50,9 +50,12 @@ impl SkillLibrary {
         let mut history = entry.history.iter();
         let before = history.find(|version| version.version == to);
         let before = before.ok_or(PassReason::NoSuchVersion)?;
+        let current = entry.skill.version;
         let skill = brought_back(before, &entry.skill);
         let moves = self.replace(skill, Operation::RolledBack)?;
-        self.known(id)?.merged = None;
+        let entry = self.known(id)?;
+        entry.merged = None;
+        entry.carry_state([current, to]);
         Ok(moves)
     }
 
@@ -69,8 +72,8 @@ impl SkillLibrary {
     /// Takes back a run: its credits, and every version that it made or that was made from one it made. A skill goes
     /// back to its latest version of another making, and is not offered where that was not; one that has none is
     /// disabled, and so is such a one that was deleted, should it be restored. What a person made from it is
-    /// quarantined, for the person to decide. Skills that were merged into a disabled one are as they were before.
-    /// States that the run set stay as they are.
+    /// quarantined, for the person to decide. Skills that were merged into a disabled one are as they were before, and so
+    /// are those whose state the run set last.
     pub(super) fn retire_run(&mut self, run: &RunId) -> Vec<Move> {
         let made = self.made_by(run);
         self.memory_mut().take_back(run);
@@ -85,25 +88,27 @@ impl SkillLibrary {
             let touched = self.get(&id).is_some_and(|entry| entry.is_touched_by(run));
             if touched && let Ok(entry) = self.known(&id) {
                 entry.take_back(run);
+                moves.extend(tiers::settle(entry));
             }
             let Some(entry) = self.get(&id) else { continue };
-            if !made.contains(&entry.skill.reference()) {
+            let current = &entry.skill;
+            if !made.contains(&current.reference()) || entry.is_retired(current.version, run) {
                 continue;
             }
-            let current = &entry.skill;
+            let by = SetBy::Retirement(run.clone());
             let back = if current.provenance.origin == Origin::Human {
-                self.set_state(&id, State::Quarantined)
+                self.set_state(&id, State::Quarantined, by)
             } else if let Some(before) = entry.latest_without(&made) {
-                let (was, from) = (before.version, before.state);
+                let back = GoneBack::of(before, current);
                 let skill = taken_back(before, current);
                 let moves = self.replace(skill, Operation::RolledBack);
                 if let Ok(entry) = self.known(&id) {
-                    entry.gone_back(was, from);
+                    entry.gone_back(&back);
                 }
                 moves
             } else {
                 disabled.insert(id.clone());
-                self.set_state(&id, State::Disabled)
+                self.set_state(&id, State::Disabled, by)
             };
             moves.extend(back.unwrap_or_default());
         }
@@ -122,7 +127,9 @@ impl SkillLibrary {
                 State::Active if other && is_suspect(&entry.skill) => State::Quarantined,
                 from => from,
             };
-            moves.extend(self.set_state(&id, state).unwrap_or_default());
+            entry.skill.state = state;
+            entry.merged = None;
+            moves.extend(tiers::settle(entry));
         }
         moves
     }
@@ -136,26 +143,27 @@ impl SkillLibrary {
                 continue;
             };
             entry.take_back(run);
-            if !made.contains(&entry.skill.reference()) {
+            let current = &entry.skill;
+            if !made.contains(&current.reference()) || entry.is_retired(current.version, run) {
                 continue;
             }
-            if entry.skill.provenance.origin == Origin::Human {
-                entry.skill.state = State::Quarantined;
+            let by = SetBy::Retirement(run.clone());
+            if current.provenance.origin == Origin::Human {
+                entry.set_state(State::Quarantined, by);
             } else if let Some(before) = entry.latest_without(made) {
-                let (was, from) = (before.version, before.state);
-                let skill = taken_back(before, &entry.skill);
+                let back = GoneBack::of(before, current);
+                let skill = taken_back(before, current);
                 entry.replace(skill);
-                entry.gone_back(was, from);
+                entry.gone_back(&back);
             } else {
-                entry.skill.state = State::Disabled;
-                entry.life.state_set_by = None;
+                entry.set_state(State::Disabled, by);
                 disabled.insert(id);
             }
         }
         disabled
     }
 
-    /// The versions that a run made, and those that were made from them.
+    /// The versions that a run made, and those that were made from them before the run was retired.
     fn made_by(&self, run: &RunId) -> BTreeSet<SkillRef> {
         let versions = || {
             let entries = self.entries().chain(self.deleted());
@@ -165,9 +173,16 @@ impl SkillLibrary {
             .filter(|version| version.provenance.runs.contains(run))
             .map(Skill::reference)
             .collect();
+        let retired = |parent: &SkillRef| {
+            let entry = self
+                .get(&parent.id)
+                .or_else(|| self.deleted.get(&parent.id));
+            entry.is_some_and(|entry| entry.is_retired(parent.version, run))
+        };
         loop {
+            let from_made = |parent: &SkillRef| made.contains(parent) && !retired(parent);
             let more: Vec<SkillRef> = versions()
-                .filter(|version| version.parents.iter().any(|parent| made.contains(parent)))
+                .filter(|version| version.parents.iter().any(from_made))
                 .map(Skill::reference)
                 .filter(|version| !made.contains(version))
                 .collect();
@@ -179,19 +194,32 @@ impl SkillLibrary {
     }
 }
 
-impl Entry {
-    /// Adapts the rest of the entry after its version `was`, whose state was `from`, became the current one again: the
-    /// version of the state's setter, and the state before a merge.
-    fn gone_back(&mut self, was: Version, from: State) {
-        if let Some(setter) = &mut self.life.state_set_by
-            && setter.version == was
-        {
-            setter.version = self.skill.version;
+/// An entry's going back from a version to one before it.
+struct GoneBack {
+    from: Version,
+    to: Version,
+    /// The state that the version gone back to had.
+    state: State,
+}
+
+impl GoneBack {
+    fn of(before: &Skill, current: &Skill) -> Self {
+        Self {
+            from: current.version,
+            to: before.version,
+            state: before.state,
         }
+    }
+}
+
+impl Entry {
+    /// Adapts the rest of the entry after it went back: what set the state, and the state before a merge.
+    fn gone_back(&mut self, back: &GoneBack) {
+        self.carry_state([back.from, back.to]);
         if let Some(merged) = &mut self.merged
-            && !from.is_offered()
+            && !back.state.is_offered()
         {
-            merged.from = from;
+            merged.from = back.state;
         }
     }
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{
-        Attribution, BundleCase, CaseOutcome, ExposureOutcome, InformationGain, Judgement, SkillUse,
+        Attribution, BundleCase, CaseOutcome, ExposureOutcome, InformationGain, Judgement,
+        SkillUse, State,
     },
     id::{AttemptId, RunId, TaskId, Version},
 };
@@ -154,28 +155,29 @@ pub struct LiveEvidence {
     pub failed: u32,
 }
 
-/// The run that set a skill's state, with the version that the skill had.
-///
-/// In JSON an array: the version, then the run.
+/// What set a version's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(Version, RunId)", into = "(Version, RunId)")]
-pub struct StateSetter {
+#[serde(rename_all = "snake_case")]
+pub enum SetBy {
+    /// The host, or a person.
+    Host,
+    /// A run.
+    Run(RunId),
+    /// The retirement of the run that the version came from.
+    Retirement(RunId),
+}
+
+/// A change of a version's state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateSet {
     /// The version whose state was set.
     pub version: Version,
-    /// The run that set it.
-    pub run: RunId,
-}
-
-impl From<(Version, RunId)> for StateSetter {
-    fn from((version, run): (Version, RunId)) -> Self {
-        Self { version, run }
-    }
-}
-
-impl From<StateSetter> for (Version, RunId) {
-    fn from(setter: StateSetter) -> Self {
-        (setter.version, setter.run)
-    }
+    /// Its state before.
+    pub before: State,
+    /// Its state after.
+    pub state: State,
+    /// What set it.
+    pub by: SetBy,
 }
 
 /// A skill's evidence besides rewards.
@@ -190,9 +192,9 @@ pub struct Life {
     /// The information gain when it was measured last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gained: Option<Gained>,
-    /// The run that set the state last; `None` where the host set it, or where it is as it was when the skill was added.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state_set_by: Option<StateSetter>,
+    /// The changes of its versions' states, oldest first, without those of retired runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<StateSet>,
     /// The exposures that counted, one for each attempt and version.
     pub(super) exposed: BTreeSet<Exposed>,
     /// The attempts before the latest trial, where a trial was begun again.
@@ -364,10 +366,28 @@ impl Life {
         let gained = self.gained.iter().map(|gained| &gained.run);
         let all = judged.chain(bundled).chain(exposed);
         let mut runs = all.chain(tested).chain(gained);
-        runs.any(|made| made.as_ref() == Some(run))
+        let set = |set: &StateSet| matches!(&set.by, SetBy::Run(by) if by == run);
+        runs.any(|made| made.as_ref() == Some(run)) || self.states.iter().any(set)
     }
 
-    /// Takes back everything that a run added.
+    /// Takes back the states that a run set, and gives the versions whose state is another one then.
+    pub(super) fn take_back_states(&mut self, run: &RunId) -> BTreeMap<Version, State> {
+        let mut back = BTreeMap::new();
+        for mut set in std::mem::take(&mut self.states) {
+            if matches!(&set.by, SetBy::Run(by) if by == run) {
+                back.entry(set.version).or_insert(set.before);
+            } else {
+                // What was set on top of it stays, now on top of what was before.
+                if let Some(before) = back.remove(&set.version) {
+                    set.before = before;
+                }
+                self.states.push(set);
+            }
+        }
+        back
+    }
+
+    /// Takes back everything that a run added, but the states that it set.
     pub(super) fn take_back(&mut self, run: &RunId) {
         let other = |made: &Option<RunId>| made.as_ref() != Some(run);
         self.judged.retain(|judged| other(&judged.run));

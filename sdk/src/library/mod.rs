@@ -68,12 +68,14 @@
 //! - *Restore.* A deleted skill is there again with its state, versions and evidence, under a free name; an offered one
 //!   enters the cache.
 //! - *Retire a run.* Its credits, exposures, judgements, cases, attempts and assessments are taken out, roles have the rules of
-//!   before, prototypes and anchors are those of before, and the utility is folded anew from the credits that are left (an attempt that was seen stays seen). A
+//!   before, prototypes and anchors are those of before, a version whose state it set last has the state of before, and the utility is folded anew from the credits that are left (an attempt that was seen stays seen). A
 //!   version is *of the run* when its provenance names it or one of its parents is of the run. A skill whose current
 //!   version is of the run goes back to its latest version that is not; one that has none is disabled, and the sources
 //!   of such a merged one are as they were before. A person's version that was made from one of the run is
 //!   quarantined, for the person to decide. Deleted skills are treated alike and stay deleted. It is done once: later
-//!   commits of a run that goes on, or of a writer that builds on its versions, are not taken back by it.
+//!   commits of a run that goes on, or of a writer that builds on its versions, are not taken back by it. A version that it
+//!   disabled stays marked ([`SetBy::Retirement`]): admission lets it return when it is written again from other evidence, and
+//!   a second retirement of the run leaves alone what became of it.
 //! - *Erased.* The one exception: a person's data can be removed from earlier commits. A change records that it was, and
 //!   from which skills; folding the changes anew gives the library without it.
 //! - *Forks.* A [`Fork`] shares what it does not change with its library, so it costs the same whatever the size;
@@ -91,6 +93,7 @@ mod memory;
 mod refresh;
 mod remember;
 mod rubrics;
+mod run_filter;
 mod shelf;
 mod skill_library;
 mod tiers;
@@ -103,7 +106,9 @@ pub use difference::{Difference, FieldChange};
 pub use entry::{Entry, Evidence, Merged};
 pub use fork::{Conflict, ConflictReason, Fork, Rebased};
 pub use life::{
-    BundledCase, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, StateSetter, Tested,
+    BundledCase, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, SetBy, StateSet,
+    Tested,
 };
 pub use rubrics::KnownSubgoal;
+pub use run_filter::{FoundRun, RunFilter};
 pub use skill_library::SkillLibrary;

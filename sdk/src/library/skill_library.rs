@@ -25,7 +25,7 @@ use crate::{
 /// let committed = Committed {
 ///     revision: Revision(1),
 ///     key: "first".into(),
-///     cause: Cause { run: None, task: None, reason: "a smaller cache".into() },
+///     cause: Cause { run: None, task: None, reason: "a smaller cache".into(), at: None },
 ///     changes: vec![LibraryChange::Configure(TierPolicy { cache: 5, ..TierPolicy::default() })],
 /// };
 /// let library = SkillLibrary::replay(&[committed])?;

@@ -52,6 +52,7 @@ fn committed(revision: u64, changes: Vec<LibraryChange>) -> Committed {
             run: None,
             task: None,
             reason: "a test".into(),
+            at: None,
         },
         changes,
     }

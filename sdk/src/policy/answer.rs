@@ -179,6 +179,10 @@ pub struct CommitDone {
     pub committed: Vec<Committed>,
     /// How many times the commit was rebased because another writer committed first.
     pub rebased: u32,
+    /// Whether it was not made: other writers have changed skills since its base, and its drafts have to be compared with
+    /// them. Then `committed` are theirs, and the run asks for another commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overtaken: bool,
 }
 
 /// The answer to a [`Question`](crate::policy::Question), or the result of a commit. A failure of the host's part is an

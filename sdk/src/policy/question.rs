@@ -33,6 +33,9 @@ pub enum Question {
         skills: Arc<[Skill]>,
         /// The score that they are for.
         score: ScoreKind,
+        /// Whether the answer has to be the same each time ([`ScoreRequest::repeatable`](crate::contract::ScoreRequest)).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        repeatable: bool,
     },
     /// An attempt at a task. Only the run itself asks this.
     #[non_exhaustive]
@@ -101,9 +104,14 @@ impl Dialogue for Questions {
                 query,
                 skills,
                 score,
+                repeatable,
             } => {
                 let skills: Vec<_> = skills.iter().map(Skill::reference).collect();
-                serde_json::to_vec(&("score", query, skills, score))
+                let name = match repeatable {
+                    true => "score, repeatable",
+                    false => "score",
+                };
+                serde_json::to_vec(&(name, query, skills, score))
             }
             question => serde_json::to_vec(question),
         }
@@ -155,10 +163,21 @@ impl Ask {
         skills: Vec<Skill>,
         score: ScoreKind,
     ) -> Result<Vec<SkillScores>> {
+        self.scored(query, skills, (score, false)).await
+    }
+
+    /// [`score`](Self::score); where it is said, by an answer that is the same each time.
+    pub(crate) async fn scored(
+        &mut self,
+        query: String,
+        skills: Vec<Skill>,
+        (score, repeatable): (ScoreKind, bool),
+    ) -> Result<Vec<SkillScores>> {
         let question = Question::Score {
             query,
             skills: skills.into(),
             score,
+            repeatable,
         };
         match self.one(question).await {
             Answer::Scored(scores) => scores,
@@ -322,6 +341,7 @@ mod tests {
                 query: query.to_owned(),
                 skills: Arc::from([skill]),
                 score,
+                repeatable: false,
             })
             .unwrap()
         };

@@ -1,7 +1,11 @@
 //! Events for roles whose answers cannot be used.
 
 use super::{Ask, RoleReply};
-use crate::{contract::RoleTask, domain::Usage, report::EventKind};
+use crate::{
+    contract::RoleTask,
+    domain::Usage,
+    report::{EventKind, shown},
+};
 
 /// Gives each role its task, all concurrently, and emits an event for each that could not be played.
 pub(crate) async fn ask_roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<RoleReply> {
@@ -40,6 +44,10 @@ pub(crate) fn unreadable(replies: &[RoleReply]) -> Vec<EventKind> {
         Ok(Some(played)) if played.fallback => Some(EventKind::FellBack {
             role: task.role(),
             reason: played.why_unreadable(),
+            wrote: played
+                .unreadable
+                .last()
+                .map_or_else(String::new, |last| shown(&last.text)),
         }),
         Ok(_) => None,
     };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::Recovered;
 use crate::{
     domain::{AttemptNote, Task},
     id::sha256_hex,
@@ -36,16 +37,18 @@ pub fn level_at_like_tasks<'a>(
     task: &Task,
     own: &[AttemptNote],
     before: impl DoubleEndedIterator<Item = &'a AttemptNote>,
+    recovered: Recovered,
 ) -> Option<f64> {
     let words = note_words(task);
     let is_similar = |note: &&AttemptNote| match (&note.category, &task.category) {
         (Some(one), Some(other)) => one == other,
         _ => jaccard(&note.words, &words) >= MIN_JACCARD,
     };
-    let own_levels = own.iter().map(AttemptNote::level);
+    let level = |note: &AttemptNote| recovered.level(note.score, note.refused);
+    let own_levels = own.iter().map(level);
     let room = WINDOW.saturating_sub(own.len());
     let earlier = before.rev().filter(is_similar).take(room);
-    let levels: Vec<f64> = own_levels.chain(earlier.map(AttemptNote::level)).collect();
+    let levels: Vec<f64> = own_levels.chain(earlier.map(level)).collect();
     let count = levels.len();
     (count > 0).then(|| levels.iter().sum::<f64>() / count as f64)
 }
@@ -81,7 +84,7 @@ mod tests {
             .map(|(words, score, refused)| note(&Task::new("b", *words), *score, *refused))
             .collect();
         let own = [note(&task, own.0, own.1)];
-        let level = level_at_like_tasks(&task, &own, earlier.iter());
+        let level = level_at_like_tasks(&task, &own, earlier.iter(), Recovered::AsFailed);
         assert_eq!(level, Some(expect));
     }
 
@@ -125,7 +128,10 @@ mod tests {
         other.category = Some("tickets".into());
         let notes = [note(&other, 0.0, 0)];
         let own = [note(&task, 1.0, 0)];
-        assert_eq!(level_at_like_tasks(&task, &own, notes.iter()), Some(0.5));
-        assert_eq!(level_at_like_tasks(&task, &[], [].iter()), None);
+        let level = |own: &[AttemptNote], before: &[AttemptNote]| {
+            level_at_like_tasks(&task, own, before.iter(), Recovered::AsFailed)
+        };
+        assert_eq!(level(&own, &notes), Some(0.5));
+        assert_eq!(level(&[], &[]), None);
     }
 }

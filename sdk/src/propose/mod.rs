@@ -29,7 +29,7 @@ pub(crate) mod writing;
 
 pub use curate::CurateCall;
 pub use due::{WINDOW, level_at_like_tasks, note_words};
-pub use options::{WritePolicy, WriteWhen, Writer};
+pub use options::{Recovered, WritePolicy, WriteWhen, Writer};
 pub use overlap::{
     Binding, Clique, CliqueOptions, Edge, Fingerprint, Overlap, OverlapGraph, OverlapOptions,
     Purity,

@@ -22,9 +22,33 @@ pub enum WriteWhen {
     /// was given, there is nothing to learn. Ours.
     ///
     /// The mean of a group of [`WINDOW`](crate::propose::WINDOW) attempts or more is the group's own. A smaller group, such as
-    /// a single attempt in a host's own loop, is averaged with the latest attempts at similar tasks; an attempt with a
-    /// refused action then counts as 0, and no skill is written from a success with a skill and without a refusal.
+    /// a single attempt in a host's own loop, is averaged with the latest attempts at similar tasks; then no skill is written
+    /// from a success with a skill and without a refusal, which shows only what the library has. In both an attempt with a
+    /// refused action counts as [`WritePolicy::recovered`] says.
     Below(f64),
+}
+
+/// How an attempt in which the world refused an action counts in the mean of [`WriteWhen::Below`], whatever its verdict, in
+/// [`learn`](crate::run::Journeyman::learn) and [`begin`](crate::run::Journeyman::begin) alike.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recovered {
+    /// As 0: what it was refused is what a skill spares the next attempt. Ours.
+    #[default]
+    AsFailed,
+    /// As its verdict says.
+    AsJudged,
+}
+
+impl Recovered {
+    /// The level of an attempt, in [0, 1], by its score and the number of its refused actions.
+    pub fn level(self, score: f64, refused: u32) -> f64 {
+        match self {
+            Self::AsFailed if refused > 0 => 0.0,
+            _ => score,
+        }
+    }
 }
 
 /// The role that writes skills from the attempts at a single task.
@@ -73,13 +97,14 @@ pub enum Writer {
 /// use std::num::NonZeroU32;
 ///
 /// use journeyman::{
-///     propose::{WritePolicy, WriteWhen, Writer},
+///     propose::{Recovered, WritePolicy, WriteWhen, Writer},
 ///     recipe,
 /// };
 ///
 /// let mut recipe = recipe::standard();
 /// recipe.write = WritePolicy {
 ///     when: WriteWhen::Always,
+///     recovered: Recovered::AsFailed,
 ///     by: Writer::Extract { candidates: NonZeroU32::MIN, failures: false },
 /// };
 /// recipe.validate()?;
@@ -91,6 +116,9 @@ pub enum Writer {
 pub struct WritePolicy {
     /// When a skill is written.
     pub when: WriteWhen,
+    /// How an attempt with a refused action counts, where `when` looks at scores.
+    #[serde(default)]
+    pub recovered: Recovered,
     /// The role that writes.
     #[serde(default)]
     pub by: Writer,

@@ -1,6 +1,6 @@
 //! Decides whether a skill is written from a group of attempts, and from which of them (ARISE D.1, C.3; HiSME 3.2).
 
-use super::{WINDOW, WritePolicy, WriteWhen, Writer, level_at_like_tasks, note_words};
+use super::{Recovered, WINDOW, WritePolicy, WriteWhen, Writer, level_at_like_tasks, note_words};
 use crate::{
     domain::{AttemptNote, LibraryChange, Mode, Task},
     policy::{Context, Rollout},
@@ -10,18 +10,34 @@ use crate::{
 /// The greatest number of attempts that a skill is written from (ARISE D.1).
 const MAX_TRACES: usize = 2;
 
+/// Why no skill is written.
+pub(crate) struct Undue {
+    pub(crate) reason: String,
+    /// Whether it is that the agent does too well for the recipe's bound.
+    pub(crate) above: bool,
+}
+
+impl Undue {
+    fn of(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            above: false,
+        }
+    }
+}
+
 /// The places of the rollouts that a skill is written from, best first; else the reason why none is written.
 pub(crate) fn sources(
     context: &Context<'_>,
     policy: &WritePolicy,
     task: &Task,
     rollouts: &[Rollout<'_>],
-) -> Result<Vec<usize>, String> {
+) -> Result<Vec<usize>, Undue> {
     let judged = judged(rollouts);
     match policy.when {
-        WriteWhen::Never => return Err("the recipe writes none".to_owned()),
+        WriteWhen::Never => return Err(Undue::of("the recipe writes none")),
         WriteWhen::Always => {}
-        WriteWhen::Below(bound) => falls_short(context, task, rollouts, bound)?,
+        WriteWhen::Below(bound) => falls_short(context, policy, (task, rollouts), bound)?,
     }
     let rewards: Vec<f64> = judged.iter().map(|(_, reward, _)| *reward).collect();
     let successes: Vec<bool> = judged
@@ -50,7 +66,9 @@ pub(crate) fn sources(
     }
     best.truncate(MAX_TRACES);
     match best.is_empty() {
-        true => Err("no attempt was done that it could be written from".to_owned()),
+        true => Err(Undue::of(
+            "no attempt was done that it could be written from",
+        )),
         false => Ok(best),
     }
 }
@@ -65,48 +83,58 @@ fn judged<'a, 'b>(rollouts: &'b [Rollout<'a>]) -> Vec<(&'b Rollout<'a>, f64, usi
 }
 
 /// `Ok` if the agent's mean score is below the bound; else the reason why it is not. For a group of [`WINDOW`] attempts or more
-/// it is the group's mean. A smaller group is averaged with the latest attempts at similar tasks, where a success after a
-/// refusal counts as 0, and the group must have something new: a success with a skill and without a refusal shows only
-/// what the library already has.
+/// it is the group's mean. A smaller group is averaged with the latest attempts at similar tasks, and must have something new:
+/// a success with a skill and without a refusal shows only what the library already has. In both an attempt with a refusal
+/// counts as the policy says.
 fn falls_short(
     context: &Context<'_>,
-    task: &Task,
-    rollouts: &[Rollout<'_>],
+    policy: &WritePolicy,
+    (task, rollouts): (&Task, &[Rollout<'_>]),
     bound: f64,
-) -> Result<(), String> {
+) -> Result<(), Undue> {
+    let counted = match policy.recovered {
+        Recovered::AsFailed => ", where one with a refusal counts as 0",
+        Recovered::AsJudged => "",
+    };
+    let above = |reason: String| Undue {
+        reason: format!("{reason}{counted}, and the recipe writes below {bound}"),
+        above: true,
+    };
     if context.group as usize >= WINDOW {
         let judged = judged(rollouts);
         if judged.is_empty() {
-            return Err("no attempt has a verdict".to_owned());
+            return Err(Undue::of("no attempt has a verdict"));
         }
-        let sum: f64 = judged.iter().map(|(one, ..)| one.report.score).sum();
+        let level = |one: &Rollout<'_>| policy.recovered.level(one.report.score, one.refused());
+        let sum: f64 = judged.iter().map(|(one, ..)| level(one)).sum();
         let mean = sum / (judged.len().max(1) as f64);
         return match mean < bound {
             true => Ok(()),
-            false => Err(format!(
-                "the mean score of its {} attempts is {mean:.2}, and the recipe writes below {bound}",
+            false => Err(above(format!(
+                "the mean score of its {} attempts is {mean:.2}",
                 judged.len()
-            )),
+            ))),
         };
     }
     let done = |one: &Rollout<'_>| one.report.success == Some(true);
     let is_new = |one: &Rollout<'_>| one.report.injected.is_empty() || one.refused() > 0;
     if !rollouts.iter().any(done) {
-        return Err("no attempt was done that it could be written from".to_owned());
+        return Err(Undue::of(
+            "no attempt was done that it could be written from",
+        ));
     }
     if !rollouts.iter().any(|one| done(one) && is_new(one)) {
-        return Err(
-            "it was done with a skill and without a refusal, so there is nothing new".to_owned(),
-        );
+        return Err(Undue::of(
+            "it was done with a skill and without a refusal, so there is nothing new",
+        ));
     }
     let own = own_notes(task, rollouts);
-    match level_at_like_tasks(task, &own, context.library.notes()) {
+    match level_at_like_tasks(task, &own, context.library.notes(), policy.recovered) {
         Some(level) if level < bound => Ok(()),
-        Some(level) => Err(format!(
-            "of the latest {WINDOW} attempts at like tasks the mean score is {level:.2}, where one with a refusal counts as \
-             0, and the recipe writes below {bound}"
-        )),
-        None => Err("no attempt has a verdict".to_owned()),
+        Some(level) => Err(above(format!(
+            "of the latest {WINDOW} attempts at like tasks the mean score is {level:.2}"
+        ))),
+        None => Err(Undue::of("no attempt has a verdict")),
     }
 }
 

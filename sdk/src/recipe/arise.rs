@@ -8,7 +8,7 @@ use crate::{
     credit::{Attribute, CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::Maintenance,
-    propose::{WritePolicy, WriteWhen, Writer},
+    propose::{Recovered, WritePolicy, WriteWhen, Writer},
     reward::{HierarchicalReward, RewardPolicy, UsedWhen},
     select::{Candidates, GatePolicy, SelectPer, SelectPolicy, Selector},
 };
@@ -50,6 +50,7 @@ pub fn arise() -> Recipe {
         },
         write: WritePolicy {
             when: WriteWhen::Always,
+            recovered: Recovered::default(),
             by: Writer::Summarize {
                 shown_chars: NonZeroUsize::new(400),
             },

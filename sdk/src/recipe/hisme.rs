@@ -10,7 +10,7 @@ use crate::{
     maintain::{
         BundlePolicy, EvolvePolicy, FilterPolicy, Maintenance, RefactorPolicy, RefinePolicy,
     },
-    propose::{WritePolicy, WriteWhen, Writer},
+    propose::{Recovered, WritePolicy, WriteWhen, Writer},
     retrieve::RankWeights,
     reward::{HierarchicalReward, RewardPolicy, UsedWhen},
     select::{Candidates, SelectPer, SelectPolicy, Selector},
@@ -69,6 +69,7 @@ pub fn hisme() -> Recipe {
         },
         write: WritePolicy {
             when: WriteWhen::Always,
+            recovered: Recovered::default(),
             by: Writer::Extract {
                 candidates: CANDIDATES,
                 failures: true,

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use super::{Recipe, standard};
 use crate::{
     assess::AssessPolicy,
-    propose::{WritePolicy, WriteWhen, Writer},
+    propose::{Recovered, WritePolicy, WriteWhen, Writer},
     reward::{ProcessReward, RewardPolicy},
 };
 
@@ -36,6 +36,7 @@ pub fn scribe() -> Recipe {
         assess: Some(AssessPolicy::default()),
         write: WritePolicy {
             when: WriteWhen::Always,
+            recovered: Recovered::default(),
             by: Writer::default(),
         },
         tiers: crate::domain::TierPolicy {

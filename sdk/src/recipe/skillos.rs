@@ -8,7 +8,7 @@ use crate::{
     credit::{Attribute, CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::Maintenance,
-    propose::{WritePolicy, WriteWhen, Writer},
+    propose::{Recovered, WritePolicy, WriteWhen, Writer},
     reward::{HierarchicalReward, RewardPolicy, UsedWhen},
     select::{Candidates, SelectPer, SelectPolicy, Selector},
 };
@@ -73,6 +73,7 @@ pub fn skillos() -> Recipe {
         },
         write: WritePolicy {
             when: WriteWhen::Always,
+            recovered: Recovered::default(),
             by: Writer::Curate {
                 skills: const { NonZeroU32::new(2).expect("not 0") },
             },

@@ -8,7 +8,7 @@ use crate::{
     credit::{Attribute, CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::{BankPolicy, Maintenance},
-    propose::{WritePolicy, WriteWhen, Writer},
+    propose::{Recovered, WritePolicy, WriteWhen, Writer},
     reward::{HierarchicalReward, RewardPolicy, UsedWhen},
     select::{BankSelector, Candidates, SelectPer, SelectPolicy, Selector},
 };
@@ -71,6 +71,7 @@ pub fn skillrl() -> Recipe {
         },
         write: WritePolicy {
             when: WriteWhen::Never,
+            recovered: Recovered::default(),
             by: Writer::default(),
         },
         admit: AdmitPolicy {

@@ -8,7 +8,7 @@ use crate::{
     credit::{Attribute, CreditPer, CreditPolicy},
     domain::{State, TierPolicy},
     maintain::Maintenance,
-    propose::{WritePolicy, WriteWhen, Writer},
+    propose::{Recovered, WritePolicy, WriteWhen, Writer},
     reward::{HierarchicalReward, RewardPolicy, UsedWhen},
     select::{Candidates, GatePolicy, SelectPer, SelectPolicy, Selector},
 };
@@ -49,6 +49,7 @@ pub fn standard() -> Recipe {
         },
         write: WritePolicy {
             when: WriteWhen::Below(0.75),
+            recovered: Recovered::default(),
             by: Writer::default(),
         },
         admit: AdmitPolicy {

@@ -127,6 +127,10 @@ pub enum EventKind {
     NotDue {
         /// The reason.
         reason: String,
+        /// Whether the reason is that the agent does too well for the recipe's bound
+        /// ([`WriteWhen::Below`](crate::propose::WriteWhen::Below)).
+        #[serde(default)]
+        above: bool,
     },
     /// No draft could be made, or a draft was not admitted into the library.
     Refused {
@@ -148,6 +152,9 @@ pub enum EventKind {
         role: Role,
         /// Why no answer could be parsed.
         reason: String,
+        /// What the model wrote last, as far as it is kept ([`AttemptReport::unread`]).
+        #[serde(default)]
+        wrote: String,
     },
     /// A skill entered the library on trial or in quarantine.
     Waits {

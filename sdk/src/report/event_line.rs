@@ -47,7 +47,7 @@ impl fmt::Display for EventKind {
                     skill.name, skill.state, skill.description
                 )
             }
-            Self::NotDue { reason } => write!(f, "no skill is to be written: {reason}"),
+            Self::NotDue { reason, .. } => write!(f, "no skill is to be written: {reason}"),
             Self::Refused { reason } => write!(f, "no skill is added: {reason}"),
             Self::CallRefused {
                 call,
@@ -103,7 +103,7 @@ fn fmt_role(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f,
             "the prompt of the role {role} was shortened from {whole} to {sent} tokens; left out: {left_out}"
         ),
-        EventKind::FellBack { role, reason } => write!(
+        EventKind::FellBack { role, reason, .. } => write!(
             f,
             "no answer of the role {role} could be read, so its skill is the abstracted trace: {reason}"
         ),

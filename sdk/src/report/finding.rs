@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// The host gave no executor or no environment: the runtime makes no attempts itself.
+    /// The host gave an executor and no environment, or the other way: the runtime makes no attempts itself. A host with
+    /// neither keeps its own loop, and is told nothing.
     NoAgent,
-    /// The host gave no judge: only outcomes that the host reports count.
+    /// The host gave an executor and an environment, and no judge: only outcomes that the host reports count.
     NoJudge,
     /// No skill is injected, for good or during a warm-up.
     NeverInjects,
@@ -44,6 +45,8 @@ pub enum FindingKind {
     OtherModel,
     /// The gate's absolute threshold was never fitted to the model that scores.
     Uncalibrated,
+    /// Most of what a model writes cannot be read: it is too small for its job, or is asked in a form that it does not know.
+    Unreadable,
     /// A policy failed.
     PolicyFailed,
     /// A group of one task was rolled out, and has no reward.
@@ -66,6 +69,7 @@ impl FindingKind {
                 | Self::UnfinishedRun
                 | Self::BlockingPart
                 | Self::OtherModel
+                | Self::Unreadable
                 | Self::PolicyFailed
                 | Self::NotReviewed
         )

@@ -15,6 +15,7 @@ pub use event::{Event, EventKind};
 pub(crate) use finding::Observed;
 pub use finding::{Finding, FindingKind};
 pub use role_tally::{RoleCounts, RoleTally};
+pub(crate) use run_report::shown;
 pub use run_report::{
     AttemptReport, Duplicate, MaintenanceUsage, RunReport, Sameness, SkillGain, TaskReport,
     WriteReport,

@@ -41,11 +41,19 @@ pub struct AttemptReport {
     pub usage: Usage,
     /// Why the attempt ended; `None` where it could not be made.
     pub end: Option<EndReason>,
+    /// What the agent's model wrote last, where that could not be read as an action: the first 300 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
     /// A fault outside the agent: the attempt could not be made, a part failed during it, or it could not be judged.
     pub error: Option<Error>,
     /// What the agent's prompts left out so that they fit the model's context.
     #[serde(default, skip_serializing_if = "Compaction::is_none")]
     pub compaction: Compaction,
+}
+
+/// The beginning of what a model wrote, for people.
+pub(crate) fn shown(text: &str) -> String {
+    text.trim().chars().take(300).collect()
 }
 
 /// How a draft is the same as a known skill.

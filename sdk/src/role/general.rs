@@ -302,7 +302,7 @@ impl Roles for GeneralRoles {
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
         match task {
             RoleTask::Summarize { attempts, .. } => {
-                let draft = trace_abstract(attempts.first(), &self.options.arise);
+                let draft = trace_abstract(attempts.first()?, &self.options.arise)?;
                 Some(RoleAnswer::Draft(Box::new(draft)))
             }
             _ => None,

@@ -36,12 +36,16 @@ pub fn read_arise(text: &str, schema: &AriseSchema) -> Result<AriseDocument, Sch
 }
 
 /// Makes a skill of an attempt without a model: the trace abstraction (D.1). The skill names tools and arguments, and has no
-/// value, no message and no word of the task. Steps that the environment refused are left out.
-pub(super) fn trace_abstract(attempt: Option<&Trace>, schema: &AriseSchema) -> SkillDraft {
-    let steps = attempt.iter().flat_map(|attempt| &attempt.trajectory.steps);
+/// value, no message and no word of the task. Steps that the environment refused are left out. `None` for an attempt without a
+/// call: nothing in the skill would say when it helps.
+pub(super) fn trace_abstract(attempt: &Trace, schema: &AriseSchema) -> Option<SkillDraft> {
+    let steps = attempt.trajectory.steps.iter();
     let done = steps.filter(|step| !step.result.is_error);
     let steps: Vec<TraceStep> = done.flat_map(abstracted).collect();
-    SkillDraft::from(&schema.trace_abstract(&steps))
+    let calls = steps
+        .iter()
+        .any(|step| matches!(step, TraceStep::Call { .. }));
+    calls.then(|| SkillDraft::from(&schema.trace_abstract(&steps)))
 }
 
 fn abstracted(step: &Step) -> Vec<TraceStep> {
@@ -152,7 +156,7 @@ mod tests {
     }
 
     /// The abstraction of an attempt of these actions; those that are marked were refused.
-    fn check_abstract(actions: &[(Action, bool)], insight: &str, method: &[&str]) {
+    fn check_abstract(actions: &[(Action, bool)], (title, insight): (&str, &str), method: &[&str]) {
         let task = sample::task("t", &["T-0", "sesame"]);
         let words = vec!["sesame"; actions.len()];
         let mut attempt = sample::trace("a-1", &task, &words, true);
@@ -162,8 +166,8 @@ mod tests {
             step.result.is_error = *refused;
         }
         let schema = AriseSchema::new(ProblemTypes::general());
-        let draft = trace_abstract(Some(&attempt), &schema);
-        assert_eq!(draft.title, "trace_abstract");
+        let draft = trace_abstract(&attempt, &schema).unwrap();
+        assert_eq!(draft.title, title);
         assert_eq!(draft.description, insight);
         let document = AriseDocument::from_draft(&draft).unwrap();
         assert_eq!(document.method(), method);
@@ -188,7 +192,7 @@ mod tests {
                 (close.clone(), false),
                 (Action::EndTurn, false),
             ],
-            "Solve by: get_ticket, close",
+            ("get_ticket_then_close", "Solve by: get_ticket, close"),
             &[
                 "call get_ticket with customer, ticket",
                 "say something to the user",
@@ -198,7 +202,7 @@ mod tests {
         let odd = called("open sesame", json!({"Ada is 77": 1, "x": 2}));
         check_abstract(
             &[(odd, false)],
-            "Solve by: a tool",
+            ("a_tool", "Solve by: a tool"),
             &["call a tool with x", "Follow the insight"],
         );
         let same = called("same", json!({}));
@@ -210,7 +214,10 @@ mod tests {
                 (close, false),
                 (same, false),
             ],
-            "Solve by: get_ticket, close, same",
+            (
+                "get_ticket_then_close_then_same",
+                "Solve by: get_ticket, close, same",
+            ),
             &[
                 "call get_ticket with customer, ticket",
                 "call close with amount, ticket, then get_ticket with customer, ticket",
@@ -238,25 +245,19 @@ mod tests {
         let method = [
             format!("call {}", names(0..4)),
             format!("call {}", names(4..8)),
-            format!("call {}, then 47 more steps", names(8..13)),
+            format!("call {}, then 48 more steps", names(8..12)),
         ];
-        check_abstract(&actions, insight, &method.each_ref().map(String::as_str));
+        check_abstract(
+            &actions,
+            ("tool_0_then_tool_1_then_tool_2", insight),
+            &method.each_ref().map(String::as_str),
+        );
     }
 
     #[test]
-    fn an_attempt_of_words_is_abstracted() {
+    fn an_attempt_without_a_call_makes_no_skill() {
         let task = sample::task("t", &["brew"]);
-        let words = ["unseal the tin", "brew the coffee"];
-        let attempt = sample::trace("a-1", &task, &words, true);
-        let draft = trace_abstract(Some(&attempt), &schema());
-        assert_eq!(draft.title, "trace_abstract");
-        assert_eq!(draft.description, "Solve by: saying something to the user");
-        let document = AriseDocument::from_draft(&draft).unwrap();
-        assert_eq!(
-            document.method(),
-            ["say something to the user", "Follow the insight"]
-        );
-        let empty = trace_abstract(None, &schema());
-        assert_eq!(empty.description, "Solve by: following the method");
+        let attempt = sample::trace("a-1", &task, &["unseal the tin", "brew the coffee"], true);
+        assert!(trace_abstract(&attempt, &schema()).is_none());
     }
 }

@@ -10,12 +10,12 @@ pub(crate) mod driver;
 pub(crate) mod host;
 pub(crate) mod machine;
 
-pub use driver::Performer;
+pub use driver::{DecisionCost, Performer};
 pub use host::{
     AddFate, AddReport, AddedSkill, AssessReport, AttemptGroup, AttemptHandle, BankReport,
-    GroupRollout, GroupStatus, Journeyman, MergeReport, Options, PlanRun, ReviewReport, Rollouts,
-    SkillReview, SubgoalRollouts, TaggedTasks, TaskGeneration, TrialOptions, UnreviewedSkill,
-    UntaggedTask,
+    GroupRollout, GroupStatus, Journeyman, MergeReport, Options, PlanRun, Retirement, ReviewReport,
+    Rollouts, SkillReview, SubgoalRollouts, TaggedTasks, TaskGeneration, TrialOptions,
+    UnreviewedSkill, UntaggedTask,
 };
 pub use machine::{
     AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,

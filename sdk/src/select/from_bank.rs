@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     BankSelector, Candidates, SelectPolicy, WithoutCategory,
-    gate::{Gated, gated},
+    gate::{Gated, gated, is_any_near},
 };
 use crate::{
     domain::{
-        Candidate, Decision, NothingReason, Query, Scope, Selection, Skill, SkillRef, TurnQuery,
+        Candidate, Decision, Mode, NothingReason, Query, Scope, Selection, Skill, SkillRef,
+        TurnQuery,
     },
     error::Result,
     id::SkillId,
@@ -68,7 +69,14 @@ pub(super) async fn select(
             Selection::nothing(NothingReason::RetrieverUnavailable(error.to_string()))
         }
         (true, None) => Selection::nothing(NothingReason::NoCandidates),
-        (false, _) => passed(ask, &context, bank, query, chosen).await,
+        (false, failed) => {
+            let failed = failed.map(|error| NothingReason::RetrieverUnavailable(error.to_string()));
+            let passed = passed(ask, &context, bank, query, chosen).await;
+            Selection {
+                failed: passed.failed.clone().or(failed),
+                ..passed
+            }
+        }
     };
     (candidates, selection)
 }
@@ -203,14 +211,19 @@ async fn passed(
     };
     let tested = chosen.iter().filter(|one| !is_exempt(one));
     let tested: Vec<Skill> = tested.filter_map(skill).cloned().collect();
-    let scores = match tested.is_empty() {
-        true => Ok(Vec::new()),
-        false => {
-            ask.score(query.text.clone(), tested, gate.policy.score)
-                .await
+    let (mut result, mut near_tie) = (Ok(Gated::default()), false);
+    if !tested.is_empty() {
+        let score = gate.policy.score;
+        let scores = ask.score(query.text.clone(), tested.clone(), score).await;
+        result = scores.and_then(|scores| gated(&gate.policy, &scores));
+        // As behind any gate, a near tie is decided alike each time.
+        let near = |gated: &Gated| is_any_near(&gate.policy, &gated.scored);
+        near_tie = context.mode == Mode::Evaluate && result.as_ref().is_ok_and(near);
+        if near_tie {
+            let scores = ask.scored(query.text.clone(), tested, (score, true)).await;
+            result = scores.and_then(|scores| gated(&gate.policy, &scores));
         }
-    };
-    let result = scores.and_then(|scores| gated(&gate.policy, &scores));
+    }
     let (
         Gated {
             scored,
@@ -225,24 +238,23 @@ async fn passed(
     let passing: BTreeSet<SkillRef> = passing.into_iter().collect();
     let stays = |one: &SkillRef| is_exempt(one) || passing.contains(one);
     let skills: Vec<SkillRef> = chosen.into_iter().filter(stays).collect();
-    let decision = match (skills.is_empty(), failed, refusal) {
-        (false, failed, _) => {
-            if let Some(error) = failed {
-                tracing::warn!(
-                    error,
-                    "skills could not be scored: the general ones stand alone"
-                );
-            }
-            inject(skills)
-        }
-        // Missing or invalid scores cost the injection, not the task (F13).
-        (true, Some(error), _) => Decision::Nothing(NothingReason::ScorerUnavailable(error)),
-        (true, None, Some(reason)) => Decision::Nothing(reason),
-        (true, None, None) => Decision::Nothing(NothingReason::NoCandidates),
+    let failed = failed.map(NothingReason::ScorerUnavailable);
+    // Missing or invalid scores cost the injection, not the task (F13).
+    let (decision, failed) = match (skills.is_empty(), failed, refusal) {
+        (false, failed, _) => (inject(skills), failed),
+        (true, Some(failed), _) => (Decision::Nothing(failed), None),
+        (true, None, Some(reason)) => (Decision::Nothing(reason), None),
+        (true, None, None) => (Decision::Nothing(NothingReason::NoCandidates), None),
     };
+    if let Some(failed) = &failed {
+        tracing::warn!(%failed, "skills could not be scored: the general ones stand alone");
+    }
     Selection {
         decision,
         score: Some(gate.policy.score),
         candidates: scored,
+        failed,
+        near_tie,
+        held_back: Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::GatePolicy;
 use crate::{
     contract::SkillScores,
-    domain::{Decision, Mode, NothingReason, Scored, Selection, SkillRef},
+    domain::{Decision, Mode, NothingReason, ScoreKind, Scored, Selection, SkillRef},
     error::{Error, Result},
     id::Seed,
 };
@@ -49,6 +49,60 @@ pub fn decide(
         decision,
         score: Some(policy.score),
         candidates,
+        ..Selection::nothing(NothingReason::NoCandidates)
+    })
+}
+
+/// By how much a score may differ from one time to the next, in its unit: a local model adds up numbers in another order when
+/// other requests share its batches (docs/results.md, `second-hour`).
+fn noise(score: ScoreKind) -> f64 {
+    match score {
+        ScoreKind::Sum | ScoreKind::Pmi | ScoreKind::Fits => 0.5,
+        ScoreKind::Mean => 0.02,
+    }
+}
+
+/// Whether the noise of the scores could turn the decision. `candidates` are the best first.
+pub(super) fn is_near(policy: &GatePolicy, candidates: &[Scored]) -> bool {
+    let Some((best, others)) = candidates.split_first() else {
+        return false;
+    };
+    let noise = noise(policy.score);
+    // The tests with the best score shifted by so much, and the others the other way.
+    let passes = |shift: f64| {
+        let share =
+            |one: &Scored| ((one.value - best.value - 2.0 * shift) / policy.temperature).exp();
+        let probability = 1.0 / (1.0 + others.iter().map(share).sum::<f64>());
+        let shifted = Scored {
+            value: best.value + shift,
+            probability,
+            skill: best.skill.clone(),
+        };
+        refusal(policy, &shifted).is_none()
+    };
+    let second = others.first();
+    let is_first = second.is_none_or(|second| best.value - second.value >= 2.0 * noise);
+    passes(noise) && !(passes(-noise) && is_first)
+}
+
+/// The same where each candidate is tested by itself.
+pub(super) fn is_any_near(policy: &GatePolicy, candidates: &[Scored]) -> bool {
+    let noise = noise(policy.score);
+    candidates.iter().any(|one| {
+        let passes = |shift: f64| {
+            let value = one.value + shift;
+            let skill = one.skill.clone();
+            refusal(
+                policy,
+                &Scored {
+                    value,
+                    skill,
+                    ..*one
+                },
+            )
+            .is_none()
+        };
+        passes(noise) != passes(-noise)
     })
 }
 

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, SelectPer, SelectPolicy, Selector, from_bank};
+use super::{Candidates, SelectPer, SelectPolicy, Selector, from_bank, gate::is_near};
 use crate::{
     contract::{Embedding, SkillScores},
-    domain::{Candidate, Decision, Mode, NothingReason, Query, Selection, SkillRef, TurnQuery},
+    domain::{
+        Candidate, Decision, HeldBack, Mode, NothingReason, Query, Selection, Skill, SkillRef,
+        State, TurnQuery,
+    },
     error::Result,
     id::Seed,
     library::SkillLibrary,
@@ -71,8 +74,45 @@ impl Selected {
     }
 }
 
+/// Number of skills that a selection without a candidate names.
+const HELD_BACK: usize = 5;
+
 /// Selects for a query: candidates are found and ranked, scored where the selector needs scores, and chosen.
 pub(crate) async fn select(
+    ask: &mut Ask,
+    view: &View,
+    policies: (&SelectPolicy, &Policies),
+    query: &TurnQuery,
+) -> Selected {
+    let mut selected = among_offered(ask, view, policies, query).await;
+    for selection in &mut selected.selections {
+        if selection.decision == Decision::Nothing(NothingReason::NoCandidates) {
+            selection.held_back = held_back(&view.context());
+        }
+    }
+    selected
+}
+
+/// The skills of the library that wait for their release, the first few by name.
+fn held_back(context: &Context<'_>) -> Vec<HeldBack> {
+    let waits = |state| matches!(state, State::Trial | State::Quarantined);
+    let waiting = context
+        .library
+        .entries()
+        .filter(|entry| waits(entry.skill.state));
+    let waiting = waiting.filter(|entry| !context.offers(entry));
+    let mut waiting: Vec<HeldBack> = waiting
+        .map(|entry| HeldBack {
+            name: entry.skill.name.clone(),
+            state: entry.skill.state,
+        })
+        .collect();
+    waiting.sort_by(|a, b| a.name.cmp(&b.name));
+    waiting.truncate(HELD_BACK);
+    waiting
+}
+
+async fn among_offered(
     ask: &mut Ask,
     view: &View,
     (policy, policies): (&SelectPolicy, &Policies),
@@ -106,17 +146,30 @@ pub(crate) async fn select(
     if candidates.is_empty() {
         return nothing(NothingReason::NoCandidates);
     }
+    let skills = candidates
+        .iter()
+        .filter_map(|found| context.library.get(&found.skill.id));
+    let skills: Vec<Skill> = skills.map(|entry| entry.skill.clone()).collect();
     let scores = match policy.selector.score() {
         None => Ok(Vec::new()),
-        Some(score) => {
-            let skills = candidates
-                .iter()
-                .filter_map(|found| context.library.get(&found.skill.id));
-            let skills = skills.map(|entry| entry.skill.clone()).collect();
-            ask.score(query.text.clone(), skills, score).await
-        }
+        Some(score) => ask.score(query.text.clone(), skills.clone(), score).await,
     };
-    match scores.and_then(|scores| choose(context, policy, seed, &candidates, &scores)) {
+    let mut chosen = scores.and_then(|scores| choose(context, policy, seed, &candidates, &scores));
+    // What is evaluated is decided alike each time: a near tie does not depend on what shares the model's batches.
+    if let (Mode::Evaluate, Selector::Gate(gate), Ok(selections)) =
+        (context.mode, &policy.selector, &chosen)
+        && let Some(first) = selections.first()
+        && is_near(gate, &first.candidates)
+    {
+        let again = ask
+            .scored(query.text.clone(), skills, (gate.score, true))
+            .await;
+        chosen = again.and_then(|scores| choose(context, policy, seed, &candidates, &scores));
+        if let Ok(selections) = &mut chosen {
+            selections.iter_mut().for_each(|one| one.near_tie = true);
+        }
+    }
+    match chosen {
         Ok(selections) => Selected {
             candidates,
             selections,

@@ -89,6 +89,7 @@ pub fn commit(base: u64, key: &str, changes: Vec<LibraryChange>) -> Commit {
             run: None,
             task: None,
             reason: "a sample".to_owned(),
+            at: None,
         },
         changes,
     }
@@ -319,6 +320,7 @@ pub fn attempt_report(attempt: &str, skills: &[Skill], success: bool) -> Attempt
         steps: 1,
         usage: Usage::default(),
         end: Some(EndReason::Finished),
+        unread: None,
         error: None,
         compaction: Default::default(),
     }

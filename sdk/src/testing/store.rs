@@ -96,6 +96,7 @@ impl SkillStore for FaultyStore {
                         run: None,
                         task: None,
                         reason: "another writer".to_owned(),
+                        at: None,
                     },
                     changes: Vec::new(),
                 };

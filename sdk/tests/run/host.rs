@@ -15,6 +15,7 @@ mod short;
 mod tainted;
 mod trial;
 mod trials;
+mod undoing;
 mod use_of_skills;
 mod without_parts;
 mod worlds;

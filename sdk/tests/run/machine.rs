@@ -76,6 +76,7 @@ fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
             Answer::Committed(CommitDone {
                 committed: vec![done],
                 rebased: 0,
+                overtaken: false,
             })
         }
         other => panic!("an unknown need: {other:?}"),

@@ -38,6 +38,7 @@ pub(crate) fn commit(store: &DiskStore, key: &str, change: LibraryChange) -> Res
             run: None,
             task: None,
             reason: "a curator's".to_owned(),
+            at: None,
         },
         changes: vec![change],
     };

@@ -97,6 +97,7 @@ impl Writer {
                 run: Some(self.run()),
                 task: None,
                 reason: format!("write {number}"),
+                at: None,
             },
             changes,
         })

@@ -273,6 +273,7 @@ fn largest(model: &OpenAi, parts: &Parts, tasks: &Tasks) -> Result<f64> {
             max_continuation_tokens: 256,
             time_limit: Duration::from_secs(120),
             adapter: None,
+            repeatable: false,
         };
         let theirs = block_on(model.score(&request))?;
         let ours = block_on(parts.model.score(&request))?;

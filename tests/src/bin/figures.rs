@@ -8,19 +8,24 @@ use std::{
 
 use journeyman_tests::{
     figures::{Wanted, groups, run},
-    host::child::{self, ARGUMENT},
+    host::child as killed,
+    second_hour::child as beside,
 };
 
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
-    if arguments.next().as_deref() == Some(ARGUMENT) {
-        return match child::run(arguments) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                let _ = writeln!(io::stderr(), "{error}");
-                ExitCode::FAILURE
-            }
-        };
+    let child = match arguments.next().as_deref() {
+        Some(killed::ARGUMENT) => Some(killed::run(arguments)),
+        Some(beside::ARGUMENT) => Some(beside::run(arguments)),
+        _ => None,
+    };
+    match child {
+        Some(Ok(())) => return ExitCode::SUCCESS,
+        Some(Err(error)) => {
+            let _ = writeln!(io::stderr(), "{error}");
+            return ExitCode::FAILURE;
+        }
+        None => {}
     }
     let wanted = Wanted::parse(env::args().skip(1), env::var("JOURNEYMAN_OUT").ok());
     run(groups(), wanted, &mut io::stdout(), &mut io::stderr()).into()

@@ -42,6 +42,7 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
             max_continuation_tokens: 128,
             time_limit: Duration::from_secs(60),
             adapter: None,
+            repeatable: false,
         };
         let asked = GenerateRequest::greedy(request.prompt.clone(), 0);
         let prompt = block_on(model.generate(&asked))?.prompt_ids;

@@ -118,6 +118,7 @@ fn load(seed: Seed, queries: &[String], number: u64) -> Load {
             max_continuation_tokens: 32,
             time_limit: limit,
             adapter,
+            repeatable: false,
         }),
         kind => {
             let mut request = GenerateRequest::greedy(prompt, 8 + number as usize % 150);

@@ -3,7 +3,7 @@
 use super::{Bound, Figures, Outcome, stats};
 use crate::{
     adapters, apprentice, engine, general, host, house, identity, library, main_job, papers,
-    real_models, recipes,
+    real_models, recipes, second_hour,
 };
 
 /// Figures that are measured together.
@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 26] = [
+const GROUPS: [Group; 27] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -162,6 +162,13 @@ const GROUPS: [Group; 26] = [
         listed: true,
         takes_model: false,
         run: host::run,
+    },
+    Group {
+        name: "second-hour",
+        about: "a host's second hour: what was measured, undo, live use, two processes, repeated evaluations",
+        listed: true,
+        takes_model: false,
+        run: second_hour::run,
     },
     Group {
         name: "house",

@@ -179,6 +179,7 @@ fn secrets(figures: &mut Figures<'_>, seed: Seed) -> Outcome {
                 run: None,
                 task: None,
                 reason,
+                at: None,
             },
             changes: vec![LibraryChange::Add(Box::new(skill))],
         };

@@ -347,6 +347,7 @@ mod tests {
             steps: 1,
             usage: Usage::default(),
             end: None,
+            unread: None,
             error,
             compaction: Default::default(),
         };

@@ -107,6 +107,7 @@ pub(super) fn irrelevant(seed: Seed, tasks: &Tasks, way: Way) -> Result<Vec<Comm
             run: None,
             task: None,
             reason: "skills of another world".to_owned(),
+            at: None,
         },
         changes: std::iter::once(tiers).chain(skills).collect(),
     }])

@@ -38,6 +38,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
             max_continuation_tokens: 128,
             time_limit: Duration::from_secs(60),
             adapter: None,
+            repeatable: false,
         };
         let start = Instant::now();
         let shared = block_on(parts.model.score(&request))?;

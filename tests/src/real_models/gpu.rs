@@ -185,6 +185,7 @@ fn gate(model: &Arc<LlamaCpp>, seed: Seed) -> Result<f64, Failure> {
         max_continuation_tokens: CANDIDATE_TOKENS,
         time_limit: Duration::from_secs(600),
         adapter: None,
+        repeatable: false,
     };
     let start = Instant::now();
     block_on(model.score(&request))?;

@@ -5,6 +5,7 @@ mod neighbor;
 mod peer;
 mod precision;
 mod quickstart;
+pub(crate) use quickstart::silence;
 mod speed;
 mod streams;
 

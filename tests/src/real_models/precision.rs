@@ -80,6 +80,7 @@ pub(super) fn decisions(
             max_continuation_tokens: 128,
             time_limit: Duration::from_secs(600),
             adapter: None,
+            repeatable: false,
         };
         let sums = async |query: String| -> journeyman::Result<Vec<f64>> {
             let scores = model.score(&ask(query)).await?;

@@ -82,6 +82,11 @@ pub(super) fn record(figures: &mut Figures<'_>, root: &Path, bundled: &Path) -> 
     Ok(())
 }
 
+/// The longest time without a line of a quickstart, in seconds.
+pub(crate) fn silence(root: &Path, arguments: &[&str]) -> Result<f64, Failure> {
+    Ok(run(root, arguments)?.silence)
+}
+
 fn run(root: &Path, arguments: &[&str]) -> Result<Shown, Failure> {
     let script = root.join("examples/quickstart.sh");
     // Builds, so that the time is that of the run alone.

@@ -211,6 +211,7 @@ impl Trial<'_> {
             max_continuation_tokens: self.command.candidate_tokens.get() as usize,
             time_limit: self.model.time_limit,
             adapter: None,
+            repeatable: false,
         }
     }
 

@@ -150,6 +150,7 @@ impl Scoring<'_> {
             query: labeled.instruction.clone(),
             skills,
             score: self.score,
+            repeatable: false,
         };
         let Answered::Scored(scores) = self.performer.perform(need).await? else {
             return Err(Error::invalid(CALIBRATE, "the model gave no scores"));

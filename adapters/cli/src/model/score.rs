@@ -83,6 +83,7 @@ fn ask(command: &Score, model: &Model, prompt: Prompt) -> ScoreRequest {
         max_continuation_tokens: command.max_tokens,
         time_limit: model.time_limit,
         adapter: None,
+        repeatable: false,
     }
 }
 

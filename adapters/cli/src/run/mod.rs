@@ -73,6 +73,12 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let trace = Trace::new(command.trace.as_deref(), options.redactor.clone())?;
     let parts = Parts::open(&source, &form, &folder, &library, judge, &trace).await?;
     tell(&format!("model {}", parts.model));
+    if parts.model.starts_with(BUNDLED) {
+        tell(
+            "note: the bundled model is made for the services of the quickstart (toolworld) alone; in a world of your own expect \
+             nothing of it, and name another one (docs/models.md)",
+        );
+    }
     let journeyman = Journeyman::open(parts.backends, recipe, options).await?;
     trace.begin()?;
     for finding in journeyman.findings() {
@@ -106,6 +112,9 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     answer.json["remarks"] = remarks.into();
     Ok(answer)
 }
+
+/// How the name of the bundled model begins, in each of its editions.
+const BUNDLED: &str = "apprentice";
 
 /// What a run measured and learned.
 #[derive(Debug, Default)]

@@ -100,7 +100,7 @@ impl Reasons {
     fn note(&mut self, event: &EventKind) {
         match event {
             EventKind::Admitted { .. } => self.written += 1,
-            EventKind::NotDue { reason } | EventKind::Refused { reason } => {
+            EventKind::NotDue { reason, .. } | EventKind::Refused { reason } => {
                 self.not_written.note(reason.clone());
             }
             EventKind::CallRefused { .. }

@@ -93,9 +93,27 @@ fn a_large_commit_is_told_in_short_and_one_skill_of_it_alone() {
 #[test]
 fn a_run_is_taken_back() {
     let place = Place::with_library();
-    let json = place.json(&["skill", "retire-run", RUN]).done().json();
-    assert_eq!(json["revision"], 4);
+    // What it would do is shown first.
+    let shown = place.run(&["skill", "retire", "--run", RUN]).done().out;
+    assert!(shown.contains(RUN) && shown.contains("--yes"), "{shown}");
+    assert_eq!(state(&place, "grind"), State::Active);
+    let json = place.json(&["skill", "retire", "--run", RUN, "--yes"]);
+    let json = json.done().json();
+    assert_eq!(
+        (&json["revision"], &json["runs"][0]["run"]),
+        (&4.into(), &RUN.into())
+    );
     assert_eq!(state(&place, "grind"), State::Disabled);
-    let none = place.run(&["skill", "retire-run", "run-9"]);
-    none.failed(3, "there is no such run");
+    for which in [["--run", "run-9"], ["--session", "nobody"], ["--run", RUN]] {
+        let none = place.run(&[&["skill", "retire", "--yes"], &which[..]].concat());
+        none.failed(3, "no run that is not undone yet has made such a commit");
+    }
+    for wrong in [
+        &["skill", "retire"][..],
+        &["skill", "retire", "--since", "yesterday"],
+    ] {
+        let refused = place.run(wrong);
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        assert!(refused.err.contains("--since"), "{}", refused.err);
+    }
 }

@@ -114,6 +114,7 @@ fn the_log_tells_each_commit_the_latest_first() {
     assert_eq!(
         fields(&commits[0]),
         [
+            "at",
             "changes",
             "key",
             "moves",

@@ -217,6 +217,7 @@ pub(super) fn commit(base: Revision, changes: Vec<LibraryChange>, hashes: &str) 
             run: None,
             task: None,
             reason: "a person changed the skills' folders".to_owned(),
+            at: None,
         },
         changes,
     }

@@ -28,6 +28,7 @@ fn attempt(success: bool, first: bool) -> AttemptReport {
             output_tokens: 3,
         },
         end: None,
+        unread: None,
         error: None,
         compaction: Default::default(),
     }
@@ -149,6 +150,7 @@ fn committed(commits: &[(Option<&str>, Vec<LibraryChange>)]) -> Vec<Committed> {
                 run: None,
                 task: task.map(TaskId::new),
                 reason: "test".to_owned(),
+                at: None,
             },
             changes: changes.clone(),
         })

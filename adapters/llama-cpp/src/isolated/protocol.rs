@@ -22,7 +22,7 @@ use serde_json::json;
 use crate::{config::LlamaConfig, digest::FileHash, embedder::EmbedderConfig, stats::EngineStats};
 
 /// The protocol version; both sides must have the same one.
-pub(super) const VERSION: u32 = 6;
+pub(super) const VERSION: u32 = 7;
 /// The name that a worker sends.
 pub(super) const NAME: &str = "journeyman-llama-worker";
 /// Maximum bytes of a frame; a larger one is refused unread.
@@ -231,6 +231,7 @@ pub(super) struct Score {
     max_continuation_tokens: usize,
     time_limit: Duration,
     adapter: Option<String>,
+    repeatable: bool,
 }
 
 impl Score {
@@ -241,6 +242,7 @@ impl Score {
             max_continuation_tokens,
             time_limit,
             adapter,
+            repeatable,
         } = request.clone();
         Self {
             prompt,
@@ -248,6 +250,7 @@ impl Score {
             max_continuation_tokens,
             time_limit,
             adapter,
+            repeatable,
         }
     }
 
@@ -258,6 +261,7 @@ impl Score {
             max_continuation_tokens: self.max_continuation_tokens,
             time_limit: self.time_limit,
             adapter: self.adapter,
+            repeatable: self.repeatable,
         }
     }
 }

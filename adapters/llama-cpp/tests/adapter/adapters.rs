@@ -113,6 +113,7 @@ fn requests_with_and_without_run_side_by_side() {
             max_continuation_tokens: 8,
             time_limit: std::time::Duration::from_secs(60),
             adapter: adapter.map(str::to_owned),
+            repeatable: false,
         };
         block_on(model.score(&request))
     };

@@ -18,6 +18,7 @@ fn request(continuations: &[&str]) -> ScoreRequest {
         max_continuation_tokens: 128,
         time_limit: Duration::from_secs(60),
         adapter: None,
+        repeatable: false,
     }
 }
 

@@ -117,6 +117,7 @@ fn scoring_finds_the_prompt_of_a_text() {
         max_continuation_tokens: 128,
         time_limit: Duration::from_secs(60),
         adapter: None,
+        repeatable: false,
     };
     let scores = block_on(model.score(&request)).unwrap();
     let after = model.stats();
@@ -219,6 +220,7 @@ fn too_little_memory_for_all_is_enough_for_each() {
             max_continuation_tokens: 128,
             time_limit: Duration::from_secs(60),
             adapter: None,
+            repeatable: false,
         })
         .collect();
     let (written, scored) = block_on(join(

@@ -94,6 +94,7 @@ fn a_score_has_no_thoughts() {
         max_continuation_tokens: 8,
         time_limit: request.time_limit,
         adapter: None,
+        repeatable: false,
     }))
     .unwrap();
     // The model writes it there with near certainty, and nowhere else.

@@ -58,6 +58,7 @@ fn they_equal_those_in_process() {
         max_continuation_tokens: 4,
         time_limit: Duration::from_secs(10),
         adapter: None,
+        repeatable: false,
     };
     let expect = block_on(here.score(&request)).unwrap();
     assert_eq!(block_on(there.score(&request)).unwrap(), expect);

@@ -151,6 +151,7 @@ fn a_score_is_declined_with_what_was_tried() {
             max_continuation_tokens: 8,
             time_limit: Duration::from_secs(20),
             adapter: None,
+            repeatable: false,
         };
         let error = block_on(model.score(&request)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);

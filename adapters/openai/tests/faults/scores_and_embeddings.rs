@@ -108,6 +108,7 @@ fn a_fault_while_a_text_is_scored_is_typed_and_in_time() {
         max_continuation_tokens: 8,
         time_limit: LIMIT,
         adapter: None,
+        repeatable: false,
     };
     for (name, script, kind) in faults {
         let (server, model) = failing_at(path, Like::Vllm, vec![script], |config| {

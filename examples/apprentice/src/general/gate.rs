@@ -141,6 +141,7 @@ fn scores(arena: &Arena, query: &str, skills: &[Skill]) -> Result<Vec<(f64, f64)
         max_continuation_tokens: 256,
         time_limit: Duration::from_secs(120),
         adapter: None,
+        repeatable: false,
     };
     let scores = block_on(arena.scorer.score(&request))?;
     Ok(scores
@@ -161,6 +162,7 @@ fn fits(arena: &Arena, query: &str, skills: &[Skill]) -> Result<Vec<f64>> {
             max_continuation_tokens: 16,
             time_limit: Duration::from_secs(120),
             adapter: None,
+            repeatable: false,
         };
         let scores = block_on(arena.scorer.score(&request))?;
         let sum = |at: usize| scores.get(at).map_or(f64::NEG_INFINITY, |one| one.sum());

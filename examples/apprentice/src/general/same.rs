@@ -112,6 +112,7 @@ impl Same {
                 max_continuation_tokens: 3_000,
                 time_limit: Duration::from_secs(60),
                 adapter: None,
+                repeatable: false,
             };
             let scores = block_on(arena.scorer.score(&request))?;
             let ids = scores.first().map(|scores| scores.ids.clone());

@@ -60,6 +60,7 @@ fn compare(bench: &Bench, quantization: Quantization) -> (f64, f64) {
         max_continuation_tokens: 128,
         time_limit: Duration::from_secs(3600),
         adapter: None,
+        repeatable: false,
     };
     let asked = GenerateRequest::greedy(request.prompt.clone(), 0);
     let ids = block_on(engine.generate(&asked)).unwrap().prompt_ids;

@@ -25,6 +25,7 @@ fn request(query: String, seed: u64, candidates: usize) -> ScoreRequest {
         max_continuation_tokens: TOKENS,
         time_limit: Duration::from_secs(3600),
         adapter: None,
+        repeatable: false,
     }
 }
 

@@ -45,6 +45,7 @@ fn library(cells: &[(Option<&str>, u8, u32, u32)]) -> SkillLibrary {
             run: None,
             task: None,
             reason: "a test".to_owned(),
+            at: None,
         },
         changes,
     };
@@ -111,6 +112,7 @@ fn subgoals_without_a_verdict_say_nothing() {
             run: None,
             task: None,
             reason: "a test".to_owned(),
+            at: None,
         },
         changes: vec![LibraryChange::Assess(Box::new(Assessment {
             attempt: AttemptId::new("a"),

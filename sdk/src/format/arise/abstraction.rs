@@ -18,7 +18,7 @@ pub enum TraceStep {
 
 impl AriseSchema {
     /// The trace abstraction (D.1): a minimal document made of the steps of a successful attempt, without a model. The
-    /// insight names the tools in order. The method has all steps in order, spread over as many method steps as the limits
+    /// name and the insight name the tools in order, so that a search finds it; the paper's constant name finds nothing. The method has all steps in order, spread over as many method steps as the limits
     /// allow; immediate repetitions are written once. Where the steps are too long, the names of arguments are left out
     /// first; then steps are left out, and the last step of the method ends with their number.
     ///
@@ -30,6 +30,7 @@ impl AriseSchema {
     /// let call = |tool: &str| TraceStep::Call { tool: tool.to_owned(), arguments: vec!["tin".to_owned()] };
     /// let schema = AriseSchema::new(ProblemTypes::general());
     /// let document = schema.trace_abstract(&[call("unseal"), call("brew")]);
+    /// assert_eq!(document.skill_name(), "unseal_then_brew");
     /// assert_eq!(document.key_insight(), "Solve by: unseal, brew");
     /// assert_eq!(document.method(), ["call unseal with tin", "call brew with tin"]);
     /// ```
@@ -38,7 +39,7 @@ impl AriseSchema {
         steps.dedup();
         let limits = &self.limits;
         let fields = Fields {
-            skill_name: "trace_abstract".to_owned(),
+            skill_name: name(&steps, limits.name.max(1)),
             problem_type: self.problem_types.fallback().to_owned(),
             key_insight: insight(&steps, limits.insight.min(limits.total / 3)),
             method: Vec::new(),
@@ -141,8 +142,8 @@ fn sentence(steps: &[TraceStep], with_arguments: bool) -> String {
     text
 }
 
-/// The tools in the order of their first calls, as many as fit, and how many more there are.
-fn insight(steps: &[TraceStep], most: usize) -> String {
+/// The tools in the order of their first calls.
+fn tools(steps: &[TraceStep]) -> Vec<&str> {
     let mut tools: Vec<&str> = Vec::new();
     for step in steps {
         if let TraceStep::Call { tool, .. } = step
@@ -151,6 +152,22 @@ fn insight(steps: &[TraceStep], most: usize) -> String {
             tools.push(tool);
         }
     }
+    tools
+}
+
+/// The first tools, as many as fit.
+fn name(steps: &[TraceStep], most: usize) -> String {
+    let tools = tools(steps);
+    let named = |count: usize| tools[..count].join("_then_").replace(' ', "_");
+    let mut fitting = (1..=tools.len()).rev().map(named);
+    let found = fitting.find(|text| text.chars().count() <= most);
+    let first = || tools.first().copied().unwrap_or("trace_abstract");
+    found.unwrap_or_else(|| clip(first(), most))
+}
+
+/// The tools in the order of their first calls, as many as fit, and how many more there are.
+fn insight(steps: &[TraceStep], most: usize) -> String {
+    let tools = tools(steps);
     let nothing = match steps.is_empty() {
         true => "Solve by: following the method",
         false => "Solve by: saying something to the user",

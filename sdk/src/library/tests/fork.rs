@@ -8,6 +8,7 @@ fn cause() -> Cause {
         run: None,
         task: None,
         reason: "a test".into(),
+        at: None,
     }
 }
 

@@ -308,15 +308,3 @@ fn what_no_library_takes_is_refused() {
     }
     assert!(rules(vec!["a"; 5]).validate().is_ok());
 }
-
-#[test]
-fn the_setter_of_a_state_is_an_array_in_json() {
-    let setter = StateSetter {
-        version: Version(2),
-        run: "run".into(),
-    };
-    let json = serde_json::to_string(&setter).unwrap();
-    assert_eq!(json, r#"[2,"run"]"#);
-    assert_eq!(serde_json::from_str::<StateSetter>(&json).unwrap(), setter);
-    assert!(serde_json::from_str::<StateSetter>(r#"["run",2]"#).is_err());
-}

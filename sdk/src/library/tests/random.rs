@@ -30,6 +30,7 @@ fn a_hundred_thousand_events() {
             run: Some(events.run()),
             task: None,
             reason: "a test".into(),
+            at: None,
         };
         let commit = Committed {
             cause,

@@ -6,12 +6,13 @@ use crate::{
     admit::{
         Terms, Wording,
         drafted::{self, Drafted, has_same_content},
-        identity::Meanings,
+        identity::{Compared, Meanings},
+        placing::{known_as, out_by_host},
     },
     domain::{LibraryChange, Origin, Scope, Skill, Trace},
     error::{Error, ErrorKind, Result},
     id::AttemptId,
-    library::SkillLibrary,
+    library::{Entry, SkillLibrary},
     maintain::{
         Upkeep,
         retries::{handled, missed},
@@ -22,9 +23,9 @@ use crate::{
 
 use super::{BankPolicy, distilling::DraftedSkill};
 
-/// Whether the library has no skill, in whatever state.
+/// Whether the library has no skill, in whatever state, but for those that went with their retired run.
 pub(crate) fn is_empty(library: &SkillLibrary) -> bool {
-    library.entries().next().is_none()
+    library.entries().all(Entry::is_out_by_retirement)
 }
 
 /// The attempts to distil: the kept ones that a temporary error kept from being distilled, then those of `attempts`; none that
@@ -162,10 +163,21 @@ fn placed(
         next.original_name.clone_from(&before.original_name);
         return Ok((next, true));
     }
-    match bank.duplicate(&skill, policy.near) {
-        Some(why) => out(why),
-        None => Ok((skill, false)),
+    let (library, identity) = (context.library, &context.admit.identity);
+    let compared = Compared::of_skill(&skill, Terms::default());
+    if let Some(same) = out_by_host(library, identity, &compared, &Meanings::default()) {
+        let known = same.known_as(library);
+        return out(format!("the bank has this skill already: {known}"));
     }
+    let Some((known, what)) = bank.duplicate(&skill, policy.near) else {
+        return Ok((skill, false));
+    };
+    let is_retired = |entry: &Entry| entry.skill == *known && entry.is_out_by_retirement();
+    if library.get(&known.id).is_some_and(is_retired) {
+        return Ok((drafted::revision_of(known, skill), true));
+    }
+    let known = known_as(library, &known.reference(), &known.name);
+    out(format!("the bank has a skill with this {what}: {known}"))
 }
 
 /// The skills that a new one may be a duplicate of: the library's in every state, so that a disabled skill does not come back,
@@ -199,15 +211,15 @@ impl<'a> Known<'a> {
         new.any(|(known, _)| known.id == skill.id)
     }
 
-    /// Why a new skill is a duplicate: a skill of its scope, or a general one, has its title, its content or nearly its wording.
-    /// A tainted skill keeps no clean one out.
-    fn duplicate(&self, skill: &Skill, near: f64) -> Option<String> {
+    /// The skill whose duplicate a new one is, and what both have in common: one of its scope, or a general one, has its title,
+    /// its content or nearly its wording. A tainted skill keeps no clean one out.
+    fn duplicate(&self, skill: &Skill, near: f64) -> Option<(&Skill, &'static str)> {
         let wording = Wording::of_skill(skill);
         let comparable = |known: &Skill| {
             (known.scope == skill.scope || known.scope == Scope::General)
                 && known.taint <= skill.taint
         };
-        self.skills.iter().find_map(|(known, of_known)| {
+        let found = self.skills.iter().filter_map(|(known, of_known)| {
             let what = match () {
                 () if !comparable(known) => return None,
                 () if known.name == skill.name => "title",
@@ -215,10 +227,9 @@ impl<'a> Known<'a> {
                 () if of_known.similarity(&wording) >= near => "wording",
                 () => return None,
             };
-            Some(format!(
-                "the bank has a skill with this {what}: {}",
-                known.name
-            ))
-        })
+            Some((known.as_ref(), what))
+        });
+        // Of several, one that is in use.
+        found.max_by_key(|(known, _)| known.state.is_offered())
     }
 }

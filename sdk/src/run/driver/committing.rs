@@ -4,8 +4,8 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::performer::Performer;
 use crate::{
-    contract::{RebasedCommit, SkillStore, SkillStoreExt},
-    domain::{Commit, Committed},
+    contract::SkillStore,
+    domain::{Commit, Committed, LibraryChange},
     error::{Error, ErrorKind, Result},
     library::SkillLibrary,
     policy::CommitDone,
@@ -16,13 +16,16 @@ use crate::{
 const REBASES: u32 = 16;
 
 impl Performer {
-    /// Makes a commit, at most once for its key, and refreshes the index.
+    /// Makes a commit, at most once for its key, and refreshes the index. A task's commit that brings skills is not made on top
+    /// of commits that its drafts were not compared with ([`CommitDone::overtaken`]).
     ///
     /// # Errors
     /// The store's error; `Conflict` if the key was committed before with other changes.
     pub(crate) async fn commit(&self, commit: &Commit) -> Result<CommitDone> {
         let store = self.store()?;
-        let committing = store.commit_rebased(commit, REBASES);
+        let mut dated = commit.clone();
+        dated.cause.at = self.backends.clock.as_ref().map(|clock| clock.now());
+        let committing = self.commit_compared(store.as_ref(), dated);
         let spans = telemetry::commit(&commit.changes);
         let made = self
             .bounded("SkillStore::commit", self.limits.commit, committing)
@@ -31,9 +34,12 @@ impl Performer {
             .iter()
             .for_each(|span| telemetry::finished(span, &made));
         drop(spans);
-        let RebasedCommit { committed, rebased } = made?;
+        let done = made?;
+        if done.overtaken {
+            return Ok(done);
+        }
         // The store returns the existing commit for a known key. Other changes in it mean that another run has the same id.
-        if committed.last().map(|last| &last.changes) != Some(&commit.changes) {
+        if done.committed.last().map(|last| &last.changes) != Some(&commit.changes) {
             return Err(Error::new(
                 ErrorKind::Conflict,
                 "SkillStore::commit",
@@ -43,7 +49,49 @@ impl Performer {
             .hint("give each session over one store a name of its own"));
         }
         self.refresh_index().await;
-        Ok(CommitDone { committed, rebased })
+        Ok(done)
+    }
+
+    async fn commit_compared(
+        &self,
+        store: &dyn SkillStore,
+        mut commit: Commit,
+    ) -> Result<CommitDone> {
+        let base = commit.base;
+        let changes = || commit.changes.iter();
+        let revises = changes().any(|change| matches!(change, LibraryChange::Revise(_)));
+        // A new version is made of the one that its author saw: where another came first, it is passed over.
+        let compares = commit.cause.task.is_some() && changes().any(brings_text) && !revises;
+        let mut rebased = 0;
+        loop {
+            match store.commit(&commit).await {
+                Ok(done) => {
+                    let mut committed = store.since(base).await?;
+                    committed.retain(|commit| commit.revision <= done.revision);
+                    return Ok(CommitDone {
+                        committed,
+                        rebased,
+                        overtaken: false,
+                    });
+                }
+                Err(error) if error.kind() == ErrorKind::Conflict && rebased < REBASES => {
+                    let committed = store.since(base).await?;
+                    let changes = committed.iter().flat_map(|one| &one.changes);
+                    if compares && { changes }.any(changes_skills) {
+                        return Ok(CommitDone {
+                            committed,
+                            rebased: 0,
+                            overtaken: true,
+                        });
+                    }
+                    commit.base = committed.last().map_or(commit.base, |last| last.revision);
+                    rebased += 1;
+                }
+                // Overtaken each time: another time it may be first.
+                Err(error) if error.kind() == ErrorKind::Conflict => return Err(error.temporary()),
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Brings the retriever's index up to the store's revision. The index can be rebuilt from the store: a failure costs
@@ -95,4 +143,24 @@ impl Performer {
                 .hint("set `Backends::store`, or let `Journeyman::open` keep the library in memory")
         })
     }
+}
+
+/// Whether a change brings a text that was compared with the library's.
+fn brings_text(change: &LibraryChange) -> bool {
+    matches!(
+        change,
+        LibraryChange::Add(_) | LibraryChange::Revise(_) | LibraryChange::Merge { .. }
+    )
+}
+
+/// Whether a change may decide otherwise which drafts enter.
+fn changes_skills(change: &LibraryChange) -> bool {
+    brings_text(change)
+        || matches!(
+            change,
+            LibraryChange::SetState { .. }
+                | LibraryChange::RollBack { .. }
+                | LibraryChange::Restore { .. }
+                | LibraryChange::RetireRun { .. }
+        )
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod committing;
 pub(crate) mod contain;
+pub(crate) mod deciding;
 pub(crate) mod drive;
 pub(crate) mod embedding_cache;
 pub(crate) mod gaining;
@@ -19,4 +20,6 @@ pub(crate) mod sound;
 mod spans;
 pub(crate) mod turning;
 
+pub(crate) use deciding::Deciding;
+pub use deciding::DecisionCost;
 pub use performer::Performer;

@@ -7,6 +7,7 @@ use tracing::Instrument;
 
 use super::{
     contain::Contained,
+    deciding::DecidingPart,
     injecting::complete_exposures,
     performer::Performer,
     redacting::holds_mark,
@@ -52,18 +53,23 @@ impl Performer {
     async fn answer(&self, need: Need, desk: Option<Desk>) -> Result<Answer> {
         Ok(match need {
             Need::Retrieve(query) => Answer::Retrieved(
-                self.bounded("Retriever::search", self.lookup, self.retrieve(&query))
-                    .await
-                    .and_then(sound::candidates),
+                self.bounded_decision(
+                    "Retriever::search",
+                    (DecidingPart::Retrieval, self.lookup),
+                    self.retrieve(&query),
+                )
+                .await
+                .and_then(sound::candidates),
             ),
             Need::Score {
                 query,
                 skills,
                 score,
+                repeatable,
             } => {
-                let scores = self.score(&query, &skills, score);
-                let limit = self.limits.score;
-                let scores = self.bounded("Scorer::score", limit, scores).await;
+                let scores = self.score(&query, &skills, (score, repeatable));
+                let part = (DecidingPart::Gate, self.limits.score);
+                let scores = self.bounded_decision("Scorer::score", part, scores).await;
                 Answer::Scored(scores.and_then(sound::scores))
             }
             Need::Attempt(need) => {
@@ -95,8 +101,12 @@ impl Performer {
                 }))
             }
             Need::Embed(texts) => Answer::Embedded(
-                self.bounded("Embedder::embed", self.lookup, self.embed(&texts))
-                    .await,
+                self.bounded_decision(
+                    "Embedder::embed",
+                    (DecidingPart::Retrieval, self.lookup),
+                    self.embed(&texts),
+                )
+                .await,
             ),
             Need::Gain { skill, attempts } => {
                 Answer::Gained(self.gain(&skill, &attempts).await.and_then(sound::gain))

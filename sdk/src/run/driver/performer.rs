@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use super::{embedding_cache::EmbeddingCache, redacting::Redacting};
+use super::{deciding::Deciding, embedding_cache::EmbeddingCache, redacting::Redacting};
 use crate::{
     contract::{Backends, Total},
     domain::Task,
@@ -19,12 +19,12 @@ use crate::{
     text::Redactor,
 };
 
-/// A cache of log p(skill text) after an empty query, by the weights that score ([`Scorer::weights`](crate::contract::Scorer::weights)) and text: the part of PMI that does not depend on the task.
+/// A cache of log p(skill text) after an empty query, by the weights that score ([`Scorer::weights`](crate::contract::Scorer::weights)), the text, and whether the answer is repeatable: the part of PMI that does not depend on the task.
 #[derive(Debug, Default)]
-pub(crate) struct Unconditional(Mutex<HashMap<(ModelId, String), Total>>);
+pub(crate) struct Unconditional(Mutex<HashMap<(ModelId, String, bool), Total>>);
 
 impl Unconditional {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<(ModelId, String), Total>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<(ModelId, String, bool), Total>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -48,6 +48,8 @@ pub struct Performer {
     pub(crate) observed: Arc<Observed>,
     /// The time limit of a retrieval and of an embedding: the recipe's of scoring, which a slow scorer does not make longer.
     pub(crate) lookup: Duration,
+    /// What the decisions of an attempt cost, where somebody counts it.
+    pub(super) deciding: Option<Deciding>,
 }
 
 impl Performer {
@@ -64,6 +66,7 @@ impl Performer {
             texts_in_spans: false,
             observed: Arc::default(),
             lookup: limits.score,
+            deciding: None,
         }
     }
 

@@ -15,6 +15,7 @@ use crate::{
     id::Seed,
     inject::{Room, too_long},
     policy::{FailedCall, Played, RoleGeneration, ShortenedPrompt, Unreadable},
+    report::shown,
     telemetry::Chat,
 };
 
@@ -105,7 +106,9 @@ impl Performer {
         match self.read(roles, &second, &repaired, spent) {
             Ok(played) => Ok(Some(played)),
             Err(again) => match roles.fallback(ask) {
-                None => Err(again.with("role", ask.role())),
+                None => Err(again
+                    .with("role", ask.role())
+                    .with("wrote", shown(&repaired))),
                 Some(answer) => Ok(Some(Played {
                     fallback: true,
                     ..spent.played(answer)

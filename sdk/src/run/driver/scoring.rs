@@ -27,7 +27,7 @@ impl Performer {
         &self,
         query: &str,
         skills: &[Skill],
-        score: ScoreKind,
+        (score, repeatable): (ScoreKind, bool),
     ) -> Result<Vec<SkillScores>> {
         let (Some(scorer), Some(dialect)) = (&self.backends.scorer, &self.backends.dialect) else {
             return Err(Error::unsupported(
@@ -41,11 +41,11 @@ impl Performer {
             ScoreKind::Fits => {
                 let asked = skills
                     .iter()
-                    .map(|skill| self.fit(scorer, dialect, query, skill));
+                    .map(|skill| self.fit(scorer, dialect, (query, repeatable), skill));
                 try_join_all(asked).await
             }
             _ => {
-                self.text_scores(scorer, dialect, query, skills, score)
+                self.text_scores((scorer, dialect), query, skills, (score, repeatable))
                     .await
             }
         }
@@ -54,15 +54,15 @@ impl Performer {
     /// The log-probabilities of the skills' texts after the query, in one request.
     async fn text_scores(
         &self,
-        scorer: &dyn Scorer,
-        dialect: &dyn Dialect,
+        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
         query: &str,
         skills: &[Skill],
-        score: ScoreKind,
+        (score, repeatable): (ScoreKind, bool),
     ) -> Result<Vec<SkillScores>> {
         let texts: Vec<String> = skills.iter().map(|s| dialect.skill_text(s)).collect();
         let behind = |query: String| {
-            let request = self.score_request(dialect.score_prompt(&query), texts.clone());
+            let mut request = self.score_request(dialect.score_prompt(&query), texts.clone());
+            request.repeatable = repeatable;
             async move { scorer.score(&request).await }
         };
         let conditional = with_shorter_query(query, behind).await?;
@@ -72,7 +72,7 @@ impl Performer {
         let mut scores = Vec::with_capacity(skills.len());
         for ((skill, text), conditional) in skills.iter().zip(texts).zip(&conditional) {
             let unconditional = match score {
-                ScoreKind::Pmi => Some(self.alone(scorer, dialect, text).await?),
+                ScoreKind::Pmi => Some(self.alone((scorer, dialect), text, repeatable).await?),
                 _ => None,
             };
             scores.push(SkillScores {
@@ -91,7 +91,7 @@ impl Performer {
         &self,
         scorer: &dyn Scorer,
         dialect: &dyn Dialect,
-        query: &str,
+        (query, repeatable): (&str, bool),
         skill: &Skill,
     ) -> Result<SkillScores> {
         let text = dialect.skill_text(skill);
@@ -100,7 +100,8 @@ impl Performer {
             async move {
                 let question = question?;
                 let answers = vec![question.fits, question.does_not];
-                let request = self.score_request(question.prompt, answers);
+                let mut request = self.score_request(question.prompt, answers);
+                request.repeatable = repeatable;
                 scorer.score(&request).await
             }
         };
@@ -124,16 +125,17 @@ impl Performer {
     /// request of its own, so that the value does not depend on other texts in the same request.
     async fn alone(
         &self,
-        scorer: &dyn Scorer,
-        dialect: &dyn Dialect,
+        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
         text: String,
+        repeatable: bool,
     ) -> Result<Total> {
-        let key = (scorer.weights(None), text.clone());
+        let key = (scorer.weights(None), text.clone(), repeatable);
         let known = self.unconditional.lock().get(&key).copied();
         if let Some(total) = known {
             return Ok(total);
         }
-        let request = self.score_request(dialect.score_prompt(""), vec![text]);
+        let mut request = self.score_request(dialect.score_prompt(""), vec![text]);
+        request.repeatable = repeatable;
         let scores = scorer.score(&request).await?;
         let [scores] = scores.as_slice() else {
             return Err(other_number());
@@ -153,6 +155,7 @@ impl Performer {
             max_continuation_tokens: self.limits.scored_tokens.get(),
             time_limit: self.limits.score,
             adapter: None,
+            repeatable: false,
         }
     }
 }
@@ -236,7 +239,7 @@ mod tests {
         let performer = Performer::new(Arc::new(backends), Limits::default());
         let query = "open the door ".repeat(words / 3);
         let skills = [sample::skill("brew"), sample::skill("unseal")];
-        block_on(performer.score(&query, &skills, score))
+        block_on(performer.score(&query, &skills, (score, false)))
     }
 
     #[test]
@@ -266,7 +269,8 @@ mod tests {
             ..session.clone()
         };
         let scores =
-            block_on(performer.score("brew", &[sample::skill("brew")], ScoreKind::Pmi)).unwrap();
+            block_on(performer.score("brew", &[sample::skill("brew")], (ScoreKind::Pmi, false)))
+                .unwrap();
         let (with, without) = (scores[0].conditional, scores[0].unconditional);
         let (with, without) = (with.unwrap(), without.unwrap());
         (with.sum - without.sum) / with.tokens as f64

@@ -78,7 +78,7 @@ fn refusal(event: &EventKind) -> Option<String> {
     match event {
         EventKind::Refused { reason } => Some(reason.clone()),
         EventKind::RoleFailed { role, reason } => Some(format!("{role}: {reason}")),
-        EventKind::FellBack { role, reason } => Some(format!("{role} fell back: {reason}")),
+        EventKind::FellBack { role, reason, .. } => Some(format!("{role} fell back: {reason}")),
         _ => None,
     }
 }

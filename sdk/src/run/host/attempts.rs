@@ -10,7 +10,7 @@ use crate::{
     domain::{Mode, Task},
     error::{Error, ErrorKind, Result},
     report::TaskReport,
-    run::driver::drive::Reach,
+    run::driver::Deciding,
 };
 
 /// Maximum number of waiting groups that one call of `begin` or `learn` completes.
@@ -72,10 +72,9 @@ impl Journeyman {
             .session
             .machine(run, recipe, mode, vec![task], true)
             .await?;
-        self.session
-            .drive(&mut machine, Reach::AllButAttempts, &mut log)
-            .await?;
-        AttemptHandle::all(&self.session, machine, log)
+        let cost = Deciding::default();
+        self.session.decide(&cost, &mut machine, &mut log).await?;
+        AttemptHandle::all(&self.session, machine, log, &cost)
     }
 
     /// Completes the waiting groups: those whose last attempt was abandoned, or whose completion failed or was cancelled.

@@ -15,6 +15,7 @@ use crate::{
     report::TaskReport,
     run::{
         driver::{
+            Deciding, DecisionCost,
             log::Log,
             redacting::holds_mark,
             sound,
@@ -62,6 +63,8 @@ pub struct AttemptHandle {
     /// Whether the task holds a secret.
     of_secrets: bool,
     turning: Turning,
+    /// What its decisions about skills cost.
+    cost: Deciding,
     steps: Vec<Step>,
     usage: Usage,
     finished: bool,
@@ -79,7 +82,12 @@ impl fmt::Debug for AttemptHandle {
 
 impl AttemptHandle {
     /// The handles of a machine's open attempts.
-    pub(crate) fn all(session: &Arc<Session>, machine: RunMachine, log: Log) -> Result<Vec<Self>> {
+    pub(crate) fn all(
+        session: &Arc<Session>,
+        machine: RunMachine,
+        log: Log,
+        cost: &Deciding,
+    ) -> Result<Vec<Self>> {
         let mut attempts = Vec::new();
         for (id, need) in machine.needs() {
             if let Need::Attempt(mut need) = need {
@@ -98,6 +106,7 @@ impl AttemptHandle {
             need,
             of_secrets,
             turning,
+            cost: cost.apart(),
             steps: Vec::new(),
             usage: Usage::default(),
             finished: false,
@@ -120,6 +129,12 @@ impl AttemptHandle {
         self.turning.first()
     }
 
+    /// What deciding about its skills took so far; zero for a host without a clock. The attempts of a group share the decision
+    /// that they begin with. [`Options::decide_within`](crate::run::Options::decide_within) bounds each decision.
+    pub fn decision_cost(&self) -> DecisionCost {
+        self.cost.cost()
+    }
+
     /// The skills for a turn. If they cannot be selected, the skills of the turn before stay. The handles of one group make
     /// their selections one after the other: poll all their futures, because one that is not polled blocks the others.
     ///
@@ -130,7 +145,7 @@ impl AttemptHandle {
             Next::Same(injection) => Ok(injection),
             Next::Select(query) => {
                 let ask = self.turning.ask(&self.id, context.turn, query.clone());
-                let chosen = self.session.select(&self.group, ask).await;
+                let chosen = self.session.select(&self.cost, &self.group, ask).await;
                 self.turning.give(context.turn, query, chosen)
             }
         }

@@ -150,6 +150,7 @@ impl Journeyman {
                 options,
                 read_only,
                 runs: Mutex::new(next_numbers),
+                watch: Mutex::default(),
                 listeners: Mutex::new(Vec::new()),
                 ready: Mutex::new(Vec::new()),
             }),

@@ -131,6 +131,7 @@ impl Journeyman {
                 run: Some(run),
                 task: None,
                 reason,
+                at: None,
             },
             changes,
         };
@@ -226,10 +227,7 @@ impl<'a> Plan<'a> {
 /// Whether a version was added by a host: its provenance has a run of the kind [`ADD`].
 fn is_added(skill: &Skill) -> bool {
     let mut runs = skill.provenance.runs.iter();
-    runs.any(|run| {
-        let last = run.as_str().rsplit('/').next();
-        last.is_some_and(|last| last.starts_with("add-"))
-    })
+    runs.any(|run| run.kind() == Some(ADD))
 }
 
 /// The version number under which a host added this content. A rollback gives a copy a new version, and keeps this number.

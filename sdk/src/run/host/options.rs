@@ -1,6 +1,6 @@
 //! The options of a session.
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, time::Duration};
 
 use crate::{id::Seed, policy::Policies, text::Redactor};
 
@@ -38,6 +38,11 @@ pub struct Options {
     /// good for. Default: no, since such attempts are made for somebody. [`learn`](crate::run::Journeyman::learn) explores as the
     /// recipe says. A selector that draws by itself (`Random`, or one of the host's own) is not asked.
     pub explore_live: bool,
+    /// The time that a decision about the skills of an attempt may take in the host's own loop
+    /// ([`Journeyman::begin`](crate::run::Journeyman::begin), [`AttemptHandle::turn`](crate::run::AttemptHandle::turn)): when it
+    /// is used up, nothing is injected, and the decision says so. Default: no budget beside the recipe's
+    /// [`Limits`](crate::recipe::Limits). A host without a clock has none.
+    pub decide_within: Option<Duration>,
     /// Whether a run's journal has the generations of roles, token by token, for a trainer; of a model that gives them
     /// ([`ModelCapabilities::token_records`](crate::contract::ModelCapabilities::token_records)). A role whose prompt or answer held
     /// a secret has none. Calls that write no journal keep none, and rollouts follow
@@ -60,6 +65,7 @@ impl Options {
             redactor: Redactor::default(),
             read_only: false,
             explore_live: false,
+            decide_within: None,
             record_roles: false,
             texts_in_spans: false,
             policies: Policies::default(),

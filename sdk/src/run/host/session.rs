@@ -9,7 +9,7 @@ use std::{
 use futures::channel::mpsc::UnboundedSender;
 use tracing::Instrument;
 
-use super::{checking, group::Group, locking::lock, options::Options};
+use super::{checking, group::Group, locking::lock, options::Options, watching::Watch};
 use crate::{
     contract::{Backends, Journal},
     domain::{Mode, Task},
@@ -21,7 +21,7 @@ use crate::{
     report::{Event, FindingKind, TaskReport},
     run::{
         driver::{
-            Performer,
+            Deciding, Performer,
             drive::{Driver, Reach},
             log::Log,
             redacting::Redacting,
@@ -43,6 +43,7 @@ pub(crate) struct Session {
     pub(crate) performer: Performer,
     /// The overlap graph of maintenance, kept as a cache for later runs.
     pub(crate) overlaps: Overlaps,
+    pub(crate) watch: Mutex<Watch>,
     pub(crate) listeners: Mutex<Vec<UnboundedSender<Event>>>,
     /// Groups without open attempts that are not completed yet.
     pub(crate) ready: Mutex<Vec<Arc<Group>>>,
@@ -140,8 +141,31 @@ impl Session {
         reach: Reach,
         log: &mut Log,
     ) -> Result<()> {
+        self.drive_by(&self.performer, machine, reach, log).await
+    }
+
+    /// Makes a decision about an attempt's skills: drives the machine to its attempts, and counts what it costs.
+    pub(crate) async fn decide(
+        &self,
+        cost: &Deciding,
+        machine: &mut RunMachine,
+        log: &mut Log,
+    ) -> Result<()> {
+        let within = self.options.decide_within;
+        let performer = self.performer.deciding(cost, within);
+        let driven = self.drive_by(&performer, machine, Reach::AllButAttempts, log);
+        performer.decide(driven).await
+    }
+
+    async fn drive_by(
+        &self,
+        performer: &Performer,
+        machine: &mut RunMachine,
+        reach: Reach,
+        log: &mut Log,
+    ) -> Result<()> {
         let driver = Driver {
-            performer: &self.performer,
+            performer,
             journal: self.journal(),
             in_flight: self.options.in_flight,
         };
@@ -163,6 +187,7 @@ impl Session {
 
     fn tell(&self, event: &Event) {
         telemetry::happened(event);
+        lock(&self.watch).see(&event.kind, &self.performer.observed);
         if let Some(finding) = checking::event_finding(&event.kind) {
             self.performer.observed.note(finding);
         }
@@ -173,7 +198,12 @@ impl Session {
     ///
     /// # Errors
     /// The error of the selection or of the journal; `Invalid` where the attempt's group is already completed.
-    pub(crate) async fn select(&self, group: &Group, ask: TurnAsk) -> Result<Vec<ChosenSkill>> {
+    pub(crate) async fn select(
+        &self,
+        cost: &Deciding,
+        group: &Group,
+        ask: TurnAsk,
+    ) -> Result<Vec<ChosenSkill>> {
         let mut run = group.run.lock().await;
         let through = || {
             Error::invalid(
@@ -185,7 +215,7 @@ impl Session {
         log.push(RunEntry::TurnAsked {
             ask: Box::new(ask.clone()),
         });
-        self.drive(machine, Reach::AllButAttempts, log).await?;
+        self.decide(cost, machine, log).await?;
         machine.turn_skills(&ask).unwrap_or_else(|| Err(through()))
     }
 

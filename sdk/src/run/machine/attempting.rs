@@ -102,8 +102,11 @@ pub(crate) async fn one_task(
     let credits = credits((&recipe.credit, &policies), &rollouts)?;
 
     let sources = writing::sources(&context, &recipe.write, task, &rollouts);
-    let sources = sources.unwrap_or_else(|reason| {
-        ask.tell(EventKind::NotDue { reason });
+    let sources = sources.unwrap_or_else(|undue| {
+        ask.tell(EventKind::NotDue {
+            reason: undue.reason,
+            above: undue.above,
+        });
         Vec::new()
     });
     let asks = asking::asks(

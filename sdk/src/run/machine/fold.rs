@@ -11,7 +11,7 @@ use crate::{
     error::Result,
     id::{AttemptId, CommitKey},
     policy::{Rollout, SkillCredit},
-    report::{AttemptReport, RoleTally, TaskReport},
+    report::{AttemptReport, RoleTally, TaskReport, shown},
     reward::{self, RewardPolicy},
 };
 
@@ -45,6 +45,7 @@ pub(crate) fn rollout<'a>(
         steps: 0,
         usage: crate::domain::Usage::default(),
         end: None,
+        unread: None,
         error: None,
         compaction: Compaction::NONE,
     };
@@ -69,6 +70,8 @@ pub(crate) fn rollout<'a>(
     report.usage = trajectory.usage;
     report.compaction = trajectory.compaction;
     report.end = Some(trajectory.end.clone());
+    let unread = trajectory.unread.as_ref();
+    report.unread = unread.map(|unread| shown(&unread.transcript));
     match verdict {
         Some(Ok(verdict)) => {
             report.success = verdict.success();
@@ -180,6 +183,7 @@ pub(crate) fn commit(
             run: Some(context.run.clone()),
             task: Some(task.id.clone()),
             reason: "a task was learned from".to_owned(),
+            at: None,
         },
         changes,
     }

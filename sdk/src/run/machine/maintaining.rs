@@ -348,6 +348,7 @@ impl Maintaining {
                 run: Some(context.run.clone()),
                 task: None,
                 reason: part.reason().to_owned(),
+                at: None,
             },
             changes,
         })

@@ -71,6 +71,8 @@ pub enum Need {
         skills: Arc<[Skill]>,
         /// The score that they are for.
         score: ScoreKind,
+        /// Whether the answer has to be the same each time ([`ScoreRequest::repeatable`](crate::contract::ScoreRequest)).
+        repeatable: bool,
     },
     /// An attempt at a task.
     Attempt(Box<AttemptNeed>),

@@ -383,6 +383,10 @@ impl RunMachine {
             );
         }
         let own = self.fold(&done)?;
+        if done.overtaken {
+            task.overtaken(&self.context(), events);
+            return Ok(());
+        }
         let changes = done.committed.last().map(|last| last.changes.as_slice());
         task.committed(&self.context(), &own, changes.unwrap_or_default(), events);
         self.told(own, done.rebased, events);

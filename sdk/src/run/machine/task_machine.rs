@@ -21,7 +21,6 @@ use crate::{
         curated::{self, Curating},
         drafted::Drafted,
     },
-    contract::RoleTask,
     domain::{LibraryChange, Task},
     error::{Error, Result},
     library::Applied,
@@ -45,8 +44,13 @@ enum Stage {
     },
     /// It is the task's turn, and its drafts are compared with the library.
     Comparing(Box<Outcome>, Program<Questions, Result<Outcome>>),
-    /// The task waits for its commit.
-    Commit(Box<Outcome>, Vec<Admission>),
+    /// The task waits for its commit. `next` is the number of its next question, should other writers be first and its drafts
+    /// be compared again.
+    Commit {
+        outcome: Box<Outcome>,
+        admissions: Vec<Admission>,
+        next: u32,
+    },
     Done(Box<TaskReport>),
 }
 
@@ -96,7 +100,7 @@ impl TaskMachine {
 
     /// Whether the task waits for its commit.
     pub(crate) fn awaits_commit(&self) -> bool {
-        matches!(self.stage, Stage::Commit(..))
+        matches!(self.stage, Stage::Commit { .. })
     }
 
     pub(crate) fn into_report(self) -> Option<TaskReport> {
@@ -126,7 +130,11 @@ impl TaskMachine {
                     need.map(|need| (id, need))
                 })
             }
-            Stage::Commit(outcome, admissions) => {
+            Stage::Commit {
+                outcome,
+                admissions,
+                ..
+            } => {
                 let id = self.id(Station::Commit, Place::at(0));
                 let need = wanted(&id).then(|| self.commit(context, outcome, admissions));
                 need.map(|need| (id, need)).into_iter().collect()
@@ -193,6 +201,16 @@ impl TaskMachine {
         self.go_on(context, events);
     }
 
+    /// Decides anew on the task's drafts: other writers have changed skills, and the run's library has their commits now.
+    pub(crate) fn overtaken(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
+        let Stage::Commit { outcome, next, .. } = &mut self.stage else {
+            return;
+        };
+        let (outcome, next) = (std::mem::take(outcome), *next);
+        self.stage = Stage::Comparing(outcome, Program::new(next));
+        self.go_on(context, events);
+    }
+
     /// Decides on the task's drafts, which are compared with the present library.
     fn decide(&self, context: &Scene<'_>, outcome: &Outcome) -> Vec<Admission> {
         let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
@@ -215,8 +233,11 @@ impl TaskMachine {
             };
             let mut admission =
                 admission::decide(context, &context.recipe.admit, &drafted, &admissions);
-            if let (RoleTask::Extract { attempt, .. }, Some(same)) = (task, admission.same()) {
-                let change = bundling::confirmed_by(&context.upkeep(), same, attempt);
+            if let Some(same) = admission.same() {
+                let upkeep = context.upkeep();
+                let mut attempts = task.attempts().iter();
+                let change =
+                    attempts.find_map(|attempt| bundling::confirmed_by(&upkeep, same, attempt));
                 let mut before = admissions.iter();
                 let repeated = before.any(|before: &Admission| before.change == change);
                 if let Some(change) = change.filter(|_| !repeated) {
@@ -252,7 +273,12 @@ impl TaskMachine {
         changes: &[LibraryChange],
         events: &mut Vec<EventKind>,
     ) {
-        let Stage::Commit(outcome, admissions) = &mut self.stage else {
+        let Stage::Commit {
+            outcome,
+            admissions,
+            ..
+        } = &mut self.stage
+        else {
             return;
         };
         let mut report = outcome.report(context, self.step, &self.task);
@@ -326,7 +352,11 @@ impl TaskMachine {
         };
         self.stage = if compared {
             let admissions = self.decide(context, &outcome);
-            Stage::Commit(Box::new(outcome.without_meanings()), admissions)
+            Stage::Commit {
+                outcome: Box::new(outcome.without_meanings()),
+                admissions,
+                next,
+            }
         } else if outcome.teaches(context) {
             let outcome = Box::new(outcome);
             Stage::Ready { outcome, next }

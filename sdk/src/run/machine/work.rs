@@ -52,10 +52,12 @@ pub(crate) fn need(
             query,
             skills,
             score,
+            repeatable,
         } => Need::Score {
             query: query.clone(),
             skills: skills.clone(),
             score: *score,
+            repeatable: *repeatable,
         },
         Question::Attempt {
             task,

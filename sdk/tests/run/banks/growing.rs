@@ -104,7 +104,9 @@ fn without_distil_bank_patterns_and_lessons_are_skills_by_themselves() {
     let (backends, _) = parts(same, &[Role::Extract, Role::Lesson]);
     let (library, events) = learn_from(&backends, skillrl(4), both_kinds());
     assert_eq!(skills(&library), ["cake/never-hesitate@1"]);
-    let told = ["never-hesitate: the bank has a skill with this title: never-hesitate"];
+    let told = [
+        "never-hesitate: the bank has a skill with this title: `never-hesitate`, of the same commit",
+    ];
     assert_eq!(refusals(&events), told);
 }
 
@@ -206,9 +208,9 @@ fn what_the_bank_says_already_stays_out() {
     ];
     assert_eq!(skills(&library), expect);
     let told = [
-        "Know Cake: the bank has a skill with this title: know-cake",
-        "Renamed: the bank has a skill with this content: know-cake",
-        "Nearly: the bank has a skill with this wording: general",
+        "Know Cake: the bank has a skill with this title: `know-cake`, active",
+        "Renamed: the bank has a skill with this content: `know-cake`, active",
+        "Nearly: the bank has a skill with this wording: `general`, active",
         "Same: nothing was changed",
         "Twice: another refinement of the same skill comes first",
     ];

@@ -613,6 +613,7 @@ fn taking_a_run_back_takes_its_assessments() {
                 run: None,
                 task: None,
                 reason: "a test".to_owned(),
+                at: None,
             },
             changes: vec![change],
         };

@@ -218,6 +218,7 @@ fn come_back(revive: bool) -> [(u64, State); 2] {
             run: None,
             task: None,
             reason: "by hand".to_owned(),
+            at: None,
         },
         changes: vec![LibraryChange::SetState {
             skill: mine.clone(),

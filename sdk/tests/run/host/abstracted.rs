@@ -90,17 +90,17 @@ fn abstracted_traces_of_the_same_actions_do_not_pile_up() {
 }
 
 #[test]
-fn abstracted_traces_of_a_stream_of_tasks_do_not_pile_up_either() {
+fn from_words_alone_no_trace_is_abstracted() {
     let (shop, _) = shop("garbage", general());
     let mut parts = backends();
     (parts.model, parts.roles) = (shop.model, shop.roles);
     block_on(async {
         let journeyman = open_as("test", &parts, recipe()).await;
         let report = journeyman.learn(tasks(9)).await.expect("it learns");
-        let fallen_back = report.written().filter(|one| one.fallback).count();
-        assert!(fallen_back > 3, "{fallen_back}");
+        assert!(report.written().count() > 3, "{report}");
+        assert!(report.written().all(|one| !one.fallback), "{report}");
         let library = journeyman.library().await.expect("a library");
-        assert_eq!(library.entries().count(), 1);
+        assert_eq!(library.entries().count(), 0);
     });
 }
 

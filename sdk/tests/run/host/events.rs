@@ -74,7 +74,8 @@ fn events_of_attempts_that_run_at_once_are_told_apart() {
             }
             if let EventKind::Admitted { skill, .. } = &event.kind {
                 let entry = library.get(&skill.id).expect("it is in the library");
-                assert_eq!(entry.skill, **skill, "as the library has it");
+                let mut versions = entry.versions();
+                assert!(versions.any(|one| one == &**skill), "as the library has it");
                 names.push(skill.name.to_string());
             }
         }
@@ -82,7 +83,8 @@ fn events_of_attempts_that_run_at_once_are_told_apart() {
         let expect = expect.map(|(run, task)| (run.to_owned(), task.into()));
         assert_eq!(of_run, BTreeMap::from(expect));
         names.sort();
-        assert_eq!(names, ["same-title", "same-title-2"]);
+        // The second was written while the first was not there yet, and is its next version all the same.
+        assert_eq!(names, ["same-title"; 2]);
     });
 }
 

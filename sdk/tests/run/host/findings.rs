@@ -103,15 +103,7 @@ fn each_part_that_is_missing_is_found() {
     let nothing = |b: &mut Backends, _: &mut Recipe| *b = Backends::own_loop();
     standard(
         &nothing,
-        &[
-            NeverInjects,
-            NeverWrites,
-            NoAgent,
-            NoJudge,
-            NoClock,
-            NoJournal,
-            NoStore,
-        ],
+        &[NeverInjects, NeverWrites, NoClock, NoJournal, NoStore],
     );
 }
 

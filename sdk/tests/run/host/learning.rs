@@ -1,6 +1,6 @@
 //! When attempts one by one bring a skill, and what stands in for one that a role could not write.
 
-use journeyman::role::GeneralRoles;
+use journeyman::{propose::Recovered, role::GeneralRoles};
 
 use super::*;
 
@@ -91,7 +91,7 @@ fn what_a_skill_brought_about_is_not_written_again() {
 fn fallen_back(events: &[Event]) -> Skill {
     let place = |which: fn(&EventKind) -> bool| events.iter().position(|one| which(&one.kind));
     let fell = place(|kind| {
-        matches!(kind, EventKind::FellBack { role, reason }
+        matches!(kind, EventKind::FellBack { role, reason, .. }
             if *role == journeyman::domain::Role::Summarize && !reason.trim().is_empty())
     });
     let entered = place(|kind| matches!(kind, EventKind::Admitted { .. }));
@@ -216,7 +216,7 @@ fn why_not_due(did: &[Did]) -> Vec<Option<String>> {
         let events = told(events);
         let of = |task: &journeyman::TaskId| {
             events.iter().find_map(|event| match &event.kind {
-                EventKind::NotDue { reason } if event.task.as_ref() == Some(task) => {
+                EventKind::NotDue { reason, .. } if event.task.as_ref() == Some(task) => {
                     Some(reason.clone())
                 }
                 _ => None,
@@ -263,10 +263,48 @@ fn a_group_that_does_well_says_its_mean_score() {
         let events = journeyman.events();
         journeyman.learn(tasks(1)).await.expect("it learns");
         let why = told(events).into_iter().find_map(|event| match event.kind {
-            EventKind::NotDue { reason } => Some(reason),
+            EventKind::NotDue { reason, .. } => Some(reason),
             _ => None,
         });
         let why = why.expect("none is due");
         assert!(why.contains("its 4 attempts is 0.90"), "{why}");
     });
+}
+
+#[test]
+fn a_recovered_refusal_counts_alike_in_both_ways_in() {
+    // Done at the first word or after a wrong one, as often as the other.
+    let agent = Arc::new(ScriptedExecutor::acting(|attempt, steps| {
+        let due: Vec<String> =
+            serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
+        let refused = steps.iter().filter(|step| step.result.is_error).count();
+        let stumbles = attempt.id.as_str().ends_with(['0', '1']) && steps.is_empty();
+        let word = match stumbles {
+            true => Some("hm".to_owned()),
+            false => due.get(steps.len() - refused).cloned(),
+        };
+        Play::Give(word.map(Action::Message))
+    }));
+    let written = |recovered: Recovered| {
+        let mut parts = backends();
+        parts.executor = Some(agent.clone());
+        let mut recipe = recipe::standard();
+        recipe.write.recovered = recovered;
+        block_on(async {
+            let journeyman = open_as("test", &parts, recipe.clone()).await;
+            let report = journeyman.learn(tasks(1)).await.expect("it learns");
+            let attempts: Vec<Option<bool>> = report.attempts().map(|one| one.success).collect();
+            assert_eq!(attempts, [Some(true); 4]);
+            let learned = report.written().count();
+            let journeyman = open_as("test", &own_loop(), recipe).await;
+            for (task, did) in at_like_tasks(&[CLEAN, CLEAN, REFUSED, REFUSED]) {
+                attempt(&journeyman, task, did).await;
+            }
+            let library = journeyman.library().await.expect("a library");
+            (learned, library.entries().count())
+        })
+    };
+    let (learned, begun) = written(Recovered::AsFailed);
+    assert_eq!((learned, begun > 0), (1, true));
+    assert_eq!(written(Recovered::AsJudged), (0, 0));
 }

@@ -192,3 +192,140 @@ fn the_limit_of_a_decision_grows_with_the_scorers_speed() {
     });
     assert_eq!(report.undecided().count(), 0, "{report}");
 }
+
+/// What a decision took, and whether a skill was given, where the processor takes its time for each request.
+fn decided(within: Option<Duration>) -> (journeyman::run::DecisionCost, Decision) {
+    let mut backends = backends();
+    backends.clock = Some(Arc::new(SystemClock::default()));
+    let open = |backends: &journeyman::contract::Backends, within| {
+        let mut options = Options::new("test", Seed(7));
+        options.decide_within = within;
+        Journeyman::open(backends.clone(), recipe(), options)
+    };
+    block_on(async {
+        let journeyman = open(&backends, None).await.expect("it opens");
+        journeyman.learn(tasks(3)).await.expect("it learns");
+        backends.scorer = Some(Arc::new(OneProcessor {
+            scores: ScriptedScorer::that(Play::Give(-0.5)),
+            speed: None,
+            processor: Mutex::default(),
+        }));
+        let journeyman = open(&backends, within).await.expect("it opens");
+        let task = sample::task("live", &["one", "two"]);
+        let handle = journeyman.begin(task).await.expect("it begins");
+        let cost = handle.decision_cost();
+        let report = handle.finish(Some(sample::outcome(true))).await;
+        let report = report.expect("it finishes").expect("a group of one");
+        (cost, report.selections[0].decision.clone())
+    })
+}
+
+#[test]
+fn a_decision_says_what_it_took_and_keeps_its_budget() {
+    let (cost, _) = decided(None);
+    assert!(cost.gate >= TAKES, "{cost:?}");
+    assert!(cost.took >= cost.gate, "{cost:?}");
+    assert!(cost.retrieval < cost.gate, "{cost:?}");
+    let (cost, decision) = decided(Some(TAKES / 3));
+    assert!(cost.gate < TAKES, "{cost:?}");
+    let Decision::Nothing(NothingReason::ScorerUnavailable(why)) = decision else {
+        panic!("{decision:?}");
+    };
+    assert!(why.contains("no answer within"), "{why}");
+    assert!(why.contains("decide_within"), "{why}");
+}
+
+/// A scorer whose answers differ from one time to the next, unless they have to be the same.
+#[derive(Debug)]
+struct Noisy {
+    model: ModelId,
+    noise: std::sync::atomic::AtomicU32,
+    /// How much likelier a task makes a skill's text, in nats a token.
+    gain: f64,
+}
+
+#[async_trait]
+impl Scorer for Noisy {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
+        let drawn = self
+            .noise
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let noise = match request.repeatable {
+            true => 0.0,
+            false => f64::from(drawn * 7 % 5) * 0.1 - 0.2,
+        };
+        let gain = if request.prompt.text().contains("say") {
+            self.gain
+        } else {
+            0.0
+        };
+        let scores = request.continuations.iter().map(|_| TokenScores {
+            ids: vec![1],
+            logprobs: vec![-9.0 + gain + noise],
+            truncated: false,
+        });
+        Ok(scores.collect())
+    }
+}
+
+/// How often a skill was given, and how many decisions were near ties, in ten evaluations of a library.
+fn repeated(gain: f64) -> (Vec<usize>, usize) {
+    let backends = backends();
+    block_on(async {
+        let journeyman =
+            Journeyman::open(backends.clone(), recipe(), Options::new("test", Seed(7)));
+        let journeyman = journeyman.await.expect("it opens");
+        journeyman.learn(tasks(1)).await.expect("it learns");
+        let scorer = Noisy {
+            model: ModelId::new("noisy"),
+            noise: Default::default(),
+            gain,
+        };
+        let noisy = backends.with_scorer(Arc::new(scorer));
+        let options = Options::new("test", Seed(7)).read_only();
+        let journeyman = Journeyman::open(noisy, recipe(), options).await;
+        let journeyman = journeyman.expect("it opens");
+        let (mut given, mut near) = (Vec::new(), 0);
+        for _ in 0..10 {
+            let report = journeyman.evaluate(tasks(6)).await.expect("it evaluates");
+            let selections = || report.tasks.iter().flat_map(|task| &task.selections);
+            given.push(selections().filter(|one| one.skill().is_some()).count());
+            near += selections().filter(|one| one.near_tie).count();
+        }
+        (given, near)
+    })
+}
+
+#[test]
+fn a_near_tie_is_decided_alike_each_time() {
+    // The recipe's threshold is 0.5 nats.
+    let (given, near) = repeated(0.51);
+    assert_eq!(near, 60);
+    assert!(given.iter().all(|count| *count == 6), "{given:?}");
+    let (given, near) = repeated(0.49);
+    assert_eq!(near, 60);
+    assert!(given.iter().all(|count| *count == 0), "{given:?}");
+    let (given, near) = repeated(5.0);
+    assert_eq!((given, near), (vec![6; 10], 0));
+}
+
+#[test]
+fn where_no_candidate_is_found_the_skills_that_wait_are_named() {
+    let mut recipe = recipe();
+    recipe.admit.initial_state = journeyman::domain::State::Trial;
+    let report = block_on(async {
+        let journeyman = Journeyman::open(backends(), recipe, Options::new("test", Seed(7))).await;
+        let journeyman = journeyman.expect("it opens");
+        journeyman.learn(tasks(3)).await.expect("it learns");
+        journeyman.evaluate(tasks(1)).await.expect("it evaluates")
+    });
+    let said = report.tasks[0].selections[0].to_string();
+    assert_eq!(
+        said,
+        "inject nothing: no candidate was found; not offered: say-one (on trial), say-three (on trial), say-two (on trial)"
+    );
+}

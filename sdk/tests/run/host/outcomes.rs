@@ -360,6 +360,7 @@ pub(super) fn by_hand(base: Revision, key: &str, changes: Vec<LibraryChange>) ->
             run: None,
             task: None,
             reason: "by hand".to_owned(),
+            at: None,
         },
         changes,
     }

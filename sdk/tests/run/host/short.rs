@@ -190,6 +190,9 @@ fn a_selection_says_what_was_decided_and_why() {
             value: 1.0,
             probability: 1.0,
         }],
+        failed: None,
+        near_tie: false,
+        held_back: Vec::new(),
     };
     assert_eq!(
         chosen(false).to_string(),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     domain::{Committed, LibraryChange, Origin, Skill, SkillRef, State, Tier, TierPolicy},
     id::RunId,
-    library::{Entry, tests::reference},
+    library::{Entry, SetBy, tests::reference},
 };
 
 /// One version of a skill.
@@ -59,7 +59,19 @@ pub(super) struct Row {
     began: f64,
     counted: Vec<Counted>,
     merged: Option<(String, u64, State)>,
+    set: Vec<Set>,
 }
+
+/// What set a state.
+#[derive(Clone, Debug, PartialEq)]
+enum By {
+    Host,
+    Run(RunId),
+    Retired(RunId),
+}
+
+/// A state that was set: the version, the state before and after, and who set it.
+type Set = (u64, State, State, By);
 
 impl Row {
     pub(super) fn of(entry: &Entry) -> Self {
@@ -86,6 +98,9 @@ impl Row {
             began: entry.began,
             counted: counted.collect(),
             merged: merged.map(|merged| (merged.into.to_string(), merged.version.0, merged.from)),
+            set: (entry.life.states.iter())
+                .map(|set| (set.version.0, set.before, set.state, By::of(&set.by)))
+                .collect(),
         }
     }
 
@@ -108,6 +123,10 @@ impl Row {
                     (*version, *reward, *uses, *beta) == (of.version.0, of.reward, of.uses, of.beta)
                         && *run == of.run
                 })
+            && self.set.len() == entry.life.states.len()
+            && (self.set.iter().zip(&entry.life.states)).all(|((version, _, to, by), of)| {
+                (*version, *to) == (of.version.0, of.state) && *by == By::of(&of.by)
+            })
             && self.merged.is_some() == entry.merged.is_some()
             && merged.into_iter().all(|((into, version, from), of)| {
                 into == of.into.as_str() && (*version, *from) == (of.version.0, of.from)
@@ -133,10 +152,78 @@ impl Row {
         }
     }
 
+    /// Takes the states that a run set out of the history of each version's states.
+    fn unset(&mut self, run: &RunId) {
+        let own = By::Run(run.clone());
+        let numbers: Vec<u64> = self.versions.iter().map(|made| made.version).collect();
+        for number in numbers {
+            let of: Vec<Set> = self
+                .set
+                .iter()
+                .filter(|set| set.0 == number)
+                .cloned()
+                .collect();
+            let last = of.iter().rev().take_while(|set| set.3 == own).last();
+            let Some((_, state, ..)) = last.cloned() else {
+                continue;
+            };
+            if number != self.version() {
+                let made = self.versions.iter_mut().find(|made| made.version == number);
+                made.unwrap().state = state;
+            } else if let Some((_, _, from)) = &mut self.merged {
+                *from = state;
+            } else {
+                Reference::enter(self, state);
+            }
+        }
+        while let Some(at) = self.set.iter().position(|set| set.3 == own) {
+            let (number, before, ..) = self.set.remove(at);
+            if let Some(next) = self.set[at..].iter_mut().find(|set| set.0 == number) {
+                next.1 = before;
+            }
+        }
+    }
+
+    /// Whether the retirement of a run set this version's state.
+    fn is_marked(&self, version: u64, run: &RunId) -> bool {
+        let by = By::Retired(run.clone());
+        self.set.iter().any(|set| set.0 == version && set.3 == by)
+    }
+
+    /// Gives the current version what set the state of one of two others, if it has that state.
+    fn carry(&mut self, from: [u64; 2]) {
+        for number in from {
+            let of: Vec<Set> = self
+                .set
+                .iter()
+                .filter(|set| set.0 == number)
+                .cloned()
+                .collect();
+            if of.last().is_some_and(|set| set.2 == self.state) {
+                let now = self.version();
+                self.set.extend(
+                    of.into_iter()
+                        .map(|(_, before, to, by)| (now, before, to, by)),
+                );
+                return;
+            }
+        }
+    }
+
     /// What sorts the lowest first.
     fn rank(&self, other: &Self) -> std::cmp::Ordering {
         let by_utility = self.utility.partial_cmp(&other.utility).unwrap();
         by_utility.then(self.id.cmp(&other.id))
+    }
+}
+
+impl By {
+    fn of(by: &SetBy) -> Self {
+        match by {
+            SetBy::Host => Self::Host,
+            SetBy::Run(run) => Self::Run(run.clone()),
+            SetBy::Retirement(run) => Self::Retired(run.clone()),
+        }
     }
 }
 
@@ -181,8 +268,12 @@ impl Reference {
                 });
                 if let Some(made) = made {
                     let held = made.state == State::Quarantined;
+                    let row = self.row(skill.as_str()).unwrap();
+                    let from = [row.version(), made.version];
                     self.bring_back(skill.as_str(), &made, held);
-                    self.row(skill.as_str()).unwrap().merged = None;
+                    let row = self.row(skill.as_str()).unwrap();
+                    row.merged = None;
+                    row.carry(from);
                 }
             }
             LibraryChange::RetireRun { run, .. } => self.retire(run),
@@ -221,9 +312,9 @@ impl Reference {
             }
             LibraryChange::Revise(skill) => self.revise(skill),
             LibraryChange::SetState { skill, state, .. } => {
+                let run = commit.cause.run.clone();
                 if let Some(row) = self.row(skill.as_str()) {
-                    Self::enter(row, *state);
-                    row.merged = None;
+                    Self::set(row, *state, run.map_or(By::Host, By::Run));
                 }
             }
             LibraryChange::Credit {
@@ -257,6 +348,12 @@ impl Reference {
         }
         row.state = state;
         row.versions.last_mut().unwrap().state = state;
+    }
+
+    fn set(row: &mut Row, state: State, by: By) {
+        row.set.push((row.version(), row.state, state, by));
+        Self::enter(row, state);
+        row.merged = None;
     }
 
     fn name(&self, asked: &str, id: &str) -> String {
@@ -295,6 +392,7 @@ impl Reference {
             began: utility,
             counted: Vec::new(),
             merged: None,
+            set: Vec::new(),
             id,
         };
         Self::enter(&mut row, skill.state);
@@ -374,11 +472,17 @@ impl Reference {
             .cloned()
             .collect();
         let mut bad: BTreeSet<SkillRef> = BTreeSet::new();
+        let marked = |of: &SkillRef| {
+            let row = all.iter().find(|row| row.id == of.id.as_str());
+            row.is_some_and(|row| row.is_marked(of.version.0, run))
+        };
         for _ in 0..all.iter().map(|row| row.versions.len()).sum::<usize>() {
             let before = bad.len();
             for row in &all {
                 for made in &row.versions {
-                    if made.runs.contains(run) || made.parents.iter().any(|p| bad.contains(p)) {
+                    if made.runs.contains(run)
+                        || made.parents.iter().any(|p| bad.contains(p) && !marked(p))
+                    {
                         bad.insert(reference(&row.id, made.version));
                     }
                 }
@@ -392,16 +496,18 @@ impl Reference {
         for row in self.gone.values_mut() {
             row.counted.retain(|(.., by)| by.as_ref() != Some(run));
             row.weigh();
-            if !is_bad(row, row.now()) {
+            row.unset(run);
+            if !is_bad(row, row.now()) || row.is_marked(row.version(), run) {
                 continue;
             }
+            let by = By::Retired(run.clone());
             let good = row
                 .versions
                 .iter()
                 .rfind(|made| !is_bad(row, made))
                 .cloned();
             if row.now().by_person {
-                row.state = State::Quarantined;
+                Self::set(row, State::Quarantined, by);
             } else if let Some(good) = good {
                 let offered = [State::Active, State::Trial];
                 if offered.contains(&row.state) && !offered.contains(&good.state) {
@@ -412,14 +518,16 @@ impl Reference {
                 {
                     *from = good.state;
                 }
+                let from = [row.version(), good.version];
                 row.versions.push(Made {
                     version: row.version() + 1,
                     parents: vec![reference(&row.id, good.version)],
                     ..good
                 });
                 row.credits = 0;
+                row.carry(from);
             } else {
-                row.state = State::Disabled;
+                Self::set(row, State::Disabled, by);
                 disabled.insert(row.id.clone());
             }
             row.versions.last_mut().unwrap().state = row.state;
@@ -431,27 +539,29 @@ impl Reference {
             row.counted.retain(|(.., by)| by.as_ref() != Some(run));
             if row.counted.len() < count {
                 row.weigh();
-                *self.row(&row.id).unwrap() = row.clone();
             }
-            if !is_bad(&row, row.now()) {
+            row.unset(run);
+            *self.row(&row.id).unwrap() = row.clone();
+            if !is_bad(&row, row.now()) || row.is_marked(row.version(), run) {
                 continue;
             }
+            let by = By::Retired(run.clone());
             let good = row.versions.iter().rfind(|made| !is_bad(&row, made));
             let id = row.id.as_str();
             if row.now().by_person {
-                Self::enter(self.row(id).unwrap(), State::Quarantined);
-                self.row(id).unwrap().merged = None;
+                Self::set(self.row(id).unwrap(), State::Quarantined, by);
             } else if let Some(good) = good {
                 let held = ![State::Active, State::Trial].contains(&good.state);
                 self.bring_back(id, good, held);
+                let from = [row.version(), good.version];
+                self.row(id).unwrap().carry(from);
                 if let Some((_, _, from)) = &mut self.row(id).unwrap().merged
                     && held
                 {
                     *from = good.state;
                 }
             } else {
-                Self::enter(self.row(id).unwrap(), State::Disabled);
-                self.row(id).unwrap().merged = None;
+                Self::set(self.row(id).unwrap(), State::Disabled, by);
                 disabled.insert(id.to_owned());
             }
         }

@@ -1,0 +1,210 @@
+//! Findings that show only over several attempts: a model that cannot do its job, a recipe that never writes.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    domain::{EndReason, Role},
+    report::{EventKind, Finding, FindingKind, Observed, RoleCounts},
+};
+
+/// Number of attempts, or of a role's calls, after which a model is judged by how much of what it wrote could be read.
+const FEW: u64 = 4;
+
+/// Number of tasks in a row from which nothing was written because the agent does too well.
+const MANY: u64 = 12;
+
+const ABOVE: &str = "above the recipe's bound";
+const AGENT: &str = "the agent";
+
+const CANNOT: &str = "hold the model to the form of an answer (the feature `llguidance` of `journeyman-llama-cpp`; the command \
+    has it), give it the format that it was trained on (docs/models.md), or take a larger model";
+
+/// What the events of a session showed so far.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    attempts: u64,
+    unread: u64,
+    roles: BTreeMap<Role, RoleCounts>,
+    /// What each role's model wrote last, where it could not be read.
+    wrote: BTreeMap<Role, String>,
+    above: u64,
+}
+
+impl Watch {
+    /// Counts an event, and notes or forgets the findings that follow.
+    pub(crate) fn see(&mut self, event: &EventKind, observed: &Observed) {
+        match event {
+            EventKind::Attempted { report, .. } => {
+                self.attempts += 1;
+                self.unread += u64::from(report.end == Some(EndReason::Unreadable));
+                let wrote = report.unread.as_deref();
+                self.judge(observed, AGENT, (self.attempts, self.unread), wrote);
+            }
+            EventKind::FellBack { role, wrote, .. } => {
+                self.wrote.insert(*role, wrote.clone());
+            }
+            EventKind::RoleFailed { role, reason } => {
+                self.wrote.insert(*role, reason.clone());
+            }
+            EventKind::NotDue { above: true, .. } => {
+                self.above += 1;
+                if self.above >= MANY {
+                    observed.note(never_due(self.above));
+                }
+            }
+            EventKind::Admitted { .. } | EventKind::Refused { .. } => {
+                self.above = 0;
+                observed.forget(FindingKind::NeverWrites, ABOVE);
+            }
+            EventKind::TaskFinished { report } => {
+                for (role, counts) in report.roles.iter() {
+                    let all = self.roles.entry(role).or_default();
+                    all.asked += counts.asked - counts.failed.min(counts.asked);
+                    all.unreadable += counts.unreadable;
+                    let so_far = (all.asked, all.unreadable);
+                    let wrote = self.wrote.get(&role).map(String::as_str);
+                    self.judge(observed, role.name(), so_far, wrote);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes that most answers cannot be read, or forgets it.
+    fn judge(
+        &self,
+        observed: &Observed,
+        who: &str,
+        (all, unread): (u64, u64),
+        wrote: Option<&str>,
+    ) {
+        if all < FEW || unread * 2 <= all {
+            observed.forget(FindingKind::Unreadable, who);
+            return;
+        }
+        let consequence = match who {
+            AGENT => {
+                "most attempts end because what the agent's model wrote is no action".to_owned()
+            }
+            role => format!("most of what the model of the role {role} wrote was of no use"),
+        };
+        let last = wrote.map_or_else(String::new, |text| format!("; the last was: {text}"));
+        let reason = format!("{unread} of its first {all} answers could not be read{last}");
+        observed
+            .note(Finding::new(FindingKind::Unreadable, consequence, reason, CANNOT).about(who));
+    }
+}
+
+fn never_due(tasks: u64) -> Finding {
+    Finding::new(
+        FindingKind::NeverWrites,
+        format!("no skill was written from the latest {tasks} tasks"),
+        "at each the agent did better than the bound below which the recipe writes (the events `NotDue` have the scores)",
+        "nothing, if the agent does its tasks as you wish; else say what your world refuses (`StepResult::refused`), let the \
+         judge give lower scores, or raise the bound (`WritePolicy::when` of the recipe)",
+    )
+    .about(ABOVE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::sample;
+
+    fn attempted(unread: Option<&str>) -> EventKind {
+        let mut report = sample::attempt_report("a", &[], false);
+        report.unread = unread.map(str::to_owned);
+        report.end = Some(unread.map_or(EndReason::Finished, |_| EndReason::Unreadable));
+        EventKind::Attempted {
+            rollout: 0,
+            report: Box::new(report),
+        }
+    }
+
+    fn finished(role: Role, unreadable: u64) -> EventKind {
+        let mut report = sample::task_report("t");
+        let counts = RoleCounts {
+            asked: 1,
+            unreadable,
+            ..RoleCounts::default()
+        };
+        report.roles.count(role, counts);
+        EventKind::TaskFinished {
+            report: Box::new(report),
+        }
+    }
+
+    /// The findings after these events, each as text.
+    fn seen(events: &[EventKind]) -> Vec<String> {
+        let (mut watch, observed) = (Watch::default(), Observed::default());
+        for event in events {
+            watch.see(event, &observed);
+        }
+        observed.all().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn an_agent_whose_model_cannot_is_told_after_four_attempts() {
+        let cannot = attempted(Some("I would be happy to help!"));
+        assert_eq!(
+            seen(&[cannot.clone(), cannot.clone(), cannot.clone()]),
+            [""; 0]
+        );
+        let one_can = [
+            cannot.clone(),
+            cannot.clone(),
+            attempted(None),
+            cannot.clone(),
+        ];
+        let told = seen(&one_can).join("\n");
+        for part in [
+            "3 of its first 4 answers",
+            "I would be happy",
+            "llguidance",
+            "larger model",
+        ] {
+            assert!(told.contains(part), "{part:?} in {told}");
+        }
+        // It is taken back once most can be read.
+        let can = vec![attempted(None); 4];
+        assert_eq!(seen(&[&one_can[..], &can[..]].concat()), [""; 0]);
+    }
+
+    #[test]
+    fn a_role_whose_model_cannot_is_told_with_what_it_wrote() {
+        let fell = EventKind::FellBack {
+            role: Role::Summarize,
+            reason: "no JSON".to_owned(),
+            wrote: "Sure! Here is".to_owned(),
+        };
+        let bad = finished(Role::Summarize, 1);
+        let events: Vec<EventKind> = (0..4).flat_map(|_| [fell.clone(), bad.clone()]).collect();
+        let told = seen(&events).join("\n");
+        for part in ["role summarize", "4 of its first 4", "Sure! Here is"] {
+            assert!(told.contains(part), "{part:?} in {told}");
+        }
+        assert_eq!(seen(&vec![finished(Role::Summarize, 0); 9]), [""; 0]);
+    }
+
+    #[test]
+    fn a_recipe_that_never_writes_is_told_until_it_does() {
+        let above = EventKind::NotDue {
+            reason: "0.9".to_owned(),
+            above: true,
+        };
+        let other = EventKind::NotDue {
+            reason: "nothing was done".to_owned(),
+            above: false,
+        };
+        assert_eq!(seen(&vec![above.clone(); 11]), [""; 0]);
+        assert_eq!(seen(&vec![other; 20]), [""; 0]);
+        let mut events = vec![above; 12];
+        let told = seen(&events).join("\n");
+        assert!(told.contains("from the latest 12 tasks"), "{told}");
+        assert!(told.contains("StepResult::refused"), "{told}");
+        events.push(EventKind::Refused {
+            reason: "no".to_owned(),
+        });
+        assert_eq!(seen(&events), [""; 0], "a role was asked");
+    }
+}

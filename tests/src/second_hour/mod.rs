@@ -1,0 +1,111 @@
+//! A host's second hour: whether a figure says what was measured, what is undone stays undone and returns when it is learned
+//! again, and customers are no experiment. The world is the shop of the examples.
+
+pub mod child;
+mod doubles;
+mod live;
+mod repeats;
+mod told;
+mod undo;
+
+use std::{env, path::PathBuf, sync::Arc};
+
+use journeyman::{
+    Seed,
+    contract::{Backends, LanguageModel, Scorer},
+    recipe::{self, Recipe},
+    run::{Journeyman, Options},
+    testing::{Play, ScriptedModel},
+};
+use serde::Deserialize;
+
+use crate::{
+    figures::{Bound, Figures, Outcome},
+    real_models::silence,
+};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Measures and records.
+pub fn run(figures: &mut Figures<'_>) -> Outcome {
+    told::record(figures)?;
+    undo::record(figures)?;
+    live::record(figures)?;
+    doubles::record(figures)?;
+    repeats::record(figures)?;
+    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
+    let seed = figures.options().seed.0.to_string();
+    let silence: f64 = figures.once("the quickstart, for its silence", || {
+        silence(&root, &["--tasks", "8", "--held-out", "8", "--seed", &seed])
+    })?;
+    figures.record(
+        "quickstart, 8 tasks: longest silence, seconds",
+        silence,
+        Bound::AtMost(10.0),
+    );
+    Ok(())
+}
+
+/// A kind of request at the shop.
+#[derive(Deserialize)]
+struct Kind {
+    name: String,
+    /// In the order that the desk demands.
+    tools: Vec<String>,
+    /// What the desk says when a tool was left out; empty where it demands no other one.
+    rule: String,
+}
+
+/// The kinds with a house rule.
+fn kinds() -> Vec<Kind> {
+    let all = include_str!("../../../examples/shop/requests.json");
+    let mut all: Vec<Kind> = serde_json::from_str(all).unwrap_or_default();
+    all.retain(|kind| !kind.rule.is_empty());
+    all
+}
+
+/// A writer that puts the calls of an attempt in other words than the shop's, under other titles; with the
+/// customer's words, or without.
+fn other_words(with_request: bool) -> Arc<dyn LanguageModel> {
+    Arc::new(ScriptedModel::by(move |request, _| {
+        let attempt = request.prompt.text();
+        let met = kinds()
+            .into_iter()
+            .find(|kind| attempt.contains(&kind.rule));
+        let request = shop::desk::Kind::read(&attempt).filter(|_| with_request);
+        let about = match request {
+            Some((_, wording)) => format!("For requests such as this one: {wording}"),
+            None => "How the house wants requests of this kind to be served".to_owned(),
+        };
+        let skill = met.map(|kind| {
+            let tools = kind.tools.iter();
+            let steps = tools.map(|tool| format!("Then use {tool}"));
+            let steps: Vec<String> = steps.chain(["Tell the customer".to_owned()]).collect();
+            serde_json::json!({
+                "skill_name": format!("{}_as_the_house_has_it", kind.name),
+                "key_insight": about,
+                "method": steps,
+                "check": "The customer was told",
+            })
+        });
+        Play::Give(skill.unwrap_or_default().to_string())
+    }))
+}
+
+/// The shop with its scripted scorer.
+fn parts() -> journeyman::Result<Backends> {
+    shop::parts(Arc::new(shop::scripted::scorer()) as Arc<dyn Scorer>)
+}
+
+/// A session of the shop.
+async fn open(parts: &Backends, session: &str, seed: Seed) -> journeyman::Result<Journeyman> {
+    open_with(parts, recipe::standard(), Options::new(session, seed)).await
+}
+
+async fn open_with(
+    parts: &Backends,
+    recipe: Recipe,
+    options: Options,
+) -> journeyman::Result<Journeyman> {
+    Journeyman::open(parts.clone(), recipe, options).await
+}
