@@ -1,4 +1,4 @@
-//! The world. What customers write and what the desk demands is in `requests.json`.
+//! The world: `requests.json` has what customers write, and what the desk demands.
 
 use std::sync::LazyLock;
 
@@ -9,49 +9,35 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 pub struct Kind {
     pub(crate) name: String,
+    pub(crate) about: String,
     pub(crate) tools: Vec<String>, // in the order that the desk demands; the customer asks for the last
     pub(crate) rule: String,       // the house rule that demands the others; empty without one
-    wordings: [Vec<String>; 2],    // to learn from, and held out
+    messages: [Vec<String>; 2],    // to learn from, and held out
 }
 
 pub(crate) static KINDS: LazyLock<Vec<Kind>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../requests.json")).unwrap_or_default());
-const SLOTS: [(&str, &[&str]); 3] = [
-    ("{name}", &["Ada", "Tom Reyes", "J. Lindt", "Priya", "Noor"]),
-    ("{product}", &["kettle", "desk lamp", "suitcase", "mirror"]),
-    ("{order}", &["10482", "23119", "A-5530", "77104", "90217"]),
-];
 
-/// Requests of each kind in turn. Held-out ones have wordings of their own; those with a house rule have a tag.
-pub fn tasks(seed: Seed, count: usize, held_out: bool) -> Vec<Task> {
-    let task = |(number, kind): (u64, &Kind)| {
-        let seed = seed.derive(if held_out { "held out" } else { "training" }, number);
-        let draw = |what, from| seed.derive(what, 0).index(from).unwrap_or_default();
-        let wordings = &kind.wordings[usize::from(held_out)];
-        let mut text = wordings[draw("wording", wordings.len())].clone();
-        for (slot, values) in SLOTS {
-            text = text.replace(slot, values[draw(slot, values.len())]);
-        }
-        let tag = (!kind.rule.is_empty()).then_some("house rule");
-        Task::new(seed.to_string(), text).with_tags(tag)
+/// Requests of each kind in turn. Held-out ones are worded in other ways; those with a house rule have the kind as a tag.
+pub fn tasks(seed: Seed, count: u64, held_out: bool) -> Vec<Task> {
+    let set = usize::from(held_out);
+    let task = |number: u64| {
+        let kind = &KINDS[number as usize % KINDS.len()];
+        let drawn = seed.derive("message", number).0 as usize % kind.messages[set].len();
+        let tag = (!kind.rule.is_empty()).then_some(&kind.name);
+        Task::new(format!("{set}-{number}"), &kind.messages[set][drawn]).with_tags(tag)
     };
-    let kinds = KINDS.iter().cycle().take(count);
-    (0..).zip(kinds).map(task).collect()
+    (0..count).map(task).collect()
 }
 
-impl Kind {
-    /// Reads a text with a request in it: its kind, and its wording without names and numbers.
-    pub fn read(text: &str) -> Option<(&'static Self, String)> {
-        let parts = |wording: &'static str| wording.split(['{', '}']).step_by(2);
-        let is_in = |one: &&'static String| parts(one).all(|part| text.contains(part));
-        KINDS.iter().find_map(|kind| {
-            let wording = kind.wordings.iter().flatten().find(is_in)?;
-            Some((kind, wording.replace(['{', '}'], "")))
-        })
-    }
+/// The kind of the request that stands in a text.
+pub fn read(text: &str) -> Option<&'static Kind> {
+    let is_in = |message: &String| text.contains(message);
+    let mut kinds = KINDS.iter();
+    kinds.find(|kind| kind.messages.iter().flatten().any(is_in))
 }
 
-/// The desk, and a request at it: what is seen, the tools that are left, the rule, and the score.
+/// The desk with a request: what the agent sees, the tools that are left to call, the rule, the score so far.
 #[derive(Debug, Default)]
 pub struct Desk(Observation, &'static [String], &'static str, f64);
 
@@ -62,7 +48,7 @@ impl Environment for Desk {
     }
     async fn reset(&self, task: &Task, _: Seed) -> Result<Box<dyn Episode>> {
         let unknown = || Error::invalid("Desk::reset", "the desk knows no such request");
-        let (kind, _) = Kind::read(&task.instruction).ok_or_else(unknown)?;
+        let kind = read(&task.instruction).ok_or_else(unknown)?;
         let seen = Observation::new(task.instruction.as_str(), Source::trusted("desk"));
         Ok(Box::new(Self(seen, &kind.tools, &kind.rule, 1.0)))
     }
@@ -74,22 +60,21 @@ impl Episode for Desk {
         &self.0
     }
     async fn step(&mut self, action: &Action) -> Result<Transition> {
-        let [next, later @ ..] = self.1 else {
-            return Err(Error::invalid("Desk::step", "the request is served"));
+        let called = self.1.iter().position(|tool| action.has_call(tool));
+        self.0.text = match called {
+            Some(0) => "Done.".to_owned(),
+            Some(_) => format!("{} Call {} first.", self.2, self.1[0]),
+            None => "This customer has not asked for that.".to_owned(),
         };
-        self.0.text = match later.iter().any(|tool| action.has_call(tool)) {
-            _ if action.has_call(next) => "Done.".to_owned(),
-            true => format!("{} Call {next} first.", self.2),
-            false => "This customer has not asked for that.".to_owned(),
-        };
-        if !action.has_call(next) {
+        let seen = self.0.clone();
+        if called != Some(0) {
             self.3 = 0.5; // whoever is kept waiting is half served
-            return Ok(Transition::refused(self.0.clone()));
+            return Ok(Transition::refused(seen));
         }
-        self.1 = later;
-        Ok(match later {
-            [] => Transition::end(self.0.clone(), Outcome::scored(true, self.3)),
-            _ => Transition::next(self.0.clone()),
+        self.1 = &self.1[1..];
+        Ok(match self.1 {
+            [] => Transition::end(seen, Outcome::scored(true, self.3)),
+            _ => Transition::next(seen),
         })
     }
     async fn close(self: Box<Self>) -> Result<()> {

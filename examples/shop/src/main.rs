@@ -3,31 +3,45 @@
 
 use std::{env, path::Path, sync::Arc};
 
-use journeyman::{contract::Scorer, prelude::*};
+use journeyman::{builtin::MemoryStore, contract::Scorer, prelude::*, select::Selector};
+use journeyman_disk::read_skills;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, find_model};
+use shop::{Figures, desk::tasks};
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let option = |name| env::args().skip_while(|one| one != name).nth(1);
-    let seed = option("--seed").and_then(|seed| seed.parse().ok());
-    let scorer: Arc<dyn Scorer> = match option("--model") {
-        None => Arc::new(shop::scripted::scorer()),
+    let number = option("--seed").and_then(|number| number.parse().ok());
+    let seed = Seed(number.unwrap_or(1));
+    let (scorer, nats): (Arc<dyn Scorer>, _) = match option("--model") {
+        None => (Arc::new(shop::scripted::scorer()), 5.0),
         Some(name) => {
-            let say = &mut |line: &str| println!("{line}");
-            let file = find_model(name.as_ref(), Path::new(""), say)?;
-            LlamaCpp::load(LlamaConfig::new(file))?
+            let file = find_model(name.as_ref(), Path::new(""), &mut |line| println!("{line}"))?;
+            (LlamaCpp::load(LlamaConfig::new(file))?, 14.0) // see tests/threshold.rs
         }
     };
+    let parts = shop::parts(scorer)?;
+    let open = |recipe| Journeyman::open(parts.clone(), recipe, Options::new("shop", seed));
+    let none = open(shop::gate(nats)).await?;
+    let handed_over = open(shop::gate(nats)).await?;
+    handed_over.learn(tasks(seed, 36, false)).await?;
+    let own_loop = open(shop::gate(nats)).await?;
+    for (number, task) in (0..).zip(tasks(seed, 36, false)) {
+        shop::serve(&own_loop, task, seed.derive("serve", number)).await?;
+    }
+    let mut plain_search = recipe::standard();
+    plain_search.select.selector = Selector::First;
+    let person = open(plain_search).await?;
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/skills");
+    let skills = read_skills(folder, &MemoryStore::new()).await?;
+    person.add(skills, "by a person").await?;
+    let (held_out, sessions) = (tasks(seed, 72, true), [none, person, handed_over, own_loop]);
+    let names = ["none", "a person's", "handed over", "own loop"];
     println!("skills        done at once  with a rule  without  wrong skill  undecided");
-    let seed = Seed(seed.unwrap_or(1));
-    let figures = shop::figures::compare(scorer, recipe::standard(), seed).await?;
-    for (skills, one) in ["none", "a person's", "handed over", "own loop"]
-        .iter()
-        .zip(figures)
-    {
-        let [all, rule, none] = one.done.map(|share| 100.0 * share);
-        let (wrong, undecided) = (one.wrong, one.undecided);
-        println!("{skills:12} {all:12.0}% {rule:11.0}% {none:7.0}% {wrong:12} {undecided:10}");
+    for (name, session) in names.iter().zip(sessions) {
+        let Figures(done, wrong, undecided) = shop::measure(&session, &held_out).await?;
+        let [all, rule, none] = done.map(|share| 100.0 * share);
+        println!("{name:12} {all:12.0}% {rule:11.0}% {none:7.0}% {wrong:12} {undecided:10}");
     }
     Ok(())
 }

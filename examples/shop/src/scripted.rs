@@ -1,9 +1,10 @@
 //! The scripted parts: an agent that knows the tool for each request and no house rule, a writer of skills, and a scorer.
 
-use journeyman::{domain::Injection, prelude::*, testing::*};
+use journeyman::testing::{Play, ScriptedModel, ScriptedScorer};
+use journeyman::{domain::Injection, prelude::*};
 use serde_json::json;
 
-use crate::desk::{KINDS, Kind};
+use crate::desk::{KINDS, read};
 
 /// The agent's next call; `None` to give up. It obeys its skill, whatever that is about, until a call is refused. Then it does
 /// what the refusal says, or now and then gives up.
@@ -17,28 +18,20 @@ pub fn next_call(task: &Task, given: &Injection, steps: &[Step], seed: Seed) -> 
     let is_new = |tool: &&String| !steps.iter().any(|step| step.action.has_call(tool));
     let tools = KINDS.iter().flat_map(|kind| &kind.tools).filter(is_new);
     let advised = tools.filter_map(|tool| Some((advice.find(tool.as_str())?, tool)));
-    let known = Kind::read(&task.instruction)?.0.tools.last();
-    let tool = advised.min().map(|(_, tool)| tool).or(known)?;
+    let known = read(&task.instruction)?.tools.last()?;
+    let (_, tool) = advised.min().unwrap_or((0, known));
     Some(Action::call(tool, json!({})))
 }
 
-/// The agent for tasks that are handed over.
-pub fn agent() -> ScriptedExecutor {
-    ScriptedExecutor::acting(|one, steps| {
-        Play::Give(next_call(one.task, one.injection, steps, one.seed))
-    })
-}
-
-/// Writes a skill from an attempt in which the rule was met: how a customer puts it, the calls, the rule.
+/// Writes a skill from an attempt that met the rule: what it is for, the calls, the rule.
 pub fn writer() -> ScriptedModel {
     ScriptedModel::by(|request, _| {
         let attempt = request.prompt.text();
-        let read = Kind::read(&attempt).filter(|(kind, _)| attempt.contains(&kind.rule));
-        let skill = read.map(|(kind, wording)| {
+        let kind = read(&attempt).filter(|kind| attempt.contains(&kind.rule));
+        let skill = kind.map(|kind| {
             let calls = kind.tools.iter().map(|tool| format!("Call {tool}"));
             let method: Vec<_> = calls.chain(["Answer the customer".to_owned()]).collect();
-            let insight = format!("A customer writes, for example: {wording}");
-            json!({"skill_name": kind.name, "key_insight": insight, "method": method, "check": kind.rule})
+            json!({"skill_name": kind.name, "key_insight": kind.about, "method": method, "check": kind.rule})
         });
         Play::Give(skill.unwrap_or_default().to_string())
     })
@@ -48,8 +41,8 @@ pub fn writer() -> ScriptedModel {
 pub fn scorer() -> ScriptedScorer {
     ScriptedScorer::by(|message, skill| {
         let message = message.text();
-        let words = message.split(' ').filter_map(|word| word.get(..5));
+        let words = message.split(' ').filter_map(|word| word.get(..6));
         let shared = words.filter(|word| skill.contains(word)).count();
-        Play::Give(0.2 * shared.min(5) as f64 - 2.0)
+        Play::Give(0.12 * shared.min(5) as f64 - 2.0)
     })
 }

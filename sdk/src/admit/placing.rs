@@ -114,6 +114,13 @@ pub(super) fn place(
     if let Some(retired) = placing.retired(&skill) {
         return Ok(placing.returned(retired, skill));
     }
+    if !fallback && let Some(known) = placing.abstracted(&skill) {
+        return Ok(Placement::Enters {
+            skill: Box::new(revision_of(&known.skill, skill)),
+            revised: true,
+            revives: None,
+        });
+    }
     match policy.duplicates {
         // All abstracted traces have the same title, which therefore identifies none of them.
         Duplicates::Add | Duplicates::Revise if fallback => Ok(placing.enter_unless_known(skill)),
@@ -159,6 +166,35 @@ impl Placing<'_> {
             }
         }
         retired
+    }
+
+    /// The abstracted trace whose place a written skill takes: both have the same called, and no written one is the same. Where
+    /// skills are compared by bytes, or doubles are let in, there is none.
+    fn abstracted(&self, skill: &Skill) -> Option<&Entry> {
+        let by_meaning = matches!(self.identity, Identity::Meaning { .. });
+        if !by_meaning || self.policy.duplicates == Duplicates::Add {
+            return None;
+        }
+        let is_trace = |known: &Skill| known.provenance.origin == Origin::TraceAbstract;
+        if self
+            .known()
+            .any(|known| !is_trace(known) && self.same(known).is_some())
+        {
+            return None;
+        }
+        let library = self.context.library;
+        let of_calls = Identity::Meaning { least: 0.0 };
+        library.entries().find(|entry| {
+            let known = &entry.skill;
+            let compared = || {
+                self.compared
+                    .same(&of_calls, self.drafted.meanings, (library, known))
+            };
+            is_trace(known)
+                && known.state.is_offered()
+                && known.taint <= skill.taint
+                && compared().is_some()
+        })
     }
 
     /// Places a skill as the next version of the one that was disabled with its run. What the run had it from does not count.

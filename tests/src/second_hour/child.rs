@@ -16,7 +16,7 @@ pub const ARGUMENT: &str = "shop-child";
 pub(super) const OTHER: &str = "other";
 
 /// How many tasks it learns from.
-const TASKS: usize = 18;
+const TASKS: u64 = 18;
 
 /// Learns in `folder`: `shop-child FOLDER SESSION SEED`.
 ///

@@ -5,6 +5,7 @@ pub mod child;
 mod doubles;
 mod live;
 mod repeats;
+mod shops;
 mod told;
 mod undo;
 
@@ -32,6 +33,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     undo::record(figures)?;
     live::record(figures)?;
     doubles::record(figures)?;
+    shops::record(figures)?;
     repeats::record(figures)?;
     let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
     let seed = figures.options().seed.0.to_string();
@@ -54,14 +56,13 @@ struct Kind {
     tools: Vec<String>,
     /// What the desk says when a tool was left out; empty where it demands no other one.
     rule: String,
+    messages: Vec<Vec<String>>,
 }
 
-/// The kinds with a house rule.
+/// All kinds.
 fn kinds() -> Vec<Kind> {
     let all = include_str!("../../../examples/shop/requests.json");
-    let mut all: Vec<Kind> = serde_json::from_str(all).unwrap_or_default();
-    all.retain(|kind| !kind.rule.is_empty());
-    all
+    serde_json::from_str(all).unwrap_or_default()
 }
 
 /// A writer that puts the calls of an attempt in other words than the shop's, under other titles; with the
@@ -71,10 +72,11 @@ fn other_words(with_request: bool) -> Arc<dyn LanguageModel> {
         let attempt = request.prompt.text();
         let met = kinds()
             .into_iter()
-            .find(|kind| attempt.contains(&kind.rule));
-        let request = shop::desk::Kind::read(&attempt).filter(|_| with_request);
+            .find(|kind| !kind.rule.is_empty() && attempt.contains(&kind.rule));
+        let mut messages = met.iter().flat_map(|kind| kind.messages.iter().flatten());
+        let request = messages.find(|message| with_request && attempt.contains(*message));
         let about = match request {
-            Some((_, wording)) => format!("For requests such as this one: {wording}"),
+            Some(message) => format!("For requests such as this one: {message}"),
             None => "How the house wants requests of this kind to be served".to_owned(),
         };
         let skill = met.map(|kind| {
@@ -95,6 +97,12 @@ fn other_words(with_request: bool) -> Arc<dyn LanguageModel> {
 /// The shop with its scripted scorer.
 fn parts() -> journeyman::Result<Backends> {
     shop::parts(Arc::new(shop::scripted::scorer()) as Arc<dyn Scorer>)
+}
+
+/// The skills that a person wrote for the shop.
+fn by_a_person() -> PathBuf {
+    let root = env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into());
+    PathBuf::from(root).join("examples/shop/skills")
 }
 
 /// A session of the shop.

@@ -46,7 +46,7 @@ impl Scorer for Late {
 }
 
 /// Tasks of an evaluation.
-const EVALUATED: usize = 60;
+const EVALUATED: u64 = 60;
 
 pub(super) fn record(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed;
@@ -55,7 +55,7 @@ pub(super) fn record(figures: &mut Figures<'_>) -> Outcome {
         let (late, counted, is_told) = block_on(evaluated(f64::from(tenth) / 10.0, seed))?;
         uncounted += late.abs_diff(counted);
         // By chance fewer than planned may be late.
-        told += usize::from(is_told && 10 * late >= EVALUATED);
+        told += usize::from(is_told && 10 * late as u64 >= EVALUATED);
     }
     figures.record(
         "shares told where a tenth or more of the decisions timed out, of 9 reports",
