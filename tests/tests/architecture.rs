@@ -329,7 +329,9 @@ const FOR_TESTS: [&str; 2] = ["testing", "conformance"];
 fn programs_carry_no_doubles_and_no_suites() {
     let mut programs = 0;
     for (name, package) in metadata() {
-        if package.folder.starts_with("tests") || package.folder == "sdk" {
+        // The agent and the writer of the shop are doubles, so that its figures can be repeated.
+        let is_scripted = package.folder == "examples/shop";
+        if package.folder.starts_with("tests") || package.folder == "sdk" || is_scripted {
             continue;
         }
         let mut arguments = vec![

@@ -14,7 +14,7 @@ use crate::{
     library::{find, open},
     outcome::move_json,
     output::{Answer, cell, first_lines, word},
-    retire::written,
+    time::written,
 };
 
 pub(crate) async fn log(root: &Path, name: Option<&str>, limit: Option<usize>) -> Result<Answer> {

@@ -32,6 +32,7 @@ mod stats;
 mod take_in;
 #[cfg(test)]
 mod tests;
+mod time;
 mod toml_file;
 mod validate;
 

@@ -14,7 +14,7 @@ use crate::{
     arguments::How,
     library::Opened,
     output::{Answer, first_lines, table, word},
-    retire::timestamp,
+    time::timestamp,
 };
 
 /// Maximum attempts to commit, where other writers commit first.

@@ -1,12 +1,9 @@
 //! `skill retire`: taking back what runs did.
 
-use std::{
-    path::Path,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::path::Path;
 
 use journeyman::{
-    Error, ErrorKind, Result, RunId, TaskId, Timestamp,
+    Error, ErrorKind, Result, RunId, TaskId,
     contract::SkillStore,
     domain::Committed,
     library::{FoundRun, RunFilter},
@@ -19,6 +16,7 @@ use crate::{
     library::{find, open},
     outcome::make,
     output::{Answer, first_lines, table},
+    time::{timestamp, written},
 };
 
 pub(crate) async fn retire(root: &Path, which: &Retire) -> Result<Answer> {
@@ -73,21 +71,6 @@ fn nothing_found(which: &Retire, committed: &[Committed]) -> Error {
         Some(_) if undated > 0 => error.with("commits_without_a_time", undated),
         _ => error,
     }
-}
-
-pub(crate) fn timestamp(time: SystemTime) -> Timestamp {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-}
-
-/// A time as RFC 3339 writes it, to the second.
-pub(crate) fn written(at: Timestamp) -> String {
-    let time = UNIX_EPOCH.checked_add(Duration::from_millis(at.0));
-    // Later than the year 9999.
-    let known = time.filter(|_| at.0 < 253_402_300_800_000);
-    known.map_or_else(String::new, |time| {
-        humantime::format_rfc3339_seconds(time).to_string()
-    })
 }
 
 fn row(found: &FoundRun) -> Vec<String> {
