@@ -3,7 +3,7 @@
 use super::report::{Report, Tried, contained, require, require_error, skip};
 use crate::{
     contract::{FailedAnswer, GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
-    domain::{Action, Role, RoleRule, Segmentation, SkillDraft, Trace},
+    domain::{Action, Role, RoleRule, Segmentation, SkillDraft},
     error::{ErrorKind, Result},
     id::Seed,
 };
@@ -348,10 +348,10 @@ fn fallback(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
                 shown_chars: *shown_chars,
             };
             let Some(answer) = roles.fallback(&task) else {
-                // Nothing would say when a skill from words alone helps.
-                require(!task.attempts().iter().any(has_call), || {
-                    "expected a fallback for `Summarize`, found none".to_owned()
-                })?;
+                let mut steps = (task.attempts().iter()).flat_map(|one| &one.trajectory.steps);
+                let calls = steps.any(|step| matches!(step.action, Action::Call(_)));
+                let why = || "expected a fallback for `Summarize`, found none".to_owned();
+                require(!calls, why)?;
                 continue;
             };
             require(matches!(answer, RoleAnswer::Draft(_)), || {
@@ -365,11 +365,6 @@ fn fallback(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
         0 => skip("the fixture has no `Summarize`"),
         _ => Ok(()),
     }
-}
-
-fn has_call(attempt: &Trace) -> bool {
-    let mut steps = attempt.trajectory.steps.iter();
-    steps.any(|step| matches!(step.action, Action::Call(_)))
 }
 
 fn unknown(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {

@@ -1,6 +1,9 @@
 //! A skill with the library's data about it.
 
-use std::{cmp::Ordering, collections::BTreeSet};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -183,10 +186,27 @@ impl Entry {
         self.life.states.extend(carried);
     }
 
+    /// Takes back the states that a run set, and gives the versions whose state is another one then.
+    fn take_back_states(&mut self, run: &RunId) -> BTreeMap<Version, State> {
+        let mut back = BTreeMap::new();
+        for mut set in std::mem::take(&mut self.life.states) {
+            if matches!(&set.by, SetBy::Run(by) if by == run) {
+                back.entry(set.version).or_insert(set.before);
+            } else {
+                // What was set on top of it stays, now on top of what was before.
+                if let Some(before) = back.remove(&set.version) {
+                    set.before = before;
+                }
+                self.life.states.push(set);
+            }
+        }
+        back
+    }
+
     /// Takes back what a run did to it: its credits, evidence and the states that it set. Attempts stay seen: a replay does not
     /// count.
     pub(super) fn take_back(&mut self, run: &RunId) {
-        for (version, state) in self.life.take_back_states(run) {
+        for (version, state) in self.take_back_states(run) {
             let current = version == self.skill.version;
             let mut versions = self.history.iter_mut().chain([&mut self.skill]);
             match &mut self.merged {

@@ -370,23 +370,6 @@ impl Life {
         runs.any(|made| made.as_ref() == Some(run)) || self.states.iter().any(set)
     }
 
-    /// Takes back the states that a run set, and gives the versions whose state is another one then.
-    pub(super) fn take_back_states(&mut self, run: &RunId) -> BTreeMap<Version, State> {
-        let mut back = BTreeMap::new();
-        for mut set in std::mem::take(&mut self.states) {
-            if matches!(&set.by, SetBy::Run(by) if by == run) {
-                back.entry(set.version).or_insert(set.before);
-            } else {
-                // What was set on top of it stays, now on top of what was before.
-                if let Some(before) = back.remove(&set.version) {
-                    set.before = before;
-                }
-                self.states.push(set);
-            }
-        }
-        back
-    }
-
     /// Takes back everything that a run added, but the states that it set.
     pub(super) fn take_back(&mut self, run: &RunId) {
         let other = |made: &Option<RunId>| made.as_ref() != Some(run);

@@ -4,6 +4,7 @@ use super::{Recovered, WINDOW, WritePolicy, WriteWhen, Writer, level_at_like_tas
 use crate::{
     domain::{AttemptNote, LibraryChange, Mode, Task},
     policy::{Context, Rollout},
+    report::EventKind,
     reward,
 };
 
@@ -12,12 +13,19 @@ const MAX_TRACES: usize = 2;
 
 /// Why no skill is written.
 pub(crate) struct Undue {
-    pub(crate) reason: String,
+    reason: String,
     /// Whether it is that the agent does too well for the recipe's bound.
-    pub(crate) above: bool,
+    above: bool,
 }
 
 impl Undue {
+    pub(crate) fn event(self) -> EventKind {
+        EventKind::NotDue {
+            reason: self.reason,
+            above: self.above,
+        }
+    }
+
     fn of(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),

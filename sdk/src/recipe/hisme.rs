@@ -19,6 +19,12 @@ use crate::{
 /// Candidates from an attempt (3.2).
 const CANDIDATES: NonZeroU32 = NonZeroU32::new(3).expect("not 0");
 
+/// The paper's writer: several candidates, from failures too.
+const EXTRACT: Writer = Writer::Extract {
+    candidates: CANDIDATES,
+    failures: true,
+};
+
 /// HiSME as in the paper: three candidates from each attempt, credit by a model, test bundles, refinement, refactoring,
 /// filtering, and rules for the roles after each five tasks, which run at once; skills are chosen for each turn; deterministic
 /// decoding, one attempt per task.
@@ -70,10 +76,7 @@ pub fn hisme() -> Recipe {
         write: WritePolicy {
             when: WriteWhen::Always,
             recovered: Recovered::default(),
-            by: Writer::Extract {
-                candidates: CANDIDATES,
-                failures: true,
-            },
+            by: EXTRACT,
         },
         admit: AdmitPolicy {
             initial_state: State::Trial,

@@ -3,6 +3,7 @@
 
 pub(crate) mod committing;
 pub(crate) mod contain;
+pub(crate) mod decide;
 pub(crate) mod deciding;
 pub(crate) mod drive;
 pub(crate) mod embedding_cache;

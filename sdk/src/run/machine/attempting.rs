@@ -103,10 +103,7 @@ pub(crate) async fn one_task(
 
     let sources = writing::sources(&context, &recipe.write, task, &rollouts);
     let sources = sources.unwrap_or_else(|undue| {
-        ask.tell(EventKind::NotDue {
-            reason: undue.reason,
-            above: undue.above,
-        });
+        ask.tell(undue.event());
         Vec::new()
     });
     let asks = asking::asks(
