@@ -88,7 +88,10 @@ impl RunId {
     /// Whether it is a run of a session ([`Options::session`](crate::run::Options::session)).
     pub fn is_of(&self, session: &str) -> bool {
         let rest = self.0.strip_prefix(session);
-        rest.is_some_and(|rest| rest.starts_with('/'))
+        let rest = rest.and_then(|rest| rest.strip_prefix('/'));
+        // Behind another session's name, of which this one is the beginning, stands no kind of run.
+        let first = rest.and_then(|rest| rest.split('/').next());
+        first.is_some_and(|first| Self::new(first).kind().is_some())
     }
 
     /// What made the run: `learn`, `begin` and the like for a run of a session, where hosts `add` skills, set a `state`, set

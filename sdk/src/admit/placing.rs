@@ -105,7 +105,7 @@ pub(super) fn place(
     let library = context.library;
     if let Some(out) = out_by_host(
         library,
-        &policy.identity,
+        &placing.identity,
         &placing.compared,
         drafted.meanings,
     ) {
@@ -161,7 +161,7 @@ impl Placing<'_> {
             if !entry.is_out_by_retirement() {
                 return None;
             }
-            if entry.skill.taint <= skill.taint {
+            if entry.skill.taint <= skill.taint && !self.is_coming(entry) {
                 retired = Some((entry, same));
             }
         }
@@ -193,8 +193,14 @@ impl Placing<'_> {
             is_trace(known)
                 && known.state.is_offered()
                 && known.taint <= skill.taint
+                && !self.is_coming(entry)
                 && compared().is_some()
         })
+    }
+
+    /// Whether another draft of the same commit is the next version of this skill.
+    fn is_coming(&self, entry: &Entry) -> bool {
+        self.coming.iter().any(|known| known.id == entry.skill.id)
     }
 
     /// Places a skill as the next version of the one that was disabled with its run. What the run had it from does not count.

@@ -54,7 +54,7 @@ pub fn decide(
 }
 
 /// By how much a score may differ from one time to the next, in its unit: a local model adds up numbers in another order when
-/// other requests share its batches (docs/results.md, `second-hour`).
+/// other requests share its batches. Assumed: the figure of `second-hour` that holds it against SmolLM2 was not run yet.
 fn noise(score: ScoreKind) -> f64 {
     match score {
         ScoreKind::Sum | ScoreKind::Pmi | ScoreKind::Fits => 0.5,

@@ -60,8 +60,12 @@ impl Performer {
         let base = commit.base;
         let changes = || commit.changes.iter();
         let revises = changes().any(|change| matches!(change, LibraryChange::Revise(_)));
+        let compares = commit.cause.task.is_some() && changes().any(brings_text);
         // A new version is made of the one that its author saw: where another came first, it is passed over.
-        let compares = commit.cause.task.is_some() && changes().any(brings_text) && !revises;
+        let is_other = |change: &LibraryChange| match revises {
+            true => takes_back(change),
+            false => brings_text(change) || takes_back(change),
+        };
         let mut rebased = 0;
         loop {
             match store.commit(&commit).await {
@@ -77,7 +81,7 @@ impl Performer {
                 Err(error) if error.kind() == ErrorKind::Conflict && rebased < REBASES => {
                     let committed = store.since(base).await?;
                     let changes = committed.iter().flat_map(|one| &one.changes);
-                    if compares && { changes }.any(changes_skills) {
+                    if compares && { changes }.any(is_other) {
                         return Ok(CommitDone {
                             committed,
                             rebased: 0,
@@ -153,14 +157,13 @@ fn brings_text(change: &LibraryChange) -> bool {
     )
 }
 
-/// Whether a change may decide otherwise which drafts enter.
-fn changes_skills(change: &LibraryChange) -> bool {
-    brings_text(change)
-        || matches!(
-            change,
-            LibraryChange::SetState { .. }
-                | LibraryChange::RollBack { .. }
-                | LibraryChange::Restore { .. }
-                | LibraryChange::RetireRun { .. }
-        )
+/// Whether a change takes a skill out of use or back into it, so that drafts are decided otherwise.
+fn takes_back(change: &LibraryChange) -> bool {
+    matches!(
+        change,
+        LibraryChange::SetState { .. }
+            | LibraryChange::RollBack { .. }
+            | LibraryChange::Restore { .. }
+            | LibraryChange::RetireRun { .. }
+    )
 }

@@ -40,7 +40,8 @@ pub struct Options {
     pub explore_live: bool,
     /// The time that a decision about the skills of an attempt may take in the host's own loop
     /// ([`Journeyman::begin`](crate::run::Journeyman::begin), [`AttemptHandle::turn`](crate::run::AttemptHandle::turn)): when it
-    /// is used up, nothing is injected, and the decision says so. Default: no budget beside the recipe's
+    /// is used up, nothing is newly chosen, and the decision says so: at a later turn the skills of the turn before stay, and a bank
+    /// gives its general skills. Default: no budget beside the recipe's
     /// [`Limits`](crate::recipe::Limits). A host without a clock has none.
     pub decide_within: Option<Duration>,
     /// Whether a run's journal has the generations of roles, token by token, for a trainer; of a model that gives them

@@ -24,8 +24,15 @@ impl Retirement {
     /// What taking back the runs of a filter would do to a store's library. Nothing is changed.
     ///
     /// # Errors
-    /// `NotFound` where no run with a commit is one of them; the store's error.
+    /// `Invalid` for a filter in which nothing is set; `NotFound` where no run with a commit is one of them; the store's error.
     pub async fn plan(store: &dyn SkillStore, filter: &RunFilter, reason: &str) -> Result<Self> {
+        if *filter == RunFilter::default() {
+            return Err(Error::invalid(
+                "Retirement::plan",
+                "the filter takes every run of the library",
+            )
+            .hint("say which runs: by run, session, task, skill or time"));
+        }
         let committed = store.load().await?.committed;
         let runs = filter.runs(&committed);
         if runs.is_empty() {
@@ -104,8 +111,11 @@ impl Journeyman {
     /// # Ok::<(), journeyman::Error>(())
     /// ```
     ///
+    /// A version that a run rolled back stays so: roll it forward by its number.
+    ///
     /// # Errors
-    /// `NotFound` where no run with a commit is one of them; `Unsupported` for a read-only library; the store's error.
+    /// `Invalid` for a filter in which nothing is set; `NotFound` where no run with a commit is one of them; `Unsupported` for a
+    /// read-only library; the store's error.
     pub async fn retire(&self, filter: &RunFilter, reason: &str) -> Result<Retirement> {
         self.writable("Journeyman::retire")?;
         let mut text = reason.to_owned();

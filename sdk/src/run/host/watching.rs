@@ -34,7 +34,7 @@ impl Watch {
     /// Counts an event, and notes or forgets the findings that follow.
     pub(crate) fn see(&mut self, event: &EventKind, observed: &Observed) {
         match event {
-            EventKind::Attempted { report, .. } => {
+            EventKind::Attempted { report, .. } if report.end.is_some() => {
                 self.attempts += 1;
                 self.unread += u64::from(report.end == Some(EndReason::Unreadable));
                 let wrote = report.unread.as_deref();
@@ -52,6 +52,7 @@ impl Watch {
                     observed.note(never_due(self.above));
                 }
             }
+            EventKind::NotDue { above: false, .. } => self.above = 0,
             EventKind::Admitted { .. } | EventKind::Refused { .. } => {
                 self.above = 0;
                 observed.forget(FindingKind::NeverWrites, ABOVE);

@@ -219,6 +219,9 @@ fn runs_are_found_by_session_task_and_time() {
     assert_eq!(found(&all), everything);
     assert_eq!(found(&of_session("desk")), everything[1..]);
     assert_eq!(found(&of_session("des")), [""; 0]);
+    // A session whose name goes on is another one.
+    assert!(!journeyman::RunId::new("desk/west/learn-0").is_of("desk"));
+    assert!(journeyman::RunId::new("desk/west/learn-0").is_of("desk/west"));
     let task = |task: &str| RunFilter {
         task: Some(task.into()),
         ..RunFilter::default()
@@ -246,6 +249,8 @@ fn two_undos_at_once_are_one() {
         let journeyman = open_as("test", &parts, recipe()).await;
         let none = journeyman.retire(&of_session("test"), "").await;
         assert_eq!(none.expect_err("nothing yet").kind(), ErrorKind::NotFound);
+        let all = journeyman.retire(&RunFilter::default(), "").await;
+        assert_eq!(all.expect_err("all").kind(), ErrorKind::Invalid);
         journeyman.learn(tasks(3)).await.expect("it learns");
         let other = open_as("other", &parts, recipe()).await;
         let filter = of_session("test");
