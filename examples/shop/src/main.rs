@@ -17,7 +17,7 @@ async fn main() -> Result<()> {
         None => (Arc::new(shop::scripted::scorer()), 5.0),
         Some(name) => {
             let file = find_model(name.as_ref(), Path::new(""), &mut |line| println!("{line}"))?;
-            (LlamaCpp::load(LlamaConfig::new(file))?, 14.0) // see tests/threshold.rs
+            (LlamaCpp::load(LlamaConfig::new(file))?, 14.0) // see examples/threshold.rs
         }
     };
     let parts = shop::parts(scorer)?;

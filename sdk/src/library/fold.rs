@@ -97,7 +97,9 @@ impl SkillLibrary {
             | LibraryChange::CheckAnchors(_) => self.remember(commit.cause.run.as_ref(), change),
             LibraryChange::SetState { skill, state, .. } => self.state_set(commit, skill, *state),
             LibraryChange::Release { skill, .. } => self.released(commit, skill),
-            LibraryChange::RollBack { skill, to, .. } => self.roll_back(skill, *to),
+            LibraryChange::RollBack { skill, to, .. } => {
+                self.roll_back(skill, *to, commit.cause.run.as_ref())
+            }
             LibraryChange::RetireRun { run, .. } => Ok(self.retire_run(run)),
             LibraryChange::Restore { skill, .. } => self.restore(skill),
             LibraryChange::Erased { skills } => Ok(self.erased(skills)),

@@ -41,8 +41,9 @@ impl SkillLibrary {
         Ok(moves)
     }
 
-    /// Makes an earlier version the current one, as the next version, with the current state.
-    pub(super) fn roll_back(&mut self, id: &SkillId, to: Version) -> Outcome {
+    /// Makes an earlier version the current one, as the next version, with the current state. A run that does it is one of the
+    /// version's runs, so that its retirement takes the version back.
+    pub(super) fn roll_back(&mut self, id: &SkillId, to: Version, run: Option<&RunId>) -> Outcome {
         let entry = self.known(id)?;
         if to == entry.skill.version {
             return Err(PassReason::NotLater);
@@ -51,7 +52,11 @@ impl SkillLibrary {
         let before = history.find(|version| version.version == to);
         let before = before.ok_or(PassReason::NoSuchVersion)?;
         let current = entry.skill.version;
-        let skill = brought_back(before, &entry.skill);
+        let mut skill = brought_back(before, &entry.skill);
+        let runs = &mut skill.provenance.runs;
+        if let Some(run) = run.filter(|run| !runs.contains(run)) {
+            runs.push(run.clone());
+        }
         let moves = self.replace(skill, Operation::RolledBack)?;
         let entry = self.known(id)?;
         entry.merged = None;

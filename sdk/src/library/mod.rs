@@ -63,7 +63,8 @@
 //!
 //! - *Merge.* The new skill begins with the mean of its sources' utilities and no use, with their current versions as
 //!   parents where the author named none. The sources are archived and remember the state that they had.
-//! - *Roll back.* The version that comes back is a new one with the text and provenance of the old, which is its parent;
+//! - *Roll back.* The version that comes back is a new one with the text and provenance of the old, which is its parent, and
+//!   with the run that did it, where one did;
 //!   it keeps the skill's state, tier, utility and uses, as a revision does, and is quarantined where it was then.
 //! - *Restore.* A deleted skill is there again with its state, versions and evidence, under a free name; an offered one
 //!   enters the cache.

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// The host gave an executor and no environment, or the other way: the runtime makes no attempts itself. A host with
-    /// neither keeps its own loop, and is told nothing.
+    /// The host gave an executor without an environment, or an environment without an executor: the runtime cannot make attempts.
+    /// A host that gave neither keeps its own loop, and gets no finding.
     NoAgent,
     /// The host gave an executor and an environment, and no judge: only outcomes that the host reports count.
     NoJudge,

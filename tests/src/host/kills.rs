@@ -94,7 +94,7 @@ fn kill(recipe: &str, retriever: &str, seed: Seed) -> Result<Killed, Failure> {
     Ok(killed)
 }
 
-type Lines = BufReader<std::process::ChildStdout>;
+pub(crate) type Lines = BufReader<std::process::ChildStdout>;
 
 /// A process that has opened its library.
 fn start(
@@ -103,14 +103,19 @@ fn start(
     retriever: &str,
     seed: Seed,
 ) -> Result<(Child, Lines), Failure> {
-    let mut child = Command::new(std::env::current_exe()?)
+    let mut command = Command::new(std::env::current_exe()?);
+    command
         .arg(ARGUMENT)
         .arg(folder)
         .args([recipe, retriever, &seed.to_string()])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()?;
+        .stdin(Stdio::null());
+    ready(&mut command)
+}
+
+/// Starts a process, and waits until it says that it is ready.
+pub(crate) fn ready(command: &mut Command) -> Result<(Child, Lines), Failure> {
+    command.stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let mut child = command.spawn()?;
     let out = child.stdout.take().ok_or("the process has no output")?;
     let mut lines = BufReader::new(out);
     let mut line = String::new();

@@ -4,7 +4,7 @@
 mod answers;
 pub mod child;
 mod growth;
-mod kills;
+pub(crate) mod kills;
 mod own_loop;
 mod shipped;
 

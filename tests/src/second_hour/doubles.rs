@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    io::{BufRead, BufReader, Write},
+    io::Write,
     path::Path,
     process::{Child, Command, Stdio},
 };
@@ -15,7 +15,10 @@ use super::{
     child::{ARGUMENT, OTHER},
     kinds,
 };
-use crate::figures::{Bound, Figures, Outcome};
+use crate::{
+    figures::{Bound, Figures, Outcome},
+    host::kills::{Lines, ready},
+};
 
 /// Pairs of processes.
 const ROUNDS: u64 = 20;
@@ -86,25 +89,12 @@ fn learned(seed: Seed) -> Result<(usize, usize), Failure> {
 }
 
 /// A process that has opened its library.
-fn start(
-    library: &Path,
-    session: &str,
-    seed: Seed,
-) -> Result<(Child, BufReader<std::process::ChildStdout>), Failure> {
-    let mut child = Command::new(std::env::current_exe()?)
+fn start(library: &Path, session: &str, seed: Seed) -> Result<(Child, Lines), Failure> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
         .arg(ARGUMENT)
         .arg(library)
         .args([session, &seed.to_string()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()?;
-    let out = child.stdout.take().ok_or("the process has no output")?;
-    let mut lines = BufReader::new(out);
-    let mut line = String::new();
-    lines.read_line(&mut line)?;
-    match line.trim() {
-        "ready" => Ok((child, lines)),
-        other => Err(format!("the process said {other:?}").into()),
-    }
+        .stdin(Stdio::piped());
+    ready(&mut command)
 }

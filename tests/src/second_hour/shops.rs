@@ -39,7 +39,7 @@ pub(super) fn record(figures: &mut Figures<'_>) -> Outcome {
         let path = PublicModel::named("smollm2")
             .ok_or("smollm2 is not known")?
             .fetch(&mut |_| {})?;
-        // Fitted on other seeds: `examples/shop/tests/threshold.rs`.
+        // Fitted on other seeds: `examples/shop/examples/threshold.rs`.
         block_on(compared(
             LlamaCpp::load(LlamaConfig::new(path))?,
             14.0,

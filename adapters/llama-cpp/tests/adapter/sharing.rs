@@ -131,6 +131,31 @@ fn scoring_finds_the_prompt_of_a_text() {
 }
 
 #[test]
+fn a_repeatable_answer_is_the_same_whatever_runs_beside() {
+    let model = Tiny::default().load();
+    let asked = |repeatable: bool| ScoreRequest {
+        prompt: prompt(&text(7, 200)),
+        continuations: vec![text(8, 40), text(9, 30)],
+        max_continuation_tokens: 128,
+        time_limit: Duration::from_secs(60),
+        adapter: None,
+        repeatable,
+    };
+    let repeatable = asked(true);
+    let quiet = block_on(model.score(&repeatable)).unwrap();
+    // Its prompt is in memory from another request, and ten others run at once.
+    block_on(model.score(&asked(false))).unwrap();
+    let others: Vec<_> = (0..10).map(|n| greedy(&text(n, 60), 30)).collect();
+    let writing = join_all(others.iter().map(|other| model.generate(other)));
+    let scoring = join_all([&repeatable; 3].map(|request| model.score(request)));
+    let (written, scored) = block_on(join(writing, scoring));
+    assert!(written.iter().all(Result::is_ok), "nobody waits in vain");
+    for beside in scored {
+        assert_eq!(beside.unwrap(), quiet);
+    }
+}
+
+#[test]
 fn prefixes_that_no_request_uses_are_dropped_and_used_ones_stay() {
     let model = Tiny::default().load_with(|config| {
         config.n_ctx = Some(256);

@@ -172,6 +172,26 @@ fn retiring_a_run_takes_back_all_that_came_from_it() {
 }
 
 #[test]
+fn what_a_run_rolled_back_is_forward_again_without_it() {
+    let library = start(
+        small(9, 9),
+        vec![added(made("a", 1, "first")), revised(made("a", 2, "good"))],
+    );
+    let mut rolled = library.clone();
+    let mut commit = committed(library.revision().next().0, vec![roll_back("a", 1)]);
+    commit.cause.run = Some("broken".into());
+    rolled.apply(&commit).unwrap();
+    assert_eq!(entry(&rolled, "a").skill.body, "version 1");
+    let (after, applied) = then(&rolled, vec![retire("broken")]);
+    check_applied(&applied, "rolledback a", &[]);
+    let skill = &entry(&after, "a").skill;
+    assert_eq!(
+        (skill.body.as_str(), skill.state),
+        ("version 2", State::Active)
+    );
+}
+
+#[test]
 fn what_a_retired_run_brought_back_is_aside_again() {
     let library = start(
         small(9, 9),

@@ -111,8 +111,6 @@ impl Journeyman {
     /// # Ok::<(), journeyman::Error>(())
     /// ```
     ///
-    /// A version that a run rolled back stays so: roll it forward by its number.
-    ///
     /// # Errors
     /// `Invalid` for a filter in which nothing is set; `NotFound` where no run with a commit is one of them; `Unsupported` for a
     /// read-only library; the store's error.
@@ -125,8 +123,13 @@ impl Journeyman {
         let revision = self
             .commit_changes(run, Retirement::changes_of(&planned.runs, &text), reason)
             .await?;
+        // Another writer may have come between.
+        let mut committed = self.session.performer.store()?.load().await?.committed;
+        committed.truncate(committed.partition_point(|one| one.revision <= revision));
+        if let Some(own) = committed.pop() {
+            planned.applied = SkillLibrary::replay(&committed)?.apply(&own)?;
+        }
         planned.revision = Some(revision);
-        planned.applied.revision = revision;
         Ok(planned)
     }
 }

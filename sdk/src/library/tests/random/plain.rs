@@ -152,17 +152,18 @@ impl Row {
         }
     }
 
+    /// The states that a version was set to, in order.
+    fn set_of(&self, number: u64) -> Vec<Set> {
+        let of = self.set.iter().filter(|set| set.0 == number);
+        of.cloned().collect()
+    }
+
     /// Takes the states that a run set out of the history of each version's states.
     fn unset(&mut self, run: &RunId) {
         let own = By::Run(run.clone());
         let numbers: Vec<u64> = self.versions.iter().map(|made| made.version).collect();
         for number in numbers {
-            let of: Vec<Set> = self
-                .set
-                .iter()
-                .filter(|set| set.0 == number)
-                .cloned()
-                .collect();
+            let of = self.set_of(number);
             let last = of.iter().rev().take_while(|set| set.3 == own).last();
             let Some((_, state, ..)) = last.cloned() else {
                 continue;
@@ -193,12 +194,7 @@ impl Row {
     /// Gives the current version what set the state of one of two others, if it has that state.
     fn carry(&mut self, from: [u64; 2]) {
         for number in from {
-            let of: Vec<Set> = self
-                .set
-                .iter()
-                .filter(|set| set.0 == number)
-                .cloned()
-                .collect();
+            let of = self.set_of(number);
             if of.last().is_some_and(|set| set.2 == self.state) {
                 let now = self.version();
                 self.set.extend(
@@ -266,7 +262,12 @@ impl Reference {
                     let made = row.versions.iter().find(|made| made.version == to.0);
                     made.filter(|made| made.version != row.version()).cloned()
                 });
-                if let Some(made) = made {
+                if let Some(mut made) = made {
+                    if let Some(run) = commit.cause.run.clone()
+                        && !made.runs.contains(&run)
+                    {
+                        made.runs.push(run);
+                    }
                     let held = made.state == State::Quarantined;
                     let row = self.row(skill.as_str()).unwrap();
                     let from = [row.version(), made.version];

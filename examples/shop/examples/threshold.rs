@@ -1,5 +1,5 @@
 //! Where the gate's threshold for SmolLM2 comes from: requests to learn from alone, and seeds that no figure has.
-//! `cargo test -p shop --test threshold -- --ignored --nocapture`, some minutes.
+//! `cargo run -p shop --example threshold`, some minutes.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 use std::{path::Path, sync::Arc};
@@ -11,9 +11,8 @@ use shop::{desk::tasks, gate, parts, scripted};
 /// The best candidate of a request: its value, whether it is the right one, and whether a house rule holds.
 struct Best(f64, bool, bool);
 
-#[tokio::test]
-#[ignore = "it fits a threshold, with a model that pip fetches"]
-async fn the_threshold_for_smollm2() {
+#[tokio::main]
+async fn main() {
     let file = find_model(Path::new("smollm2"), Path::new(""), &mut |_| {}).unwrap();
     let scorer = LlamaCpp::load(LlamaConfig::new(file)).unwrap();
     let mut best = Vec::new();
