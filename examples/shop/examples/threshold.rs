@@ -1,10 +1,10 @@
 //! Where the gate's threshold for SmolLM2 comes from: requests to learn from alone, and seeds that no figure has.
 //! `cargo run -p shop --example threshold`, some minutes.
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+#![allow(clippy::print_stdout, missing_docs)]
 
 use std::{path::Path, sync::Arc};
 
-use journeyman::{builtin::MemoryStore, contract::Scorer, domain::Scored, prelude::*};
+use journeyman::{builtin::MemoryStore, contract::Scorer, prelude::*};
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, find_model};
 use shop::{desk::tasks, gate, parts, scripted};
 
@@ -12,32 +12,29 @@ use shop::{desk::tasks, gate, parts, scripted};
 struct Best(f64, bool, bool);
 
 #[tokio::main]
-async fn main() {
-    let file = find_model(Path::new("smollm2"), Path::new(""), &mut |_| {}).unwrap();
-    let scorer = LlamaCpp::load(LlamaConfig::new(file)).unwrap();
+async fn main() -> Result<()> {
+    let file = find_model(Path::new("smollm2"), Path::new(""), &mut |_| {})?;
+    let scorer = LlamaCpp::load(LlamaConfig::new(file))?;
     let mut best = Vec::new();
     for seed in [Seed(100), Seed(101)] {
         let store = Arc::new(MemoryStore::new());
-        let open = |scorer: Arc<dyn Scorer>| {
-            let parts = parts(scorer).unwrap().with_store(store.clone());
+        let open = async |scorer: Arc<dyn Scorer>| {
+            let parts = parts(scorer)?.with_store(store.clone());
             // Nothing passes this gate: skills are written from agents without one.
-            Journeyman::open(parts, gate(1_000.0), Options::new("threshold", seed))
+            Journeyman::open(parts, gate(1_000.0), Options::new("threshold", seed)).await
         };
-        let session = open(Arc::new(scripted::scorer())).await.unwrap();
-        session.learn(tasks(seed, 36, false)).await.unwrap();
-        let session = open(scorer.clone()).await.unwrap();
-        let library = session.library().await.unwrap();
+        let session = open(Arc::new(scripted::scorer())).await?;
+        session.learn(tasks(seed, 36, false)).await?;
+        let session = open(scorer.clone()).await?;
+        let library = session.library().await?;
         // Other requests than those that were learned from.
         let requests = tasks(Seed(seed.0 + 50), 54, false);
-        let report = session.evaluate(requests.clone()).await.unwrap();
+        let report = session.evaluate(requests.clone()).await?;
         for (task, report) in requests.iter().zip(&report.tasks) {
-            let is_right = |one: &Scored| {
-                let entry = library.get(&one.skill.id).unwrap();
-                entry.skill.original_name.as_ref() == task.tags.first()
-            };
-            let first = report.selections[0].best();
-            let (value, is_right) =
-                first.map_or((f64::MIN, false), |one| (one.value, is_right(one)));
+            let first = report.selections.first().and_then(|one| one.best());
+            let name_of = |id| library.get(id)?.skill.original_name.as_ref();
+            let is_right = first.is_some_and(|one| name_of(&one.skill.id) == task.tags.first());
+            let value = first.map_or(f64::MIN, |one| one.value);
             best.push(Best(value, is_right, !task.tags.is_empty()));
         }
     }
@@ -60,4 +57,5 @@ async fn main() {
             share(&none)
         );
     }
+    Ok(())
 }
