@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use journeyman::{
-    Error, ErrorKind, Result, RunId, TaskId,
-    contract::SkillStore,
-    domain::Committed,
+    Result, RunId, TaskId,
     library::{FoundRun, RunFilter},
     run::Retirement,
 };
@@ -33,11 +31,8 @@ pub(crate) async fn retire(root: &Path, which: &Retire) -> Result<Answer> {
         skill,
         since: which.since.map(timestamp),
     };
-    let committed = opened.store.load().await?.committed;
-    let runs = filter.runs(&committed);
-    if runs.is_empty() {
-        return Err(nothing_found(which, &committed));
-    }
+    let planned = Retirement::plan(&opened.store, &filter, &which.reason).await?;
+    let runs = planned.runs;
     let changes = Retirement::changes_of(&runs, &which.reason);
     let outcome = make(&opened, changes, &which.reason, !which.yes).await?;
     let rows: Vec<_> = runs.iter().map(row).collect();
@@ -54,23 +49,6 @@ pub(crate) async fn retire(root: &Path, which: &Retire) -> Result<Answer> {
         text: format!("{}\n{}{more}", first_lines(&lines), outcome.text()),
         ..Answer::default()
     })
-}
-
-/// Why there is nothing to undo.
-fn nothing_found(which: &Retire, committed: &[Committed]) -> Error {
-    let learned = |one: &&Committed| one.cause.run.is_some();
-    let undated = committed.iter().filter(learned);
-    let undated = undated.filter(|one| one.cause.at.is_none()).count();
-    let error = Error::new(
-        ErrorKind::NotFound,
-        "retire",
-        "no run that is not undone yet has made such a commit",
-    )
-    .hint("`journeyman skill log` shows the runs that made commits, with their tasks and times");
-    match which.since {
-        Some(_) if undated > 0 => error.with("commits_without_a_time", undated),
-        _ => error,
-    }
 }
 
 fn row(found: &FoundRun) -> Vec<String> {

@@ -9,6 +9,7 @@ use crate::{
     contract::{Embedding, RoleAnswer},
     domain::{Skill, SkillDraft},
     error::{Error, Result},
+    id::TaskId,
     library::SkillLibrary,
     policy::{Ask, Played, RoleReply},
     report::Sameness,
@@ -37,7 +38,8 @@ pub enum Identity {
     #[default]
     Bytes,
     /// Equal bytes, or the same names, numbers and order of steps ([`Anchors::agrees`]) in texts whose embeddings are near. A skill
-    /// with another tool, another value, or a step more or less is another skill, however near the texts are.
+    /// with another tool, another value, or a step more or less is another skill, however near the texts are. Skills that were
+    /// written from one task need no near embeddings: two writers choose other words for what that task demands.
     ///
     /// The embeddings are those of the host's [`Embedder`](crate::contract::Embedder); without one, and where it fails, those of
     /// [`HashedEmbedder`](crate::builtin::HashedEmbedder).
@@ -127,6 +129,8 @@ pub(crate) struct Compared {
     body: String,
     anchors: Anchors,
     terms: Terms,
+    /// The tasks that it was written from, where it is a skill.
+    tasks: Vec<TaskId>,
 }
 
 impl Compared {
@@ -151,7 +155,10 @@ impl Compared {
 
     /// A skill, with the terms of its attempts.
     pub(crate) fn of_skill(skill: &Skill, terms: Terms) -> Self {
-        Self::of(&skill.description, &skill.body, terms)
+        Self {
+            tasks: skill.provenance.tasks.clone(),
+            ..Self::of(&skill.description, &skill.body, terms)
+        }
     }
 
     fn of(description: &str, body: &str, terms: Terms) -> Self {
@@ -160,6 +167,7 @@ impl Compared {
             body: body.to_owned(),
             anchors: Anchors::of(description, body),
             terms,
+            tasks: Vec::new(),
         }
     }
 
@@ -181,12 +189,20 @@ impl Compared {
         let Identity::Meaning { least } = identity else {
             return None;
         };
-        let near = || meanings.cosine(&self.text(), &text_of(known));
-        if !self.agrees(known) || near()? < *least {
+        if !self.agrees(known) {
+            return None;
+        }
+        let of_one_task = self.has_task_of(known);
+        if !of_one_task && meanings.cosine(&self.text(), &text_of(known))? < *least {
             return None;
         }
         let known = Self::of_skill(known, terms_of(library, known));
         known.agrees_with(self).then_some(Sameness::Meaning)
+    }
+
+    fn has_task_of(&self, known: &Skill) -> bool {
+        let mut tasks = known.provenance.tasks.iter();
+        tasks.any(|task| self.tasks.contains(task))
     }
 
     fn equals(&self, known: &Skill) -> bool {
@@ -317,6 +333,29 @@ mod tests {
             ONE,
             Some(Sameness::Bytes),
         );
+    }
+
+    #[test]
+    fn what_was_written_from_one_task_needs_no_near_words() {
+        let far = meanings(&[
+            (ONE, [1.0, 0.0]),
+            (PARAPHRASE, [0.0, 1.0]),
+            (OTHER, [0.0, 1.0]),
+        ]);
+        let of_task = |of, task: &str| {
+            let mut skill = skill(of);
+            skill.provenance.tasks = vec![task.into()];
+            skill
+        };
+        let same = |of, task| {
+            let compared = Compared::of_skill(&of_task(ONE, "t1"), Terms::default());
+            let known = of_task(of, task);
+            compared.same(&Identity::MEANING, &far, (&SkillLibrary::new(), &known))
+        };
+        assert_eq!(same(PARAPHRASE, "t1"), Some(Sameness::Meaning));
+        assert_eq!(same(PARAPHRASE, "t2"), None);
+        // Another value is another skill.
+        assert_eq!(same(OTHER, "t1"), None);
     }
 
     #[test]

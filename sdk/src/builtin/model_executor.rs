@@ -281,6 +281,7 @@ impl<'a> Run<'a> {
             exposures: self.exposures,
             injection: Injection::NONE,
             left_out: Vec::new(),
+            undecided: None,
             unread: self.unread,
             compaction: self.fitting.left_out,
             outcome: self.outcome,

@@ -330,6 +330,7 @@ impl Trajectory {
             exposures: Vec::new(),
             injection: Injection::NONE,
             left_out: Vec::new(),
+            undecided: None,
             unread: None,
             compaction: Compaction::NONE,
             outcome: None,

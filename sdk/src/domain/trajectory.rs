@@ -356,6 +356,10 @@ pub struct Trajectory {
     /// The chosen skills that did not fit into the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// Why the skills of a later turn could not be chosen, the first time that it happened. Those of the turn before stayed to the
+    /// end of the attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<Error>,
     /// The last turn, if it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<Box<UnreadTurn>>,

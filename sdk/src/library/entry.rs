@@ -150,6 +150,22 @@ impl Entry {
         self.skill.state == State::Disabled && matches!(set, Some(SetBy::Retirement(_)))
     }
 
+    /// Records that the retirement of a run took back the earlier versions that it made, or that were made from these.
+    pub(super) fn mark_taken_back(&mut self, made: &BTreeSet<SkillRef>, run: &RunId) {
+        let before = self.history.iter();
+        let before = before.filter(|version| made.contains(&version.reference()));
+        let marks: Vec<StateSet> = before
+            .filter(|version| !self.is_retired(version.version, run))
+            .map(|version| StateSet {
+                version: version.version,
+                before: version.state,
+                state: State::Disabled,
+                by: SetBy::Retirement(run.clone()),
+            })
+            .collect();
+        self.life.states.extend(marks);
+    }
+
     /// Whether the retirement of this run set the version's state.
     pub(super) fn is_retired(&self, version: Version, run: &RunId) -> bool {
         let mut states = self.life.states.iter();
@@ -248,6 +264,17 @@ impl Entry {
             .partial_cmp(&other.utility)
             .unwrap_or(Ordering::Equal)
             .then_with(|| self.skill.id.cmp(&other.skill.id))
+    }
+
+    /// The latest version before the current one that no retirement took back.
+    pub(crate) fn version_before(&self) -> Option<&Skill> {
+        let is_taken_back = |version: &Skill| {
+            let mut states = self.life.states.iter();
+            states
+                .any(|set| set.version == version.version && matches!(set.by, SetBy::Retirement(_)))
+        };
+        let mut before = self.history.iter().rev();
+        before.find(|version| !is_taken_back(version))
     }
 
     /// The latest version of which `bad` does not hold, the current one apart.

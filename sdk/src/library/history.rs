@@ -109,6 +109,7 @@ impl SkillLibrary {
                 let moves = self.replace(skill, Operation::RolledBack);
                 if let Ok(entry) = self.known(&id) {
                     entry.gone_back(&back);
+                    entry.mark_taken_back(&made, run);
                 }
                 moves
             } else {
@@ -160,6 +161,7 @@ impl SkillLibrary {
                 let skill = taken_back(before, current);
                 entry.replace(skill);
                 entry.gone_back(&back);
+                entry.mark_taken_back(made, run);
             } else {
                 entry.set_state(State::Disabled, by);
                 disabled.insert(id);

@@ -81,7 +81,7 @@ fn disable_or_roll_back(policy: &FilterPolicy, entry: &Entry) -> LibraryChange {
     let (harmful, helpful) = counts(version.version);
     let reason = format!("harmful {harmful} times, helpful {helpful} times");
     let refined = version.provenance.origin == Origin::Refined;
-    let before = entry.history.last().filter(|before| {
+    let before = entry.version_before().filter(|before| {
         let (harmful, helpful) = counts(before.version);
         refined && helpful > harmful
     });

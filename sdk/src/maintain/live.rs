@@ -72,7 +72,10 @@ fn confirmed(entry: &Entry) -> impl Iterator<Item = &TaskId> {
 /// Their tasks differ, so that some attempts have to have failed before anything is said.
 fn is_worse(context: &Upkeep<'_>, entry: &Entry) -> bool {
     let refined = entry.skill.provenance.origin == Origin::Refined;
-    let Some(before) = entry.history.last().filter(|_| refined && !context.replays) else {
+    let Some(before) = entry
+        .version_before()
+        .filter(|_| refined && !context.replays)
+    else {
         return false;
     };
     let (now, then) = (
@@ -105,7 +108,7 @@ pub(crate) fn rolled_back(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Ve
     let undone = worse.filter_map(|entry| {
         Some(LibraryChange::RollBack {
             skill: entry.skill.id.clone(),
-            to: entry.history.last()?.version,
+            to: entry.version_before()?.version,
             reason: "fewer of its live attempts succeeded than of the version before".to_owned(),
         })
     });

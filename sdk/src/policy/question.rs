@@ -163,22 +163,32 @@ impl Ask {
         skills: Vec<Skill>,
         score: ScoreKind,
     ) -> Result<Vec<SkillScores>> {
-        self.scored(query, skills, (score, false)).await
+        let question = Question::Score {
+            query,
+            skills: skills.into(),
+            score,
+            repeatable: false,
+        };
+        self.scored(question).await
     }
 
-    /// [`score`](Self::score); where it is said, by an answer that is the same each time.
-    pub(crate) async fn scored(
+    /// [`score`](Self::score), by an answer that is the same each time.
+    pub(crate) async fn score_repeatably(
         &mut self,
         query: String,
         skills: Vec<Skill>,
-        (score, repeatable): (ScoreKind, bool),
+        score: ScoreKind,
     ) -> Result<Vec<SkillScores>> {
         let question = Question::Score {
             query,
             skills: skills.into(),
             score,
-            repeatable,
+            repeatable: true,
         };
+        self.scored(question).await
+    }
+
+    async fn scored(&mut self, question: Question) -> Result<Vec<SkillScores>> {
         match self.one(question).await {
             Answer::Scored(scores) => scores,
             _ => Err(other_answer()),

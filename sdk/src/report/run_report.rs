@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CurationReport, Finding, RoleTally};
 use crate::{
-    domain::{Compaction, EndReason, NothingReason, Selection, SkillRef, SkillUse, Usage},
+    domain::{Compaction, EndReason, Selection, SkillRef, SkillUse, Usage},
     error::Error,
     id::{AttemptId, Category, Revision, RunId, Seed, TaskId},
 };
@@ -44,6 +44,9 @@ pub struct AttemptReport {
     /// What the agent's model wrote last, where that could not be read as an action: the first 300 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
+    /// Why the skills of a later turn could not be chosen ([`Trajectory::undecided`](crate::domain::Trajectory::undecided)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<Error>,
     /// A fault outside the agent: the attempt could not be made, a part failed during it, or it could not be judged.
     pub error: Option<Error>,
     /// What the agent's prompts left out so that they fit the model's context.
@@ -151,6 +154,18 @@ pub struct TaskReport {
     pub failed: Option<Error>,
 }
 
+impl TaskReport {
+    /// The reasons for which its decisions on skills were not made as the recipe says ([`RunReport::undecided`]).
+    pub fn undecided(&self) -> impl Iterator<Item = String> {
+        let first = self.selections.iter().filter_map(Selection::fault);
+        let later = self.attempts.iter();
+        let later = later.filter_map(|attempt| attempt.undecided.as_ref());
+        first
+            .map(ToString::to_string)
+            .chain(later.map(ToString::to_string))
+    }
+}
+
 /// The cost of maintenance between tasks, failed calls included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaintenanceUsage {
@@ -233,26 +248,23 @@ impl RunReport {
     }
 
     /// The reasons for which decisions on skills were not made as the recipe says, each with its task: a part that decides was not
-    /// there, failed or took too long, and so no skill was given, whatever one would have been worth. Decisions within an attempt
-    /// are not among them.
-    pub fn undecided(&self) -> impl Iterator<Item = (&TaskId, &NothingReason)> {
-        self.tasks.iter().flat_map(|task| {
-            let faults = task.selections.iter().filter_map(Selection::fault);
-            faults.map(|reason| (&task.task, reason))
-        })
+    /// there, failed or took too long, and so no skill was given, whatever one would have been worth; within an attempt, those of
+    /// the turn before stayed to its end.
+    pub fn undecided(&self) -> impl Iterator<Item = (&TaskId, String)> {
+        let tasks = self.tasks.iter();
+        tasks.flat_map(|task| task.undecided().map(|reason| (&task.task, reason)))
     }
 
     /// Why the shares of this report say nothing of the recipe: in more than one task in twenty, of those with something to decide,
     /// a decision was [not made](Self::undecided). `None` where they do.
     pub fn not_measured(&self) -> Option<String> {
         let (_, first) = self.undecided().next()?;
-        let is_asked = |one: &Selection| one.fault().is_some() || !one.candidates.is_empty();
-        let asked = self
-            .tasks
-            .iter()
-            .filter(|task| task.selections.iter().any(is_asked));
-        let failed = |task: &&TaskReport| task.selections.iter().any(|one| one.fault().is_some());
-        let (all, undecided) = (asked.count(), self.tasks.iter().filter(failed).count());
+        let is_undecided = |task: &&TaskReport| task.undecided().next().is_some();
+        let has_candidates = |one: &Selection| !one.candidates.is_empty();
+        let is_asked =
+            |task: &&TaskReport| is_undecided(task) || task.selections.iter().any(has_candidates);
+        let all = self.tasks.iter().filter(is_asked).count();
+        let undecided = self.tasks.iter().filter(is_undecided).count();
         (undecided * UNDECIDED_PART > all).then(|| {
             format!(
                 "in {undecided} of {all} tasks it was not decided whether a skill fits: {first}"

@@ -10,7 +10,7 @@ use crate::{
     id::{ModelId, Seed, TaskId, sha256_hex},
 };
 
-/// Minimum number of tasks: each half then has some of which a share can be taken.
+/// Minimum number of tasks with a right skill: each half then has some of which a share can be taken.
 const TASKS: usize = 8;
 
 /// The scores of a task's candidates, of which it is known which are right.
@@ -18,7 +18,7 @@ const TASKS: usize = 8;
 pub struct LabeledScores {
     /// The task.
     pub task: TaskId,
-    /// The scores of the skills that are right for it.
+    /// The scores of the skills that are right for it; none where no skill is.
     pub right: Vec<f64>,
     /// The scores of the other candidates.
     pub wrong: Vec<f64>,
@@ -78,9 +78,10 @@ impl Share {
 /// What a threshold does on tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GateRates {
-    /// Tasks whose best candidate is a right one and is injected.
+    /// Of the tasks with a right skill: those whose best candidate is a right one and is injected.
     pub right_injected: Share,
-    /// Tasks at which a skill is injected although none of the candidates is right: the right ones are taken away.
+    /// Tasks at which a skill is injected although none of the candidates is right: the right ones, if there are any, are taken
+    /// away.
     pub wrong_injected: Share,
 }
 
@@ -88,12 +89,13 @@ impl GateRates {
     fn of(tasks: &[&LabeledScores], threshold: f64) -> Self {
         let count = |holds: &dyn Fn(&LabeledScores) -> bool| {
             let holding = tasks.iter().filter(|task| holds(task)).count();
-            let number = |count| u32::try_from(count).unwrap_or(u32::MAX);
-            Share::new(number(holding), number(tasks.len()))
+            u32::try_from(holding).unwrap_or(u32::MAX)
         };
+        let right = count(&|task| task.lets_right_through(threshold));
+        let wrong = count(&|task| task.injects_wrong(threshold));
         Self {
-            right_injected: count(&|task| task.lets_right_through(threshold)),
-            wrong_injected: count(&|task| task.injects_wrong(threshold)),
+            right_injected: Share::new(right, count(&|task| !task.right.is_empty())),
+            wrong_injected: Share::new(wrong, count(&|_| true)),
         }
     }
 }
@@ -154,11 +156,11 @@ impl GateCalibration {
 
     /// Fits a threshold on one half of the tasks, drawn by the seed: of those with at most a share `most_wrong` of wrong
     /// injections, the one with the greatest share of right ones less that of wrong ones. Between two scores it lies in the
-    /// middle.
+    /// middle. Tasks for which no skill is right are halved by themselves.
     ///
     /// # Errors
-    /// `Invalid` for fewer than 8 tasks, a task without right or without wrong candidates, a score that is not finite, and a
-    /// `most_wrong` outside [0, 1].
+    /// `Invalid` for fewer than 8 tasks with a right candidate, a task without wrong candidates, a score that is not finite, and
+    /// a `most_wrong` outside [0, 1].
     pub fn fit(
         tasks: &[LabeledScores],
         (model, score, dialect): (&ModelId, ScoreKind, &dyn Dialect),
@@ -171,9 +173,13 @@ impl GateCalibration {
             .map(|(number, task)| (seed.derive("calibrate", number).0, task))
             .collect();
         drawn.sort_by_key(|(place, _)| *place);
-        let drawn: Vec<&LabeledScores> = drawn.into_iter().map(|(_, task)| task).collect();
-        let (fitting, held_out) = drawn.split_at(drawn.len().div_ceil(2));
-        let threshold = threshold(fitting, most_wrong);
+        let drawn = drawn.into_iter().map(|(_, task)| task);
+        let (with, without): (Vec<_>, Vec<_>) = drawn.partition(|task| !task.right.is_empty());
+        let half = |tasks: &[&LabeledScores]| tasks.len().div_ceil(2);
+        let (of_with, of_without) = (with.split_at(half(&with)), without.split_at(half(&without)));
+        let fitting = [of_with.0, of_without.0].concat();
+        let held_out = [of_with.1, of_without.1].concat();
+        let threshold = threshold(&fitting, most_wrong);
         Ok(Self {
             schema: Self::SCHEMA,
             fitted_for: ThresholdFor {
@@ -183,8 +189,8 @@ impl GateCalibration {
             },
             threshold,
             most_wrong,
-            fitted: GateRates::of(fitting, threshold),
-            held_out: GateRates::of(held_out, threshold),
+            fitted: GateRates::of(&fitting, threshold),
+            held_out: GateRates::of(&held_out, threshold),
         })
     }
 
@@ -249,15 +255,16 @@ fn check(tasks: &[LabeledScores], most_wrong: f64) -> Result<()> {
             "most_wrong must be in [0, 1], and is {most_wrong}"
         )));
     }
-    if tasks.len() < TASKS {
-        let message = format!("{TASKS} tasks are needed, and there are {}", tasks.len());
+    let with = tasks.iter().filter(|task| !task.right.is_empty()).count();
+    if with < TASKS {
+        let message = format!("{TASKS} tasks with a right skill are needed, and there are {with}");
         return Err(
             invalid(message).hint("label more tasks with the skills that are right for them")
         );
     }
     for LabeledScores { task, right, wrong } in tasks {
-        if right.is_empty() || wrong.is_empty() {
-            let message = "a task has no right or no wrong candidate";
+        if wrong.is_empty() {
+            let message = "a task has no wrong candidate";
             return Err(invalid(message.to_owned()).with("task", task));
         }
         if !right.iter().chain(wrong).all(|score| score.is_finite()) {
@@ -270,6 +277,7 @@ fn check(tasks: &[LabeledScores], most_wrong: f64) -> Result<()> {
 /// The best threshold for these tasks.
 fn threshold(tasks: &[&LabeledScores], most_wrong: f64) -> f64 {
     let values = tasks.iter().flat_map(|task| [&task.right, &task.wrong]);
+    let values = values.filter(|values| !values.is_empty());
     let mut values: Vec<f64> = values.map(|values| LabeledScores::best(values)).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
@@ -369,6 +377,23 @@ mod tests {
     }
 
     #[test]
+    fn tasks_for_which_no_skill_is_right_raise_the_threshold() {
+        let with: Vec<_> = (0..20).map(|n| scored(n, 8.0, 1.0)).collect();
+        // Small talk scores more than what the wrong skills of real tasks do.
+        let without = (20..50).map(|n| LabeledScores {
+            right: Vec::new(),
+            ..scored(n, 0.0, 5.0)
+        });
+        let all: Vec<_> = with.iter().cloned().chain(without).collect();
+        assert!(fit(&with, 0.05).unwrap().threshold < 5.0);
+        let fitted = fit(&all, 0.05).unwrap();
+        assert!(fitted.threshold > 5.0, "{fitted:?}");
+        let counts = |share: Share| (share.count, share.of);
+        assert_eq!(counts(fitted.held_out.right_injected), (10, 10));
+        assert_eq!(counts(fitted.held_out.wrong_injected), (0, 25));
+    }
+
+    #[test]
     fn what_cannot_be_fitted_is_refused() {
         let tasks: Vec<_> = (0..8).map(|n| scored(n, 5.0, 1.0)).collect();
         let refused = |tasks: &[LabeledScores], most_wrong, message: &str| {
@@ -377,7 +402,7 @@ mod tests {
             assert!(error.message().contains(message), "{error}");
         };
         fit(&tasks, 0.05).unwrap();
-        refused(&tasks[..7], 0.05, "8 tasks are needed");
+        refused(&tasks[..7], 0.05, "8 tasks with a right skill are needed");
         refused(&tasks, 1.5, "most_wrong");
         let mut bad = tasks.clone();
         bad[3].wrong.clear();

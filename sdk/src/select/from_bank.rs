@@ -212,6 +212,7 @@ async fn passed(
     let tested = chosen.iter().filter(|one| !is_exempt(one));
     let tested: Vec<Skill> = tested.filter_map(skill).cloned().collect();
     let (mut result, mut near_tie) = (Ok(Gated::default()), false);
+    let mut unsettled = None;
     if !tested.is_empty() {
         let score = gate.policy.score;
         let scores = ask.score(query.text.clone(), tested.clone(), score).await;
@@ -220,8 +221,13 @@ async fn passed(
         let near = |gated: &Gated| is_any_near(&gate.policy, &gated.scored);
         near_tie = context.mode == Mode::Evaluate && result.as_ref().is_ok_and(near);
         if near_tie {
-            let scores = ask.scored(query.text.clone(), tested, (score, true)).await;
-            result = scores.and_then(|scores| gated(&gate.policy, &scores));
+            let scores = ask
+                .score_repeatably(query.text.clone(), tested, score)
+                .await;
+            match scores.and_then(|scores| gated(&gate.policy, &scores)) {
+                Ok(gated) => result = Ok(gated),
+                Err(error) => unsettled = Some(error.to_string()),
+            }
         }
     }
     let (
@@ -232,7 +238,7 @@ async fn passed(
         },
         failed,
     ) = match result {
-        Ok(gated) => (gated, None),
+        Ok(gated) => (gated, unsettled),
         Err(error) => (Gated::default(), Some(error.to_string())),
     };
     let passing: BTreeSet<SkillRef> = passing.into_iter().collect();

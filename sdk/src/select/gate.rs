@@ -73,12 +73,7 @@ pub(super) fn is_near(policy: &GatePolicy, candidates: &[Scored]) -> bool {
         let share =
             |one: &Scored| ((one.value - best.value - 2.0 * shift) / policy.temperature).exp();
         let probability = 1.0 / (1.0 + others.iter().map(share).sum::<f64>());
-        let shifted = Scored {
-            value: best.value + shift,
-            probability,
-            skill: best.skill.clone(),
-        };
-        refusal(policy, &shifted).is_none()
+        passes(policy, best, (shift, probability))
     };
     let second = others.first();
     let is_first = second.is_none_or(|second| best.value - second.value >= 2.0 * noise);
@@ -89,21 +84,19 @@ pub(super) fn is_near(policy: &GatePolicy, candidates: &[Scored]) -> bool {
 pub(super) fn is_any_near(policy: &GatePolicy, candidates: &[Scored]) -> bool {
     let noise = noise(policy.score);
     candidates.iter().any(|one| {
-        let passes = |shift: f64| {
-            let value = one.value + shift;
-            let skill = one.skill.clone();
-            refusal(
-                policy,
-                &Scored {
-                    value,
-                    skill,
-                    ..*one
-                },
-            )
-            .is_none()
-        };
+        let passes = |shift: f64| passes(policy, one, (shift, one.probability));
         passes(noise) != passes(-noise)
     })
+}
+
+/// Whether a candidate passes the tests with its score shifted by so much, and with such a probability.
+fn passes(policy: &GatePolicy, one: &Scored, (shift, probability): (f64, f64)) -> bool {
+    let shifted = Scored {
+        value: one.value + shift,
+        probability,
+        skill: one.skill.clone(),
+    };
+    refusal(policy, &shifted).is_none()
 }
 
 /// The candidates that pass a policy's tests, each by itself.

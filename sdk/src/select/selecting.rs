@@ -162,12 +162,10 @@ async fn among_offered(
         && is_near(gate, &first.candidates)
     {
         let again = ask
-            .scored(query.text.clone(), skills, (gate.score, true))
+            .score_repeatably(query.text.clone(), skills, gate.score)
             .await;
-        chosen = again.and_then(|scores| choose(context, policy, seed, &candidates, &scores));
-        if let Ok(selections) = &mut chosen {
-            selections.iter_mut().for_each(|one| one.near_tie = true);
-        }
+        let again = again.and_then(|scores| choose(context, policy, seed, &candidates, &scores));
+        chosen = Ok(settled(again, selections));
     }
     match chosen {
         Ok(selections) => Selected {
@@ -180,6 +178,22 @@ async fn among_offered(
             NothingReason::ScorerUnavailable(error.to_string()),
         ),
     }
+}
+
+/// The decisions on a near tie: by the repeatable scores, or as they were, with what kept these from coming.
+fn settled(again: Result<Vec<Selection>>, before: &[Selection]) -> Vec<Selection> {
+    let (mut selections, failed) = match again {
+        Ok(selections) => (selections, None),
+        Err(error) => {
+            let failed = NothingReason::ScorerUnavailable(error.to_string());
+            (before.to_vec(), Some(failed))
+        }
+    };
+    for selection in &mut selections {
+        selection.near_tie = true;
+        selection.failed.clone_from(&failed);
+    }
+    selections
 }
 
 /// The candidates: the whole cache, or what the retriever finds, ranked.

@@ -106,6 +106,7 @@ async fn act(
         exposures,
         injection: Injection::NONE,
         left_out: Vec::new(),
+        undecided: None,
         unread: None,
         compaction: crate::domain::Compaction::NONE,
         outcome: None,

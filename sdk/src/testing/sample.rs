@@ -135,6 +135,7 @@ pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> 
         exposures: Vec::new(),
         injection: Injection::NONE,
         left_out: Vec::new(),
+        undecided: None,
         unread: None,
         compaction: crate::domain::Compaction::NONE,
         outcome: Some(outcome(success)),
@@ -321,6 +322,7 @@ pub fn attempt_report(attempt: &str, skills: &[Skill], success: bool) -> Attempt
         usage: Usage::default(),
         end: Some(EndReason::Finished),
         unread: None,
+        undecided: None,
         error: None,
         compaction: Default::default(),
     }

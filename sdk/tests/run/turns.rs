@@ -194,6 +194,10 @@ fn three_turns(fails_from: Option<usize>, refusal: &str) -> (Vec<Vec<String>>, V
         assert_eq!(attempt.used, SkillUse::Followed);
         let given: std::collections::BTreeSet<&String> = all.iter().flatten().collect();
         assert_eq!(attempt.injected.len(), given.len());
+        assert_eq!(
+            report.undecided().count(),
+            usize::from(fails_from.is_some())
+        );
         all
     });
     let searches = retriever.searches.lock().unwrap().clone();

@@ -348,6 +348,7 @@ mod tests {
             usage: Usage::default(),
             end: None,
             unread: None,
+            undecided: None,
             error,
             compaction: Default::default(),
         };

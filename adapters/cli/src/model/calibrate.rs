@@ -188,7 +188,7 @@ fn of_file(library: &SkillLibrary, file: &Path) -> Result<BTreeMap<TaskId, Label
         // The parser's message is left out: it may repeat the content.
         let line: Line = serde_json::from_str(line).map_err(|_| {
             place(Error::invalid(CALIBRATE, "the line is no labeled task")).hint(
-                "each line is a JSON object with id, instruction, and skill: the name of the right skill, or a list of names",
+                "each line is a JSON object with id, instruction, and skill: the name of the right skill, or a list of names; [] where no skill is right",
             )
         })?;
         let names = match line.skill {

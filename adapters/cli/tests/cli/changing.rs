@@ -106,7 +106,10 @@ fn a_run_is_taken_back() {
     assert_eq!(state(&place, "grind"), State::Disabled);
     for which in [["--run", "run-9"], ["--session", "nobody"], ["--run", RUN]] {
         let none = place.run(&[&["skill", "retire", "--yes"], &which[..]].concat());
-        none.failed(3, "no run that is not undone yet has made such a commit");
+        none.failed(
+            3,
+            "no run that is not taken back yet has made such a commit",
+        );
     }
     for wrong in [
         &["skill", "retire"][..],

@@ -386,10 +386,10 @@ fn a_threshold_is_fitted_to_a_model() {
     calibrate(&tasks, &["--score", "fits"]).done();
     calibrate(&tasks, &[&own[..], &["--score", "fits"]].concat()).failed(1, "no question");
     let few = labeled(5, &|_| "brew");
-    calibrate(&few, &own).failed(1, "8 tasks are needed");
+    calibrate(&few, &own).failed(1, "8 tasks with a right skill are needed");
     let unknown = labeled(8, &|_| "sing");
     calibrate(&unknown, &own).failed(3, "no such skill");
     // The library's own attempts teach nothing: it keeps none.
     let nothing = ["calibrate", "MODEL", "--library", root.as_str()];
-    run(&[&nothing[..], &own].concat()).failed(1, "8 tasks are needed");
+    run(&[&nothing[..], &own].concat()).failed(1, "8 tasks with a right skill are needed");
 }

@@ -29,6 +29,7 @@ fn attempt(success: bool, first: bool) -> AttemptReport {
         },
         end: None,
         unread: None,
+        undecided: None,
         error: None,
         compaction: Default::default(),
     }

@@ -136,6 +136,7 @@ fn trace_of(scene: &Scene) -> Trace {
             exposures,
             injection,
             left_out: Vec::new(),
+            undecided: None,
             unread: None,
             compaction: journeyman::domain::Compaction::NONE,
             outcome: None,

@@ -159,6 +159,10 @@ fn retiring_a_run_takes_back_all_that_came_from_it() {
     );
     assert_eq!(entry(&after, "a").skill.body, "version 1");
     assert_eq!(entry(&after, "a").skill.version, Version(4));
+    // The versions in between are taken back too.
+    let before = |library| entry(library, "a").version_before().map(|one| one.version);
+    assert_eq!(before(&library), Some(Version(2)));
+    assert_eq!(before(&after), Some(Version(1)));
     assert_eq!(entry(&after, "b").skill.state, State::Disabled);
     assert_eq!(entry(&after, "c").skill.state, State::Disabled);
     assert_eq!(entry(&after, "d").skill.state, State::Quarantined);

@@ -11,6 +11,7 @@ use super::{
     injecting::complete_exposures,
     performer::Performer,
     redacting::holds_mark,
+    scoring::Wanted,
     sound, spans,
     turning::{Desk, Guiding, Turning},
 };
@@ -67,7 +68,7 @@ impl Performer {
                 score,
                 repeatable,
             } => {
-                let scores = self.score(&query, &skills, (score, repeatable));
+                let scores = self.score(&query, &skills, Wanted { score, repeatable });
                 let part = (DecidingPart::Gate, self.limits.score);
                 let scores = self.bounded_decision("Scorer::score", part, scores).await;
                 Answer::Scored(scores.and_then(sound::scores))
@@ -187,10 +188,11 @@ impl Performer {
             tracing::warn!(%error, "an episode could not be closed");
         }
         let mut trajectory = made?;
-        let (injection, left_out, given) = guidance.turning.given();
-        complete_exposures(&mut trajectory, given);
-        trajectory.injection = injection;
-        trajectory.left_out = left_out;
+        let given = guidance.turning.given();
+        complete_exposures(&mut trajectory, given.exposures);
+        trajectory.injection = given.injection;
+        trajectory.left_out = given.left_out;
+        trajectory.undecided = given.undecided;
         Ok(Box::new(trajectory))
     }
 

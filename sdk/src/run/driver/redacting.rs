@@ -195,6 +195,9 @@ impl Redacting {
         if let EndReason::Failed(error) = &mut trajectory.end {
             *error = self.error(error.clone());
         }
+        if let Some(error) = trajectory.undecided.take() {
+            trajectory.undecided = Some(self.error(error));
+        }
         if let Some(outcome) = &mut trajectory.outcome {
             self.keys(&mut outcome.parts);
         }

@@ -12,6 +12,15 @@ use crate::{
     text::clipped,
 };
 
+/// The numbers that are wanted of a query's skills.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// What they are compared by.
+    pub(super) score: ScoreKind,
+    /// [`ScoreRequest::repeatable`].
+    pub(super) repeatable: bool,
+}
+
 /// How often a query that is too long is shortened.
 const SHORTER_QUERIES: usize = 4;
 /// The length of the note in place of what is left out of a query, in characters.
@@ -27,7 +36,7 @@ impl Performer {
         &self,
         query: &str,
         skills: &[Skill],
-        (score, repeatable): (ScoreKind, bool),
+        wanted: Wanted,
     ) -> Result<Vec<SkillScores>> {
         let (Some(scorer), Some(dialect)) = (&self.backends.scorer, &self.backends.dialect) else {
             return Err(Error::unsupported(
@@ -37,15 +46,15 @@ impl Performer {
             .hint("set `Backends::scorer` and `Backends::dialect`, or choose a selector without scores"));
         };
         let (scorer, dialect) = (scorer.as_ref(), dialect.as_ref());
-        match score {
+        match wanted.score {
             ScoreKind::Fits => {
                 let asked = skills
                     .iter()
-                    .map(|skill| self.fit(scorer, dialect, (query, repeatable), skill));
+                    .map(|skill| self.fit((scorer, dialect), query, skill, wanted));
                 try_join_all(asked).await
             }
             _ => {
-                self.text_scores((scorer, dialect), query, skills, (score, repeatable))
+                self.text_scores((scorer, dialect), query, skills, wanted)
                     .await
             }
         }
@@ -57,12 +66,12 @@ impl Performer {
         (scorer, dialect): (&dyn Scorer, &dyn Dialect),
         query: &str,
         skills: &[Skill],
-        (score, repeatable): (ScoreKind, bool),
+        wanted: Wanted,
     ) -> Result<Vec<SkillScores>> {
         let texts: Vec<String> = skills.iter().map(|s| dialect.skill_text(s)).collect();
         let behind = |query: String| {
             let mut request = self.score_request(dialect.score_prompt(&query), texts.clone());
-            request.repeatable = repeatable;
+            request.repeatable = wanted.repeatable;
             async move { scorer.score(&request).await }
         };
         let conditional = with_shorter_query(query, behind).await?;
@@ -71,8 +80,8 @@ impl Performer {
         }
         let mut scores = Vec::with_capacity(skills.len());
         for ((skill, text), conditional) in skills.iter().zip(texts).zip(&conditional) {
-            let unconditional = match score {
-                ScoreKind::Pmi => Some(self.alone((scorer, dialect), text, repeatable).await?),
+            let unconditional = match wanted.score {
+                ScoreKind::Pmi => Some(self.alone((scorer, dialect), text, wanted).await?),
                 _ => None,
             };
             scores.push(SkillScores {
@@ -89,10 +98,10 @@ impl Performer {
     /// not kept.
     async fn fit(
         &self,
-        scorer: &dyn Scorer,
-        dialect: &dyn Dialect,
-        (query, repeatable): (&str, bool),
+        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
+        query: &str,
         skill: &Skill,
+        wanted: Wanted,
     ) -> Result<SkillScores> {
         let text = dialect.skill_text(skill);
         let behind = |query: String| {
@@ -101,7 +110,7 @@ impl Performer {
                 let question = question?;
                 let answers = vec![question.fits, question.does_not];
                 let mut request = self.score_request(question.prompt, answers);
-                request.repeatable = repeatable;
+                request.repeatable = wanted.repeatable;
                 scorer.score(&request).await
             }
         };
@@ -127,15 +136,15 @@ impl Performer {
         &self,
         (scorer, dialect): (&dyn Scorer, &dyn Dialect),
         text: String,
-        repeatable: bool,
+        wanted: Wanted,
     ) -> Result<Total> {
-        let key = (scorer.weights(None), text.clone(), repeatable);
+        let key = (scorer.weights(None), text.clone(), wanted.repeatable);
         let known = self.unconditional.lock().get(&key).copied();
         if let Some(total) = known {
             return Ok(total);
         }
         let mut request = self.score_request(dialect.score_prompt(""), vec![text]);
-        request.repeatable = repeatable;
+        request.repeatable = wanted.repeatable;
         let scores = scorer.score(&request).await?;
         let [scores] = scores.as_slice() else {
             return Err(other_number());
@@ -239,7 +248,8 @@ mod tests {
         let performer = Performer::new(Arc::new(backends), Limits::default());
         let query = "open the door ".repeat(words / 3);
         let skills = [sample::skill("brew"), sample::skill("unseal")];
-        block_on(performer.score(&query, &skills, (score, false)))
+        let repeatable = false;
+        block_on(performer.score(&query, &skills, Wanted { score, repeatable }))
     }
 
     #[test]
@@ -268,9 +278,12 @@ mod tests {
             backends: Arc::new(backends),
             ..session.clone()
         };
-        let scores =
-            block_on(performer.score("brew", &[sample::skill("brew")], (ScoreKind::Pmi, false)))
-                .unwrap();
+        let wanted = Wanted {
+            score: ScoreKind::Pmi,
+            repeatable: false,
+        };
+        let skills = [sample::skill("brew")];
+        let scores = block_on(performer.score("brew", &skills, wanted)).unwrap();
         let (with, without) = (scores[0].conditional, scores[0].unconditional);
         let (with, without) = (with.unwrap(), without.unwrap());
         (with.sum - without.sum) / with.tokens as f64

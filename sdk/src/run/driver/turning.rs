@@ -47,8 +47,8 @@ struct Given {
     query: Option<TurnQuery>,
     /// The injection of the latest turn.
     latest: Injection,
-    /// Whether a selection failed: the injection of the latest turn then stays to the end of the attempt.
-    is_stuck: bool,
+    /// Why a selection failed: the injection of the latest turn then stays to the end of the attempt.
+    undecided: Option<Error>,
     /// Every skill that was in a prompt, in order of first appearance.
     all: Injection,
     exposures: Vec<Exposure>,
@@ -76,6 +76,18 @@ impl Given {
             }
         }
     }
+}
+
+/// The skills that an attempt had, over all its turns.
+pub(crate) struct AllGiven {
+    /// Every skill that was in a prompt.
+    pub(crate) injection: Injection,
+    /// The skills that never fit into one.
+    pub(crate) left_out: Vec<LeftOut>,
+    /// The exposures of the skills in prompts.
+    pub(crate) exposures: Vec<Exposure>,
+    /// Why the skills of a later turn could not be chosen.
+    pub(crate) undecided: Option<Error>,
 }
 
 /// How the skills of a turn are obtained.
@@ -109,13 +121,18 @@ impl Turning {
         &self.first
     }
 
-    /// Every skill that was in a prompt, the skills that never fit into one, and the exposures of the skills in prompts.
-    pub(crate) fn given(&self) -> (Injection, Vec<LeftOut>, Vec<Exposure>) {
+    /// What the attempt was given.
+    pub(crate) fn given(&self) -> AllGiven {
         let given = self.lock();
         let mut left_out = given.left_out.clone();
         // A skill that was left out of one turn and injected in another counts as injected.
         left_out.retain(|one| !given.all.skills.iter().any(|had| had.skill == one.skill));
-        (given.all.clone(), left_out, given.exposures.clone())
+        AllGiven {
+            injection: given.all.clone(),
+            left_out,
+            exposures: given.exposures.clone(),
+            undecided: given.undecided.clone(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Given> {
@@ -136,7 +153,7 @@ impl Turning {
         };
         let query = turn_query(&self.task, context.observation, context.steps, redact);
         let given = self.lock();
-        match given.is_stuck || given.query.as_ref() == Some(&query) {
+        match given.undecided.is_some() || given.query.as_ref() == Some(&query) {
             true => Next::Same(given.latest.clone()),
             false => Next::Select(query),
         }
@@ -168,7 +185,7 @@ impl Turning {
             Err(error) => {
                 tracing::warn!(%error, turn, "the skills of the turn before stay");
                 let mut given = self.lock();
-                given.is_stuck = true;
+                given.undecided = Some(error);
                 return Ok(given.latest.clone());
             }
         };

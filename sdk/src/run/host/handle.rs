@@ -157,6 +157,11 @@ impl AttemptHandle {
         self.steps.push(step);
     }
 
+    /// The steps recorded so far.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
     /// A prompt for the agent's model: each skill of the first turn as `SKILL:` and its text, then the task's instruction
     /// (ARISE C.4). A line of the instruction that looks like the start of a skill is quoted.
     pub fn prompt(&self) -> String {
@@ -202,16 +207,17 @@ impl AttemptHandle {
     ) -> Result<Option<TaskReport>> {
         let outcome = outcome.into();
         let mut verdict = outcome.as_ref().map(verdict_of).transpose()?;
-        let (injection, left_out, exposures) = self.turning.given();
+        let given = self.turning.given();
         let trajectory = Trajectory {
             schema: Trajectory::SCHEMA,
             attempt: self.need.attempt.clone(),
             task: self.need.task.id.clone(),
             seed: self.need.seed,
             steps: std::mem::take(&mut self.steps),
-            exposures,
-            injection,
-            left_out,
+            exposures: given.exposures,
+            injection: given.injection,
+            left_out: given.left_out,
+            undecided: given.undecided,
             unread: None,
             compaction: crate::domain::Compaction::NONE,
             outcome,

@@ -3,7 +3,7 @@
 use super::journeyman::Journeyman;
 use crate::{
     contract::SkillStore,
-    domain::LibraryChange,
+    domain::{Committed, LibraryChange},
     error::{Error, ErrorKind, Result},
     id::Revision,
     library::{Applied, FoundRun, RunFilter, SkillLibrary},
@@ -36,13 +36,7 @@ impl Retirement {
         let committed = store.load().await?.committed;
         let runs = filter.runs(&committed);
         if runs.is_empty() {
-            return Err(Error::new(
-                ErrorKind::NotFound,
-                "Retirement::plan",
-                "no run that is not taken back yet has made such a commit",
-            )
-            .with("runs", format!("{filter:?}"))
-            .hint("`Committed::cause` of the store's commits has the runs, tasks and times; `journeyman skill log` shows them"));
+            return Err(nothing_found(filter, &committed));
         }
         let mut planned = Self {
             runs,
@@ -69,6 +63,24 @@ impl Retirement {
             reason: reason.to_owned(),
         })
         .collect()
+    }
+}
+
+/// Why there is nothing to take back.
+fn nothing_found(filter: &RunFilter, committed: &[Committed]) -> Error {
+    let error = Error::new(
+        ErrorKind::NotFound,
+        "Retirement::plan",
+        "no run that is not taken back yet has made such a commit",
+    )
+    .with("runs", format!("{filter:?}"))
+    .hint("`journeyman skill log` shows the runs that made commits, with their tasks and times; so does `Committed::cause`");
+    let undated = |one: &&Committed| one.cause.run.is_some() && one.cause.at.is_none();
+    match committed.iter().filter(undated).count() {
+        undated if filter.since.is_some() && undated > 0 => {
+            error.with("commits_without_a_time", undated)
+        }
+        _ => error,
     }
 }
 

@@ -46,6 +46,7 @@ pub(crate) fn rollout<'a>(
         usage: crate::domain::Usage::default(),
         end: None,
         unread: None,
+        undecided: None,
         error: None,
         compaction: Compaction::NONE,
     };
@@ -71,6 +72,7 @@ pub(crate) fn rollout<'a>(
     report.compaction = trajectory.compaction;
     report.end = Some(trajectory.end.clone());
     let unread = trajectory.unread.as_ref();
+    report.undecided.clone_from(&trajectory.undecided);
     report.unread = unread.map(|unread| shown(&unread.transcript));
     match verdict {
         Some(Ok(verdict)) => {

@@ -191,6 +191,20 @@ impl Row {
         self.set.iter().any(|set| set.0 == version && set.3 == by)
     }
 
+    /// Marks the earlier ones of these versions as taken back.
+    fn mark(&mut self, bad: &BTreeSet<SkillRef>, run: &RunId) {
+        let (_, before) = self.versions.split_last().unwrap();
+        let taken = before.iter().filter(|made| {
+            let is_bad = bad.contains(&reference(&self.id, made.version));
+            is_bad && !self.is_marked(made.version, run)
+        });
+        let by = By::Retired(run.clone());
+        let marks: Vec<Set> = taken
+            .map(|made| (made.version, made.state, State::Disabled, by.clone()))
+            .collect();
+        self.set.extend(marks);
+    }
+
     /// Gives the current version what set the state of one of two others, if it has that state.
     fn carry(&mut self, from: [u64; 2]) {
         for number in from {
@@ -527,6 +541,7 @@ impl Reference {
                 });
                 row.credits = 0;
                 row.carry(from);
+                row.mark(&bad, run);
             } else {
                 Self::set(row, State::Disabled, by);
                 disabled.insert(row.id.clone());
@@ -556,6 +571,7 @@ impl Reference {
                 self.bring_back(id, good, held);
                 let from = [row.version(), good.version];
                 self.row(id).unwrap().carry(from);
+                self.row(id).unwrap().mark(&bad, run);
                 if let Some((_, _, from)) = &mut self.row(id).unwrap().merged
                     && held
                 {
