@@ -24,6 +24,7 @@ mod selection;
 mod skill;
 mod skill_name;
 mod skill_use;
+mod step_note;
 mod subgoal;
 mod task;
 mod tier_policy;
@@ -58,13 +59,14 @@ pub use skill::{Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillRef, St
 pub use skill_name::SkillName;
 pub(crate) use skill_name::latin_words;
 pub use skill_use::SkillUse;
+pub use step_note::StepNote;
 pub use subgoal::{Segmentation, Subgoal, SubgoalRef, SubgoalScore};
 pub use task::Task;
 pub use tier_policy::TierPolicy;
 pub use trajectory::{
     Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, LeftOut, Observation,
-    Outcome, Sampling, Source, Step, StepNote, StepResult, TokenId, ToolCall, ToolDefinition,
-    Trajectory, Transition, Trust, UnreadTurn,
+    Outcome, Sampling, Source, Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory,
+    Transition, Trust, UnreadTurn,
 };
 pub use turn_query::TurnQuery;
 pub use usage::Usage;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compaction, ObservationKind, SkillRef, SkillUse, Usage, skill_use};
+use super::{Compaction, ObservationKind, SkillRef, SkillUse, StepNote, Usage, skill_use};
 use crate::{
     error::Error,
     id::{AttemptId, ModelId, Seed, TaskId},
@@ -189,26 +189,6 @@ pub struct Step {
     /// What was passed over in the agent's words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<StepNote>,
-}
-
-/// Something in an agent's words that was passed over, so that the step could be taken.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepNote {
-    /// The words cite a skill that did not stand in the prompt.
-    AbsentSkillCited,
-    /// A first answer could not be read as an action, and the model was asked again.
-    AskedAgain,
-}
-
-impl fmt::Display for StepNote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::AbsentSkillCited => "the answer cites a skill that is not there",
-            Self::AskedAgain => "an answer that could not be read was asked for again",
-        })
-    }
 }
 
 /// The last turn of an attempt, if its text could not be read as an action ([`EndReason::Unreadable`]). It is no step, but it

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    BankSelector, Candidates, SelectPolicy, WithoutCategory,
+    BankSelector, Candidates, GatePolicy, SelectPolicy, WithoutCategory,
     gate::{Gated, gated, is_any_near},
 };
 use crate::{
@@ -190,6 +190,45 @@ fn candidates(general: &[&Skill], similar: &[Candidate]) -> Vec<Candidate> {
     general.chain(similar.iter().cloned()).collect()
 }
 
+/// How skills did at a gate.
+struct Tested {
+    result: Result<Gated>,
+    near_tie: bool,
+    /// Why a near tie could not be scored again.
+    unsettled: Option<String>,
+}
+
+/// Tests each skill by itself. As behind any gate, a near tie is decided alike each time where something is evaluated.
+async fn test(
+    ask: &mut Ask,
+    context: &Context<'_>,
+    policy: &GatePolicy,
+    query: &TurnQuery,
+    skills: Vec<Skill>,
+) -> Tested {
+    let mut tested = Tested {
+        result: Ok(Gated::default()),
+        near_tie: false,
+        unsettled: None,
+    };
+    if skills.is_empty() {
+        return tested;
+    }
+    let text = || query.text.clone();
+    let scores = ask.score(text(), skills.clone(), policy.score).await;
+    tested.result = scores.and_then(|scores| gated(policy, &scores));
+    let near = |gated: &Gated| is_any_near(policy, &gated.scored);
+    tested.near_tie = context.mode == Mode::Evaluate && tested.result.as_ref().is_ok_and(near);
+    if tested.near_tie {
+        let scores = ask.score_repeatably(text(), skills, policy.score).await;
+        match scores.and_then(|scores| gated(policy, &scores)) {
+            Ok(gated) => tested.result = Ok(gated),
+            Err(error) => tested.unsettled = Some(error.to_string()),
+        }
+    }
+    tested
+}
+
 /// The chosen skills that pass the bank's gate, if it has one.
 async fn passed(
     ask: &mut Ask,
@@ -211,25 +250,11 @@ async fn passed(
     };
     let tested = chosen.iter().filter(|one| !is_exempt(one));
     let tested: Vec<Skill> = tested.filter_map(skill).cloned().collect();
-    let (mut result, mut near_tie) = (Ok(Gated::default()), false);
-    let mut unsettled = None;
-    if !tested.is_empty() {
-        let score = gate.policy.score;
-        let scores = ask.score(query.text.clone(), tested.clone(), score).await;
-        result = scores.and_then(|scores| gated(&gate.policy, &scores));
-        // As behind any gate, a near tie is decided alike each time.
-        let near = |gated: &Gated| is_any_near(&gate.policy, &gated.scored);
-        near_tie = context.mode == Mode::Evaluate && result.as_ref().is_ok_and(near);
-        if near_tie {
-            let scores = ask
-                .score_repeatably(query.text.clone(), tested, score)
-                .await;
-            match scores.and_then(|scores| gated(&gate.policy, &scores)) {
-                Ok(gated) => result = Ok(gated),
-                Err(error) => unsettled = Some(error.to_string()),
-            }
-        }
-    }
+    let Tested {
+        result,
+        near_tie,
+        unsettled,
+    } = test(ask, context, &gate.policy, query, tested).await;
     let (
         Gated {
             scored,

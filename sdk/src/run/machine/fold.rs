@@ -57,23 +57,7 @@ pub(crate) fn rollout<'a>(
             return unmade(report);
         }
     };
-    // Later turns may have had other skills than the selection for the attempt.
-    let given = trajectory.injection.skills.iter().map(|had| &had.skill);
-    for skill in given {
-        if !report.injected.contains(skill) {
-            report.injected.push(skill.clone());
-        }
-    }
-    let left_out = |skill: &SkillRef| trajectory.left_out.iter().any(|one| one.skill == *skill);
-    report.injected.retain(|skill| !left_out(skill));
-    report.used = SkillUse::of_any(trajectory.exposures.iter().map(|exposure| exposure.used));
-    report.steps = u32::try_from(trajectory.steps.len()).unwrap_or(u32::MAX);
-    report.usage = trajectory.usage;
-    report.compaction = trajectory.compaction;
-    report.end = Some(trajectory.end.clone());
-    let unread = trajectory.unread.as_ref();
-    report.undecided.clone_from(&trajectory.undecided);
-    report.unread = unread.map(|unread| shown(&unread.transcript));
+    tell_made(&mut report, trajectory);
     match verdict {
         Some(Ok(verdict)) => {
             report.success = verdict.success();
@@ -94,6 +78,27 @@ pub(crate) fn rollout<'a>(
         trajectory: Some(trajectory),
         verdict: verdict.and_then(|verdict| verdict.as_ref().ok()),
     }
+}
+
+/// What an attempt was given, and how it went.
+fn tell_made(report: &mut AttemptReport, trajectory: &Trajectory) {
+    // Later turns may have had other skills than the selection for the attempt.
+    let given = trajectory.injection.skills.iter().map(|had| &had.skill);
+    for skill in given {
+        if !report.injected.contains(skill) {
+            report.injected.push(skill.clone());
+        }
+    }
+    let left_out = |skill: &SkillRef| trajectory.left_out.iter().any(|one| one.skill == *skill);
+    report.injected.retain(|skill| !left_out(skill));
+    report.used = SkillUse::of_any(trajectory.exposures.iter().map(|exposure| exposure.used));
+    report.steps = u32::try_from(trajectory.steps.len()).unwrap_or(u32::MAX);
+    report.usage = trajectory.usage;
+    report.compaction = trajectory.compaction;
+    report.end = Some(trajectory.end.clone());
+    report.undecided.clone_from(&trajectory.undecided);
+    let unread = trajectory.unread.as_ref();
+    report.unread = unread.map(|unread| shown(&unread.transcript));
 }
 
 /// A rollout without trajectory and verdict: it could not be made, or was ended by a part's fault or for want of context, and
