@@ -18,10 +18,6 @@ pub struct Selection {
     /// What kept a part of the decision from being made, where the rest stands: a bank's general skills do without a scorer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<NothingReason>,
-    /// Whether the noise of the scores could have turned it, so that the candidates were scored again, each time alike
-    /// ([`ScoreRequest::repeatable`](crate::contract::ScoreRequest)). Only in evaluation.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub near_tie: bool,
     /// Where no candidate was found: skills of the library that were not looked at for their state, the first few by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<HeldBack>,
@@ -44,7 +40,6 @@ impl Selection {
             score: None,
             candidates: Vec::new(),
             failed: None,
-            near_tie: false,
             held_back: Vec::new(),
         }
     }
@@ -204,9 +199,6 @@ impl fmt::Display for Selection {
                 .map(|one| format!("{} ({})", one.name, one.state))
                 .collect();
             write!(f, "; not offered: {}", held.join(", "))?;
-        }
-        if self.near_tie {
-            f.write_str("; a near tie, scored again by itself")?;
         }
         if let Some(failed) = &self.failed {
             write!(f, "; of the others nothing is known: {failed}")?;

@@ -33,9 +33,6 @@ pub enum Question {
         skills: Arc<[Skill]>,
         /// The score that they are for.
         score: ScoreKind,
-        /// Whether the answer has to be the same each time ([`ScoreRequest::repeatable`](crate::contract::ScoreRequest)).
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        repeatable: bool,
     },
     /// An attempt at a task. Only the run itself asks this.
     #[non_exhaustive]
@@ -104,14 +101,9 @@ impl Dialogue for Questions {
                 query,
                 skills,
                 score,
-                repeatable,
             } => {
                 let skills: Vec<_> = skills.iter().map(Skill::reference).collect();
-                let name = match repeatable {
-                    true => "score, repeatable",
-                    false => "score",
-                };
-                serde_json::to_vec(&(name, query, skills, score))
+                serde_json::to_vec(&("score", query, skills, score))
             }
             question => serde_json::to_vec(question),
         }
@@ -167,28 +159,7 @@ impl Ask {
             query,
             skills: skills.into(),
             score,
-            repeatable: false,
         };
-        self.scored(question).await
-    }
-
-    /// [`score`](Self::score), by an answer that is the same each time.
-    pub(crate) async fn score_repeatably(
-        &mut self,
-        query: String,
-        skills: Vec<Skill>,
-        score: ScoreKind,
-    ) -> Result<Vec<SkillScores>> {
-        let question = Question::Score {
-            query,
-            skills: skills.into(),
-            score,
-            repeatable: true,
-        };
-        self.scored(question).await
-    }
-
-    async fn scored(&mut self, question: Question) -> Result<Vec<SkillScores>> {
         match self.one(question).await {
             Answer::Scored(scores) => scores,
             _ => Err(other_answer()),
@@ -351,7 +322,6 @@ mod tests {
                 query: query.to_owned(),
                 skills: Arc::from([skill]),
                 score,
-                repeatable: false,
             })
             .unwrap()
         };

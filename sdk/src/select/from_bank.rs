@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    BankSelector, Candidates, GatePolicy, SelectPolicy, WithoutCategory,
-    gate::{Gated, gated, is_any_near},
+    BankSelector, Candidates, SelectPolicy, WithoutCategory,
+    gate::{Gated, gated},
 };
 use crate::{
     domain::{
-        Candidate, Decision, Mode, NothingReason, Query, Scope, Selection, Skill, SkillRef,
-        TurnQuery,
+        Candidate, Decision, NothingReason, Query, Scope, Selection, Skill, SkillRef, TurnQuery,
     },
     error::Result,
     id::SkillId,
@@ -190,45 +189,6 @@ fn candidates(general: &[&Skill], similar: &[Candidate]) -> Vec<Candidate> {
     general.chain(similar.iter().cloned()).collect()
 }
 
-/// How skills did at a gate.
-struct Tested {
-    result: Result<Gated>,
-    near_tie: bool,
-    /// Why a near tie could not be scored again.
-    unsettled: Option<String>,
-}
-
-/// Tests each skill by itself. As behind any gate, a near tie is decided alike each time where something is evaluated.
-async fn test(
-    ask: &mut Ask,
-    context: &Context<'_>,
-    policy: &GatePolicy,
-    query: &TurnQuery,
-    skills: Vec<Skill>,
-) -> Tested {
-    let mut tested = Tested {
-        result: Ok(Gated::default()),
-        near_tie: false,
-        unsettled: None,
-    };
-    if skills.is_empty() {
-        return tested;
-    }
-    let text = || query.text.clone();
-    let scores = ask.score(text(), skills.clone(), policy.score).await;
-    tested.result = scores.and_then(|scores| gated(policy, &scores));
-    let near = |gated: &Gated| is_any_near(policy, &gated.scored);
-    tested.near_tie = context.mode == Mode::Evaluate && tested.result.as_ref().is_ok_and(near);
-    if tested.near_tie {
-        let scores = ask.score_repeatably(text(), skills, policy.score).await;
-        match scores.and_then(|scores| gated(policy, &scores)) {
-            Ok(gated) => tested.result = Ok(gated),
-            Err(error) => tested.unsettled = Some(error.to_string()),
-        }
-    }
-    tested
-}
-
 /// The chosen skills that pass the bank's gate, if it has one.
 async fn passed(
     ask: &mut Ask,
@@ -250,11 +210,11 @@ async fn passed(
     };
     let tested = chosen.iter().filter(|one| !is_exempt(one));
     let tested: Vec<Skill> = tested.filter_map(skill).cloned().collect();
-    let Tested {
-        result,
-        near_tie,
-        unsettled,
-    } = test(ask, context, &gate.policy, query, tested).await;
+    let mut result = Ok(Gated::default());
+    if !tested.is_empty() {
+        let scores = ask.score(query.text.clone(), tested, gate.policy.score);
+        result = scores.await.and_then(|scores| gated(&gate.policy, &scores));
+    }
     let (
         Gated {
             scored,
@@ -263,7 +223,7 @@ async fn passed(
         },
         failed,
     ) = match result {
-        Ok(gated) => (gated, unsettled),
+        Ok(gated) => (gated, None),
         Err(error) => (Gated::default(), Some(error.to_string())),
     };
     let passing: BTreeSet<SkillRef> = passing.into_iter().collect();
@@ -285,7 +245,6 @@ async fn passed(
         score: Some(gate.policy.score),
         candidates: scored,
         failed,
-        near_tie,
         held_back: Vec::new(),
     }
 }

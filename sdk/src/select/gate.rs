@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::GatePolicy;
 use crate::{
     contract::SkillScores,
-    domain::{Decision, Mode, NothingReason, ScoreKind, Scored, Selection, SkillRef},
+    domain::{Decision, Mode, NothingReason, Scored, Selection, SkillRef},
     error::{Error, Result},
     id::Seed,
 };
@@ -51,52 +51,6 @@ pub fn decide(
         candidates,
         ..Selection::nothing(NothingReason::NoCandidates)
     })
-}
-
-/// By how much a score may differ from one time to the next, in its unit: a local model adds up numbers in another order when
-/// other requests share its batches. Assumed: the figure of `second-hour` that holds it against SmolLM2 was not run yet.
-fn noise(score: ScoreKind) -> f64 {
-    match score {
-        ScoreKind::Sum | ScoreKind::Pmi | ScoreKind::Fits => 0.5,
-        ScoreKind::Mean => 0.02,
-    }
-}
-
-/// Whether the noise of the scores could turn the decision. `candidates` are the best first.
-pub(super) fn is_near(policy: &GatePolicy, candidates: &[Scored]) -> bool {
-    let Some((best, others)) = candidates.split_first() else {
-        return false;
-    };
-    let noise = noise(policy.score);
-    // The tests with the best score shifted by so much, and the others the other way.
-    let passes = |shift: f64| {
-        let share =
-            |one: &Scored| ((one.value - best.value - 2.0 * shift) / policy.temperature).exp();
-        let probability = 1.0 / (1.0 + others.iter().map(share).sum::<f64>());
-        passes(policy, best, (shift, probability))
-    };
-    let second = others.first();
-    let is_first = second.is_none_or(|second| best.value - second.value >= 2.0 * noise);
-    passes(noise) && !(passes(-noise) && is_first)
-}
-
-/// The same where each candidate is tested by itself.
-pub(super) fn is_any_near(policy: &GatePolicy, candidates: &[Scored]) -> bool {
-    let noise = noise(policy.score);
-    candidates.iter().any(|one| {
-        let passes = |shift: f64| passes(policy, one, (shift, one.probability));
-        passes(noise) != passes(-noise)
-    })
-}
-
-/// Whether a candidate passes the tests with its score shifted by so much, and with such a probability.
-fn passes(policy: &GatePolicy, one: &Scored, (shift, probability): (f64, f64)) -> bool {
-    let shifted = Scored {
-        value: one.value + shift,
-        probability,
-        skill: one.skill.clone(),
-    };
-    refusal(policy, &shifted).is_none()
 }
 
 /// The candidates that pass a policy's tests, each by itself.

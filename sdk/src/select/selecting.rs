@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, SelectPer, SelectPolicy, Selector, from_bank, gate::is_near};
+use super::{Candidates, SelectPer, SelectPolicy, Selector, from_bank};
 use crate::{
     contract::{Embedding, SkillScores},
     domain::{
@@ -152,21 +152,9 @@ async fn among_offered(
     let skills: Vec<Skill> = skills.map(|entry| entry.skill.clone()).collect();
     let scores = match policy.selector.score() {
         None => Ok(Vec::new()),
-        Some(score) => ask.score(query.text.clone(), skills.clone(), score).await,
+        Some(score) => ask.score(query.text.clone(), skills, score).await,
     };
-    let mut chosen = scores.and_then(|scores| choose(context, policy, seed, &candidates, &scores));
-    // What is evaluated is decided alike each time: a near tie does not depend on what shares the model's batches.
-    if let (Mode::Evaluate, Selector::Gate(gate), Ok(selections)) =
-        (context.mode, &policy.selector, &chosen)
-        && let Some(first) = selections.first()
-        && is_near(gate, &first.candidates)
-    {
-        let again = ask
-            .score_repeatably(query.text.clone(), skills, gate.score)
-            .await;
-        let again = again.and_then(|scores| choose(context, policy, seed, &candidates, &scores));
-        chosen = Ok(settled(again, selections));
-    }
+    let chosen = scores.and_then(|scores| choose(context, policy, seed, &candidates, &scores));
     match chosen {
         Ok(selections) => Selected {
             candidates,
@@ -178,22 +166,6 @@ async fn among_offered(
             NothingReason::ScorerUnavailable(error.to_string()),
         ),
     }
-}
-
-/// The decisions on a near tie: by the repeatable scores, or as they were, with what kept these from coming.
-fn settled(again: Result<Vec<Selection>>, before: &[Selection]) -> Vec<Selection> {
-    let (mut selections, failed) = match again {
-        Ok(selections) => (selections, None),
-        Err(error) => {
-            let failed = NothingReason::ScorerUnavailable(error.to_string());
-            (before.to_vec(), Some(failed))
-        }
-    };
-    for selection in &mut selections {
-        selection.near_tie = true;
-        selection.failed.clone_from(&failed);
-    }
-    selections
 }
 
 /// The candidates: the whole cache, or what the retriever finds, ranked.

@@ -33,8 +33,8 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     undo::record(figures)?;
     live::record(figures)?;
     doubles::record(figures)?;
-    shops::record(figures)?;
     repeats::record(figures)?;
+    shops::record(figures)?;
     let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
     let seed = figures.options().seed.0.to_string();
     let silence: f64 = figures.once("the quickstart, for its silence", || {

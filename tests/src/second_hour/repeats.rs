@@ -38,10 +38,9 @@ const TASKS: u64 = 9;
 struct Repeated {
     decisions: usize,
     differ: usize,
-    near: usize,
     injected: usize,
     undecided: usize,
-    /// The largest difference of a score of one task and skill between two repeats, in nats, of decisions that are no near tie.
+    /// The largest difference of a score of one task and skill between two repeats, in nats.
     noise: f64,
 }
 
@@ -64,11 +63,6 @@ pub(super) fn record(figures: &mut Figures<'_>) -> Outcome {
         "ten frozen evaluations beside load, SmolLM2: decisions that were not made",
         found.undecided as f64,
         Bound::AtMost(0.0),
-    );
-    figures.record(
-        "ten frozen evaluations beside load, SmolLM2: near ties, %",
-        100.0 * found.near as f64 / found.decisions as f64,
-        Bound::None,
     );
     figures.record(
         "ten frozen evaluations beside load, SmolLM2: skills given, %",
@@ -118,7 +112,6 @@ fn compared(reports: &[RunReport]) -> Repeated {
     let mut found = Repeated {
         decisions: 0,
         differ: 0,
-        near: 0,
         injected: 0,
         undecided: 0,
         noise: 0.0,
@@ -129,14 +122,13 @@ fn compared(reports: &[RunReport]) -> Repeated {
         for selection in &task.selections {
             let id = task.task.to_string();
             found.decisions += 1;
-            found.near += usize::from(selection.near_tie);
             found.injected += usize::from(selection.skill().is_some());
             found.undecided += usize::from(selection.fault().is_some());
             let known = first
                 .entry(id.clone())
                 .or_insert_with(|| plain(&selection.decision));
             found.differ += usize::from(*known != plain(&selection.decision));
-            for scored in selection.candidates.iter().filter(|_| !selection.near_tie) {
+            for scored in &selection.candidates {
                 let key = (id.clone(), scored.skill.to_string());
                 let range = ranges.entry(key).or_insert((scored.value, scored.value));
                 *range = (range.0.min(scored.value), range.1.max(scored.value));

@@ -52,12 +52,12 @@ pub(crate) fn need(
             query,
             skills,
             score,
-            repeatable,
         } => Need::Score {
             query: query.clone(),
             skills: skills.clone(),
             score: *score,
-            repeatable: *repeatable,
+            // What is evaluated is decided alike each time, whatever shares the model's batches.
+            repeatable: context.mode == Mode::Evaluate,
         },
         Question::Attempt {
             task,

@@ -191,7 +191,6 @@ fn a_selection_says_what_was_decided_and_why() {
             probability: 1.0,
         }],
         failed: None,
-        near_tie: false,
         held_back: Vec::new(),
     };
     assert_eq!(
