@@ -132,11 +132,24 @@ impl Anchors {
             return false;
         }
         let in_common = !self.numbers.is_empty() || names().chain(terms.iter()).any(both_have);
-        // The order of names of one word, such as parameters, means nothing.
-        let compound = names().filter(|name| name.len() > 1);
-        let ordered: BTreeSet<&Name> = compound.chain(&terms.tools).collect();
+        let ordered = self.ordered_names(other, terms);
         let order = self.order(&ordered, other);
         in_common && order.is_some() && order == other.order(&ordered, self)
+    }
+
+    /// How many tools both texts name, and compound names, which are those of tools mostly.
+    pub(crate) fn calls_in_common(&self, other: &Self, terms: &Terms) -> usize {
+        let names = self.ordered_names(other, terms).into_iter();
+        names
+            .filter(|name| self.has(name) && other.has(name))
+            .count()
+    }
+
+    /// The names whose order counts. That of names of one word, such as parameters, means nothing.
+    fn ordered_names<'a>(&'a self, other: &'a Self, terms: &'a Terms) -> BTreeSet<&'a Name> {
+        let names = self.names.iter().chain(&other.names);
+        let compound = names.filter(|name| name.len() > 1);
+        compound.chain(&terms.tools).collect()
     }
 
     /// The words that a text must have to agree with this one.

@@ -309,8 +309,8 @@ impl Placing<'_> {
 }
 
 /// How alike a draft has to be to a skill that a person took out of use, so that it counts as that skill. Two texts that call the
-/// same tools in the same order need a cosine of 0.2 here, and of 0.35 among skills in use ([`Identity::MEANING`]): a refused
-/// draft is reported, but nobody would notice a skill that came back.
+/// same tool need a cosine of 0.2 here, and of 0.35 among skills in use ([`Identity::MEANING`]): a refused draft is reported, but
+/// nobody would notice a skill that came back.
 const OUT: Identity = Identity::Meaning { least: 0.2 };
 
 /// The skill that the host, or a person, took out of use and that means the same, whatever the identity of the recipe: what a
