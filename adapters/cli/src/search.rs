@@ -38,14 +38,13 @@ pub(crate) async fn search(root: &Path, search: &Search) -> Result<Answer> {
     };
     let found = find(&search.query, search.limit, offered).await?;
     let ids: Vec<SkillId> = found.iter().map(|one| one.skill.id.clone()).collect();
-    // BM25 sums over the query's words, so a query of one word gives that word's share.
+    // BM25 sums over the query's words, so a query of one word gives that word's share. Two words with a part in common both
+    // have its share.
     let mut shares: BTreeMap<SkillId, Vec<(String, f64)>> = BTreeMap::new();
     for text in words(&search.query) {
         for Candidate { skill, score } in find(&text, ids.len(), ids.clone()).await? {
-            shares
-                .entry(skill.id)
-                .or_default()
-                .push((text.clone(), score));
+            let of_skill = shares.entry(skill.id).or_default();
+            of_skill.push((text.clone(), score));
         }
     }
     let (mut rows, mut skills) = (Vec::new(), Vec::new());
@@ -90,13 +89,21 @@ pub(crate) async fn search(root: &Path, search: &Search) -> Result<Answer> {
     })
 }
 
-/// The query's different words, in order. One that the retriever splits further, such as a Chinese phrase, has one share.
+/// The query's different words, in order and as they are written: names of code stay whole, since the retriever splits them
+/// itself where the case changes. One that it splits further, such as a Chinese phrase, has one share.
 fn words(query: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let words = query.split(|c: char| !c.is_alphanumeric());
-    words
+    let is_between =
+        |c: char| c.is_whitespace() || (c.is_ascii_punctuation() && !is_within_names(c));
+    query
+        .split(is_between)
+        .map(|word| word.trim_matches(is_within_names))
         .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
+        .map(str::to_owned)
         .filter(|word| seen.insert(word.clone()))
         .collect()
+}
+
+fn is_within_names(c: char) -> bool {
+    matches!(c, '-' | '_' | '.')
 }

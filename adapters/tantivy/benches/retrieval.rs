@@ -95,7 +95,9 @@ impl Vocabulary {
         let word = |draw: &mut Draw| {
             let at = (draw.next() >> 11) as f64 / (1_u64 << 53) as f64 * all;
             let rank = self.cumulated.partition_point(|sum| *sum < at);
-            format!("w{rank:x}")
+            // Letters alone: a word with digits has parts, which raw tantivy does not know.
+            let digit = |at: usize| char::from(b'a' + (rank >> (4 * at) & 15) as u8);
+            (0..4).map(digit).collect::<String>()
         };
         let words: Vec<_> = (0..words).map(|_| word(draw)).collect();
         words.join(" ")

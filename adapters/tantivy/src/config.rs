@@ -50,7 +50,7 @@ pub struct Config {
     /// BM25's `b`, in [0, 1]: how strongly long texts are penalized. Default: 0.75.
     pub b: f64,
     /// Maximum number of different query words that are used, the first ones; it bounds the time of a query of any
-    /// size. Default: 1,024.
+    /// size. Parts of names and of texts without spaces count as words. Default: 1,024.
     pub max_query_words: usize,
 }
 

@@ -22,15 +22,26 @@
 //! refreshes, one rebuilt from the library and one that was merged therefore give the same scores, bit for bit.
 //!
 //! # Words
-//! A word is a run of letters and digits, in lower case; each Chinese or Japanese character is a word of its own. There
-//! is no stemming and there are no stop words: skills use exact names of tools and arguments, where a stemmer mostly
-//! conflates different names, and a frequent word has little weight by its inverse document frequency anyway.
+//! The same word is found however it was typed: words are compared in Unicode's form KC and without case. A name of code is
+//! a word as a whole and by its parts, whatever its style: `refresh token` finds `refreshToken`, and `createInvoiceDraft`
+//! finds `create_invoice_draft`. Latin and Greek words count without their accents too, Arabic ones without vowel marks and
+//! article.
+//!
+//! Chinese and Japanese, Thai, Lao, Khmer and Myanmar are written without spaces between words, so each two adjacent
+//! characters (for the last four, also each three letters) are words, as are those of Korean words, which particles follow.
+//! A segmenter with a dictionary would make fewer words, but cut one word in different ways in a skill and in a query.
+//!
+//! There is no stemming and there are no stop words: skills use exact names of tools and arguments, where a stemmer mostly
+//! conflates different names, and a frequent word has little weight by its inverse document frequency anyway. So the parts
+//! of a German compound are not found in it.
 
 mod best;
 mod bm25;
 mod config;
 mod convert;
+mod folded;
 mod home;
+mod identifier;
 mod mark;
 mod retriever;
 mod view;

@@ -12,6 +12,8 @@ use crate::words::words;
 const FORM: u32 = 3;
 /// A text whose words show a change in the splitting of text.
 const SAMPLE: &str = "Unseal-coffee, jar_2 (v1.0) don't ÉTÉ Straße İ 咖啡を淹れる カフェ 한국어 кофе عربي a\u{301} ½ \
+                      refreshToken parseHTTPResponse2 create_invoice_draft node.js ＡＢＣ ｶﾞ ﬁ résumé ёж Σίσυφος \
+                      서버를 물을 น้ำแข็ง ລາວ ខ្មែរ မြန်မာ हिन्दी الكِتاب إلى co\u{AD}op \
                       xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
 
 /// A mark with the parameters that the index was built with.
@@ -21,6 +23,8 @@ struct StoredMark {
     words: Vec<String>,
     /// The Unicode version, which determines letters and cases.
     unicode: (u8, u8, u8),
+    /// That of the forms in which words are compared.
+    forms: (u8, u8, u8),
     mark: IndexMark,
 }
 
@@ -30,6 +34,7 @@ impl StoredMark {
             form: FORM,
             words: words(SAMPLE),
             unicode: char::UNICODE_VERSION,
+            forms: unicode_normalization::UNICODE_VERSION,
             mark,
         }
     }
@@ -53,6 +58,10 @@ pub(crate) fn read(metas: &IndexMeta) -> Result<IndexMark, TantivyError> {
             false => Err(refused("the commit has no mark")),
         };
     };
+    of_payload(payload)
+}
+
+fn of_payload(payload: &str) -> Result<IndexMark, TantivyError> {
     let read = serde_json::from_str::<[StoredMark; 2]>(payload);
     let [first, second] = read.map_err(|_| refused("the commit's mark cannot be read"))?;
     if first != second || first != StoredMark::new(first.mark.clone()) {
@@ -65,4 +74,49 @@ pub(crate) fn read(metas: &IndexMeta) -> Result<IndexMark, TantivyError> {
 
 fn refused(what: &str) -> TantivyError {
     TantivyError::SchemaError(what.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn check(change: impl Fn(&mut Value), expect: bool) {
+        let text = payload(&IndexMark::default()).unwrap();
+        let mut stored: Value = serde_json::from_str(&text).unwrap();
+        stored.as_array_mut().unwrap().iter_mut().for_each(change);
+        assert_eq!(of_payload(&stored.to_string()).is_ok(), expect, "{stored}");
+    }
+
+    #[test]
+    fn an_index_of_other_words_is_refused() {
+        check(|_| {}, true);
+        check(|mark| mark["unicode"][0] = 9.into(), false);
+        // The form before had no parts of names, and no forms of Unicode.
+        check(
+            |mark| drop(mark.as_object_mut().unwrap().remove("forms")),
+            false,
+        );
+        let sample = words(SAMPLE);
+        for word in [
+            "refresh",
+            "http",
+            "createinvoicedraft",
+            "abc",
+            "ガ",
+            "resume",
+            "서버",
+            "물",
+            "แข็",
+            "ខ្មែ",
+            "كتاب",
+            "coop",
+        ] {
+            let at = sample.iter().position(|one| one == word);
+            let at = at.unwrap_or_else(|| panic!("{word}: {sample:?}"));
+            let without = |mark: &mut Value| drop(mark["words"].as_array_mut().unwrap().remove(at));
+            check(without, false);
+        }
+    }
 }
