@@ -15,7 +15,7 @@ use journeyman::{
     lint::{Rule, Severity},
     text::Redactor,
 };
-use journeyman_disk::{ArchiveLimits, LibraryReader, SkillFolder, read_offer};
+use journeyman_disk::{ArchiveLimits, LibraryReader, SkillFolder, is_misnamed_skill, read_offer};
 use serde_json::Value;
 
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
     reading::Reading,
     recognize::{recognized, text, unknown},
     take_in::{Target, source, take_in},
-    validate::{SKILL_MD, folder, lint_folder, skills_at},
+    validate::{SKILL_MD, folder, lint_folder, misnamed, skills_at},
 };
 
 pub(crate) async fn import(root: &Path, import: &Import) -> Result<Answer> {
@@ -108,6 +108,9 @@ fn folders(path: &Path, source: &Source, reading: &mut Reading) -> Result<()> {
         vec![parent(path)]
     } else {
         fs::metadata(path).map_err(|source| unreadable(IMPORT, path, source))?;
+        if is_misnamed_skill(path) {
+            return Err(misnamed(IMPORT, path));
+        }
         return Err(unknown(path, "a skill's file is named SKILL.md").hint("name a skill's folder"));
     };
     for skill in skills {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use journeyman::{Error, Result};
+use journeyman_disk::is_misnamed_skill;
 use serde_json::Value;
 
 use crate::{arguments::Format, files::unreadable, incoming::IMPORT, validate::SKILL_MD};
@@ -27,7 +28,8 @@ pub(crate) fn recognized(path: &Path) -> Result<Format> {
         }
         return Ok(Format::SkillFolder);
     }
-    if path.ends_with(SKILL_MD) {
+    // One by another name is a skill's file too: reading it says what its name should be.
+    if path.ends_with(SKILL_MD) || is_misnamed_skill(path) {
         return Ok(Format::SkillFolder);
     }
     if !data.is_file() {

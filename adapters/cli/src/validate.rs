@@ -12,7 +12,7 @@ use journeyman::{
     format::SkillMd,
     lint::{Finding, Report, Rule, Severity, lint},
 };
-use journeyman_disk::{SkillFolder, find_skills};
+use journeyman_disk::{SkillFolder, find_skills, is_misnamed_skill};
 use serde_json::{Value, json};
 
 use crate::{
@@ -81,8 +81,8 @@ pub(crate) fn finding_text(found: &Finding) -> String {
 }
 
 /// The skills of a path: a SKILL.md, a skill's folder, or the skills' folders below a folder ([`find_skills`]), links to such
-/// folders included, which reading refuses. A folder without any SKILL.md is given back too, so that reading it reports
-/// the fault.
+/// folders included, which reading refuses. A folder without any SKILL.md, or with one by another name, is given back too, so
+/// that reading it reports the fault.
 pub(crate) fn skills_at(operation: &'static str, path: &Path) -> Result<Vec<PathBuf>> {
     let data = fs::metadata(path).map_err(|source| unreadable(operation, path, source))?;
     if !data.is_dir() {
@@ -96,7 +96,9 @@ pub(crate) fn skills_at(operation: &'static str, path: &Path) -> Result<Vec<Path
     }
     let mut within = found.folders;
     within.extend(found.links);
+    within.extend(found.misnamed.iter().map(|file| parent(file)));
     within.sort_unstable();
+    within.dedup();
     // Reading the folder reports that it has no SKILL.md.
     Ok(if within.is_empty() {
         vec![path.to_owned()]
@@ -126,7 +128,21 @@ fn look(skill: &Path, is_named: bool) -> Result<Vec<Finding>> {
         .map_err(unread)?;
     let within = skill.ends_with(SKILL_MD).then(|| parent(skill));
     let name = within.and_then(|folder| name_of(&folder));
-    Ok(lint(&text, name.as_deref(), &BTreeMap::new()).findings)
+    let mut findings = lint(&text, name.as_deref(), &BTreeMap::new()).findings;
+    if is_misnamed_skill(skill) {
+        findings.insert(0, refused(&misnamed(VALIDATE, skill)));
+    }
+    Ok(findings)
+}
+
+/// The error for a file that is meant to be a skill's and has another name.
+pub(crate) fn misnamed(operation: &'static str, path: &Path) -> Error {
+    Error::invalid(
+        operation,
+        "a skill's file is named SKILL.md, in exactly this spelling",
+    )
+    .with("path", path.display())
+    .hint("rename the file to SKILL.md, then name it or its folder")
 }
 
 /// A skill's folder and its name. A path that a person names may be a link; one found within a folder may not (S7).

@@ -7,7 +7,10 @@ use std::{
 
 use journeyman::{Error, Result};
 
-use crate::{convert::file_failed, package::SKILL_MD};
+use crate::{
+    convert::file_failed,
+    package::{SKILL_MD, is_misnamed_skill},
+};
 
 const FIND: &str = "find_skills";
 
@@ -18,6 +21,9 @@ pub struct FoundSkills {
     pub folders: Vec<PathBuf>,
     /// Links to folders that have one. They are not followed.
     pub links: Vec<PathBuf>,
+    /// Files that are meant to be a SKILL.md and have another name, such as `skill.md`, in folders without one. Nothing reads
+    /// them until they are renamed.
+    pub misnamed: Vec<PathBuf>,
     /// Folders of Journeyman libraries. Their skills are not among the found ones.
     pub libraries: Vec<PathBuf>,
 }
@@ -34,7 +40,8 @@ impl FoundSkills {
 /// Finds the skills at a folder and below it: each folder with a SKILL.md is one skill.
 ///
 /// A skill's folder is not searched: what lies in it, a further SKILL.md too, is files of that skill
-/// ([`lint`](journeyman::lint::lint) tells of such a file). Links are not followed, and folders named `.git` are left out.
+/// ([`lint`](journeyman::lint::lint) tells of such a file). A folder whose SKILL.md has another name is searched, since it may
+/// be a collection with good skills. Links are not followed, and folders named `.git` are left out.
 ///
 /// ```
 /// use journeyman_disk::find_skills;
@@ -62,7 +69,12 @@ pub fn find_skills(folder: impl AsRef<Path>) -> Result<FoundSkills> {
         search.look(folder, 0)?;
     }
     let found = &mut search.found;
-    for list in [&mut found.folders, &mut found.links, &mut found.libraries] {
+    for list in [
+        &mut found.folders,
+        &mut found.links,
+        &mut found.misnamed,
+        &mut found.libraries,
+    ] {
         list.sort_unstable();
     }
     Ok(search.found)
@@ -92,7 +104,9 @@ impl Search {
                     folder,
                 ));
             }
-            if kind.is_symlink() && has_skill_md(&path) {
+            if !kind.is_dir() && is_misnamed_skill(&path) {
+                self.found.misnamed.push(path);
+            } else if kind.is_symlink() && has_skill_md(&path) {
                 self.found.links.push(path);
             } else if !kind.is_dir() || entry.file_name() == ".git" {
                 continue;
@@ -105,7 +119,8 @@ impl Search {
             } else {
                 self.look(&path, depth + 1)?;
             }
-            if self.found.folders.len() + self.found.links.len() > FoundSkills::MAX_SKILLS {
+            let found = [&self.found.folders, &self.found.links, &self.found.misnamed];
+            if found.map(Vec::len).iter().sum::<usize>() > FoundSkills::MAX_SKILLS {
                 return Err(too("there are more than 10,000 skills", folder));
             }
         }
@@ -156,6 +171,36 @@ mod tests {
             FoundSkills::default()
         );
         assert!(find_skills(root.join("absent")).is_err());
+    }
+
+    #[test]
+    fn a_skill_by_another_name_is_told_alone_and_beside_good_ones() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        let good = [skill(root, "good"), skill(root, "lower/inner")];
+        let misnamed = [
+            "kettle/Skill.md",
+            "lower/skill.md",
+            "many/pan/SKILL.MD",
+            "pot/SKILL.md.txt",
+            "tin/skill.markdown",
+        ]
+        .map(|place| {
+            let path = root.join(place);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "").unwrap();
+            path
+        });
+        fs::write(root.join("skills.md"), "").unwrap();
+        // A file of a skill: reading that skill tells of it.
+        fs::write(good[0].join("notes.md"), "").unwrap();
+        fs::create_dir_all(root.join("folder/skill.md")).unwrap();
+        let found = find_skills(root).unwrap();
+        assert_eq!(found.folders, good);
+        assert_eq!(found.misnamed, misnamed);
+        let alone = find_skills(root.join("kettle")).unwrap();
+        assert_eq!(alone.misnamed, [misnamed[0].clone()]);
+        assert!(alone.folders.is_empty());
     }
 
     #[cfg(unix)]

@@ -65,7 +65,7 @@ pub use config::{DiskOptions, Durability};
 pub use erase::Erased;
 pub use find_skills::{FoundSkills, find_skills};
 pub use folders::{FolderFault, FolderReport};
-pub use package::SkillFolder;
+pub use package::{SkillFolder, is_misnamed_skill};
 pub use read_skills::{read_skill, read_skills};
 pub use reader::LibraryReader;
 pub use salvage::{Salvaged, salvage};

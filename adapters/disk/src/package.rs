@@ -23,8 +23,33 @@ use crate::convert::file_failed;
 /// The file that every skill folder has.
 pub(crate) const SKILL_MD: &str = "SKILL.md";
 const READ: &str = "SkillFolder::read";
+const MISNAMED: &str =
+    "rename the file to SKILL.md, in exactly this spelling: it is read under no other name";
 /// Maximum size of a SKILL.md in bytes; the parser has finer limits.
 const MAX_TEXT: u64 = (SkillMd::MAX_BODY + SkillMd::MAX_FRONTMATTER + 1024) as u64;
+
+/// Whether a path's last part is meant to be SKILL.md and is not: in other letters, or with the ending that an editor adds.
+/// Such a file would be read on a system that ignores case, and passed over on others.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use journeyman_disk::is_misnamed_skill;
+///
+/// assert!(is_misnamed_skill(Path::new("kettle/skill.md")));
+/// assert!(!is_misnamed_skill(Path::new("kettle/SKILL.md")));
+/// assert!(!is_misnamed_skill(Path::new("kettle/README.md")));
+/// ```
+pub fn is_misnamed_skill(path: &Path) -> bool {
+    const MEANT: [&str; 3] = ["skill.md", "skill.md.txt", "skill.markdown"];
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| {
+        name != SKILL_MD
+            && MEANT
+                .iter()
+                .any(|meant| name.trim().eq_ignore_ascii_case(meant))
+    })
+}
 
 /// The content of a skill's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +64,7 @@ impl SkillFolder {
     /// Reads a folder.
     ///
     /// # Errors
-    /// `NotFound` for a folder without a SKILL.md; `Invalid` for links, devices, names that [`FilePath`] refuses, paths
+    /// `NotFound` for a folder without a SKILL.md, with the `path` of a file that is misnamed, if any; `Invalid` for links, devices, names that [`FilePath`] refuses, paths
     /// that collide on some file systems, and more or larger files than [`FileRef`] allows (S7); `Unavailable` where
     /// the folder cannot be read.
     pub fn read(path: &Path) -> Result<Self> {
@@ -48,7 +73,7 @@ impl SkillFolder {
         // Told first: the limits are of a skill's files, and this is no skill.
         let read = match folder.symlink_metadata(SKILL_MD) {
             Ok(_) => Self::read_dir(&folder),
-            Err(_) => Err(no_skill_md()),
+            Err(_) => Err(no_skill_md(&folder)),
         };
         read.map_err(|error| error.with("folder", path.display()))
     }
@@ -72,7 +97,7 @@ impl SkillFolder {
             let bytes = read_file(folder, path, FileRef::MAX)?;
             files.insert(file_path(path)?, bytes);
         }
-        let text = text.ok_or_else(no_skill_md)?;
+        let text = text.ok_or_else(|| no_skill_md(folder))?;
         let folder = Self { text, files };
         FileRef::check(&folder.refs()?)?;
         Ok(folder)
@@ -207,12 +232,47 @@ fn write_file(folder: &Dir, path: &Path, bytes: &[u8], sync: bool) -> io::Result
     if sync { file.sync_all() } else { Ok(()) }
 }
 
-fn no_skill_md() -> Error {
-    Error::new(ErrorKind::NotFound, READ, "the folder has no SKILL.md")
-        .hint("add a SKILL.md that begins with `name` and `description` between `---` lines")
+fn no_skill_md(folder: &Dir) -> Error {
+    let error = Error::new(ErrorKind::NotFound, READ, "the folder has no SKILL.md");
+    let names = folder.entries().into_iter().flatten().flatten();
+    let misnamed = names
+        .map(|entry| PathBuf::from(entry.file_name()))
+        .filter(|name| is_misnamed_skill(name));
+    match misnamed.min() {
+        None => error
+            .hint("add a SKILL.md that begins with `name` and `description` between `---` lines"),
+        Some(name) => error.with("path", name.display()).hint(MISNAMED),
+    }
 }
 
 fn refused(message: &str) -> Error {
     Error::invalid(READ, message.to_owned())
         .hint("a skill's folder holds at most 200 plain files, of 1 MiB each and 10 MiB in all")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_by_another_name_is_named_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = SkillFolder::read(folder.path()).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.fact("path")),
+            (ErrorKind::NotFound, None)
+        );
+        std::fs::write(folder.path().join("Skill.md"), "").unwrap();
+        std::fs::write(folder.path().join("notes.md"), "").unwrap();
+        let error = SkillFolder::read(folder.path()).unwrap_err();
+        assert_eq!(error.fact("path"), Some("Skill.md"));
+        assert!(
+            error
+                .hint_text()
+                .unwrap()
+                .contains("rename the file to SKILL.md")
+        );
+        std::fs::rename(folder.path().join("Skill.md"), folder.path().join(SKILL_MD)).unwrap();
+        assert!(SkillFolder::read(folder.path()).is_ok());
+    }
 }

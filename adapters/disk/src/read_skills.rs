@@ -10,7 +10,7 @@ use journeyman::{
 
 use crate::{
     convert::file_failed,
-    package::{SKILL_MD, SkillFolder},
+    package::{SKILL_MD, SkillFolder, is_misnamed_skill},
 };
 
 /// Reads one skill folder: its SKILL.md ([`Skill::from_skill_md`]) and the files beside it, which are put into `files`.
@@ -31,7 +31,7 @@ pub async fn read_skill(folder: impl AsRef<Path>, files: &dyn SkillFiles) -> Res
     Ok(skill)
 }
 
-/// Reads every subfolder that has a SKILL.md, sorted by path. [`Journeyman::add`](journeyman::run::Journeyman::add)
+/// Reads every subfolder that has a SKILL.md, or one by another name such as `skill.md`, which is refused; sorted by path. [`Journeyman::add`](journeyman::run::Journeyman::add)
 /// takes the result in one call.
 ///
 /// ```
@@ -68,7 +68,7 @@ pub async fn read_skills(root: impl AsRef<Path>, files: &dyn SkillFiles) -> Resu
     let mut folders = Vec::new();
     for entry in fs::read_dir(root).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.join(SKILL_MD).is_file() {
+        if path.join(SKILL_MD).is_file() || has_misnamed(&path) {
             folders.push(path);
         }
     }
@@ -78,4 +78,11 @@ pub async fn read_skills(root: impl AsRef<Path>, files: &dyn SkillFiles) -> Resu
         skills.push(read_skill(folder, files).await?);
     }
     Ok(skills)
+}
+
+/// Whether a folder has a file that is meant to be its SKILL.md; a folder that cannot be read has none.
+fn has_misnamed(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+    files.any(|entry| is_misnamed_skill(Path::new(&entry.file_name())))
 }

@@ -192,7 +192,7 @@ pub(crate) fn no_library(operation: &'static str, root: &Path) -> Error {
         "there is no skill library here",
     )
     .with("path", root.display())
-    .hint("name the folder that holds `library.db`")
+    .hint("name the folder that holds `library.db`; `journeyman library create` makes an empty library")
 }
 
 /// Refuses network file systems: SQLite's locks and shared memory do not hold there.

@@ -48,3 +48,16 @@ fn one_that_cannot_be_read_refuses_all_and_is_named() {
     let missing = block_on(read_skills(folder.path().join("nowhere"), &store)).unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);
 }
+
+#[test]
+fn one_by_another_name_refuses_all_and_says_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, file) in [("good", "SKILL.md"), ("lower", "skill.md")] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join(file), skill_md(name)).unwrap();
+    }
+    let store = DiskStore::open(folder.path().join("library"), &DiskOptions::default()).unwrap();
+    let refused = block_on(read_skills(folder.path(), &store)).unwrap_err();
+    assert_eq!(refused.fact("path"), Some("skill.md"));
+    assert!(refused.hint_text().unwrap().contains("rename the file"));
+}

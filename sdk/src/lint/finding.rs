@@ -34,6 +34,8 @@ pub enum Rule {
     UnknownKey,
     /// The body is not too large.
     Body,
+    /// No value without quotes ends at ` #`, where YAML begins a comment.
+    CutValue,
     /// No key has a meaning for other programs or for Journeyman's own store.
     ReservedKey,
     /// No name mixes letters that look alike.
@@ -76,6 +78,7 @@ impl Rule {
             Self::AllowedTools => "allowed-tools",
             Self::UnknownKey => "unknown-key",
             Self::Body => "body",
+            Self::CutValue => "cut-value",
             Self::ReservedKey => "reserved-key",
             Self::LookAlike => "look-alike",
             Self::HiddenCharacter => "hidden-character",

@@ -37,6 +37,7 @@ pub(super) fn check(
     let faults = examined.faults.iter().filter(|fault| !is_hidden(fault));
     findings.extend(faults.map(|fault| of_fault(fault, &examined)));
     findings.extend(examined.forgiven.iter().map(of_forgiven));
+    findings.extend(cut_values(&examined));
     findings.extend(name_fault(&examined));
     findings.extend(reserved(&examined));
     if let Some(Err(error)) = examined.skill.as_ref().map(SkillMd::parts) {
@@ -137,6 +138,29 @@ fn of_forgiven(forgiven: &Forgiven) -> Finding {
             .at(forgiven.line())
             .hint(forgiven.hint())
     }
+}
+
+/// Findings for values that YAML cuts. They are valid YAML, so a reader that is strict takes them, and may be meant: a person
+/// decides.
+fn cut_values(examined: &Examined) -> impl Iterator<Item = Finding> {
+    examined.cut.iter().map(|line| {
+        let keys = examined.lines.iter();
+        let mut keys = keys.filter(|(_, of_key)| *of_key == line);
+        let key = keys.next().map(|(key, _)| key.as_str());
+        let message = "a value without quotes ends at ` #`: YAML takes the rest of the line for a comment, and it is lost";
+        Finding {
+            field: match key {
+                Some("name" | "description" | "license" | "compatibility" | "allowed-tools") => {
+                    key.map(str::to_owned)
+                }
+                Some(key) if key.starts_with("metadata.") => Some("metadata".to_owned()),
+                _ => None,
+            },
+            ..Finding::warning(Rule::CutValue, SKILL_MD, message)
+                .at(Some(*line))
+                .hint("put quotes around the value, or the comment on a line of its own")
+        }
+    })
 }
 
 fn folder_fault(folder: &str) -> Option<Finding> {

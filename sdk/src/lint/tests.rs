@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::FilePath;
+use crate::{domain::FilePath, format::SkillMd};
 
 const FRONT: &str = "---\nname: brew\ndescription: Brews.\n---\n";
 
@@ -91,6 +91,93 @@ fn what_is_forgiven_is_a_warning_against_the_specification() {
         &["warning 5 suspicious", "warning 6 prompt-frame"],
     );
     assert!(report.is_acceptable() && report.is_strict());
+}
+
+/// The lines of a frontmatter, between `---`, that a rule tells of.
+fn check_cut(front: &str, expect: &[usize]) {
+    let text = format!("---\n{front}---\nBrew.\n");
+    let report = lint(text.as_bytes(), Some("brew"), &BTreeMap::new());
+    let cut = report.findings.iter().filter(|f| f.rule == Rule::CutValue);
+    let lines: Vec<usize> = cut.clone().filter_map(|finding| finding.line).collect();
+    assert_eq!(lines, expect, "{text}");
+    // It is valid YAML: a warning, and nothing against the specification.
+    assert!(
+        cut.clone()
+            .all(|f| f.severity == Severity::Warning && !f.rule.is_of_specification())
+    );
+}
+
+#[test]
+fn a_value_that_yaml_cuts_is_told_with_its_line() {
+    let named = |rest: &str| format!("name: brew\n{rest}");
+    for (front, lines) in [
+        ("description: Use C # and D\n", vec![3]),
+        ("description: Heats as in issue #42 and pours.\n", vec![3]),
+        ("description: Brews.\t# and more\n", vec![3]),
+        ("description: Brews,\n  then pours #1\n", vec![4]),
+        ("description: '#1 of all'\nlicense: #1\n", vec![4]),
+        ("description: Brews.\nlicense: \"MIT\" # ours\n", vec![]),
+        (
+            "description: Brews.\nmetadata:\n  use: A # b\n  say: B\n",
+            vec![5],
+        ),
+        ("description: Brews.\nmetadata: # ours\n  use: A\n", vec![]),
+        (
+            "description: Brews.\nallowed-tools:\n  - Read # all\n",
+            vec![5],
+        ),
+        (
+            "description: Brews.\nlicense: #1\nmetadata:\n  use: #2\n",
+            vec![4, 6],
+        ),
+        (
+            "description: Brews.\nlicense: ~ # none\ncompatibility: ~\n",
+            vec![4],
+        ),
+        ("description: Use C# and D#\n", vec![]),
+        ("description: \"Use C # and D\"\n", vec![]),
+        ("description: >-\n  Use C # and D\n", vec![]),
+        ("# ours\ndescription: Brews.\n# ours\n", vec![]),
+        // The colon makes it no YAML; it is read in quotes, and nothing is lost.
+        ("description: Use: C # and D\n", vec![]),
+        ("description: é ü # ö\n", vec![3]),
+    ] {
+        check_cut(&named(front), &lines);
+    }
+    let text = "---\nname: brew\ndescription: Use C # and D\n---\nBrew.\n";
+    let report = check(text, &["warning 3 cut-value"]);
+    assert_eq!(report.findings[0].field.as_deref(), Some("description"));
+    assert!(report.is_acceptable() && report.is_strict());
+    assert!(SkillMd::read_strict(text, Some("brew")).is_ok());
+}
+
+#[test]
+fn values_that_yaml_reads_as_no_text_keep_their_spelling_or_are_told() {
+    let front = "---\nname: brew\ndescription: Brews.\nmetadata:\n  version: 1.10\n  short: no\n  day: 2024-05-06\n  \
+                 sure: True\n  hex: 0x1F\n  long: 1_000\n  none: null\n  tab:\tx\ty\n---\nBrew.\n";
+    let report = check(
+        front,
+        &[
+            "warning 5 metadata",
+            "warning 8 metadata",
+            "warning 9 metadata",
+            "warning 11 metadata",
+        ],
+    );
+    let metadata = report.skill.unwrap().metadata;
+    let kept = |key: &str| metadata.get(key).map(String::as_str);
+    for (key, text) in [
+        ("version", "1.10"),
+        ("short", "no"),
+        ("day", "2024-05-06"),
+        ("sure", "True"),
+        ("hex", "0x1F"),
+        ("long", "1_000"),
+        ("tab", "x\ty"),
+    ] {
+        assert_eq!(kept(key), Some(text), "{key}");
+    }
+    assert_eq!(kept("none"), None);
 }
 
 #[test]
