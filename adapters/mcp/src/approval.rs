@@ -72,6 +72,7 @@ impl ApprovedTools {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::Arc;
 
@@ -80,6 +81,10 @@ mod tests {
 
     use super::*;
 
+    fn listed(tool: &Tool) -> ListedTool {
+        ListedTool::read(&serde_json::to_value(tool).unwrap()).unwrap()
+    }
+
     fn tool(schema: &str) -> Tool {
         let schema: Map<String, Value> = serde_json::from_str(schema).unwrap_or_default();
         Tool::new("add", "Adds.", Arc::new(schema))
@@ -87,15 +92,15 @@ mod tests {
 
     #[test]
     fn the_hash_follows_the_definition_and_not_the_order_of_keys() {
-        let listed = ListedTool::new(&tool(
+        let first = listed(&tool(
             r#"{"type":"object","a":{"x":1,"y":[{"p":1,"q":2}]}}"#,
         ));
-        let same = ListedTool::new(&tool(
+        let same = listed(&tool(
             r#"{"a":{"y":[{"q":2,"p":1}],"x":1},"type":"object"}"#,
         ));
-        assert_eq!(listed.sha256, same.sha256);
-        assert_eq!(listed.sha256.to_string().len(), 64);
-        let approved = ApprovedTools::all([&listed]);
+        assert_eq!(first.sha256, same.sha256);
+        assert_eq!(first.sha256.to_string().len(), 64);
+        let approved = ApprovedTools::all([&first]);
         assert_eq!(approved.check(&same), Ok(()));
 
         let text = r#"{"type":"object","a":{"x":1,"y":[{"p":1,"q":2}]}}"#;
@@ -111,7 +116,7 @@ mod tests {
             ("name", renamed, false),
         ];
         for (what, other, is_known) in others {
-            let fault = approved.check(&ListedTool::new(&other));
+            let fault = approved.check(&listed(&other));
             let fits = match &fault {
                 Err(McpFault::ToolChanged { tool, .. }) => is_known && tool == "add",
                 Err(McpFault::ToolNotApproved { tool }) => !is_known && tool == "sub",
@@ -123,14 +128,14 @@ mod tests {
 
     #[test]
     fn approvals_are_kept_and_withdrawn() {
-        let listed = ListedTool::new(&tool("{}"));
-        let mut approved = ApprovedTools::all([&listed]);
+        let first = listed(&tool("{}"));
+        let mut approved = ApprovedTools::all([&first]);
         let kept = serde_json::to_string(&approved).unwrap_or_default();
         assert_eq!(
             serde_json::from_str::<ApprovedTools>(&kept).ok(),
             Some(approved.clone())
         );
         assert!(approved.withdraw("add") && !approved.withdraw("add"));
-        assert!(approved.check(&listed).is_err());
+        assert!(approved.check(&first).is_err());
     }
 }

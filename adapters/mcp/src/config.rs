@@ -2,7 +2,11 @@
 
 use std::{fmt, num::NonZeroUsize, time::Duration};
 
-use journeyman::{Error, Result, domain::Trust, text::Redactor};
+use journeyman::{
+    Error, Result,
+    domain::Trust,
+    text::{Redactor, plain_terminal},
+};
 use journeyman_process::ProcessConfig;
 
 use crate::address::{Address, Unusable};
@@ -231,7 +235,7 @@ impl McpConfig {
         }
     }
 
-    /// What an error quotes of the server: without secrets, and at most 300 characters. It is redacted before it is cut: a
+    /// What an error quotes of the server: without secrets and control characters, and at most 300 characters. It is redacted before it is cut: a
     /// part of a secret has no known form.
     pub(crate) fn quoted(&self, text: &str) -> String {
         let text = match &self.server {
@@ -241,6 +245,8 @@ impl McpConfig {
             },
             McpServer::Process(_) => text.to_owned(),
         };
-        self.redactor.redact(&text).chars().take(300).collect()
+        let text = self.redactor.redact(&text);
+        let line = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+        plain_terminal(&line.take(300).collect::<String>()).into_owned()
     }
 }

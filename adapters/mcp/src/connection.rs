@@ -14,7 +14,7 @@ use rmcp::{
     ClientHandler, RoleClient, ServiceExt,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ListToolsRequest,
-        PaginatedRequestParams, ServerResult,
+        PaginatedRequestParams,
     },
     service::{NotificationContext, RunningService, ServiceError},
     transport::{StreamableHttpClientTransport, async_rw::AsyncRwTransport},
@@ -25,10 +25,15 @@ use crate::{
     child::{self, Server},
     config::{McpConfig, McpServer},
     fault::McpFault,
+    heard::{Cause, Heard},
     http_client,
-    listed_tool::ListedTool,
+    tool_listing::{Listed, Page, ToolListing, shown},
+    watched::Watched,
 };
 
+/// How long an answer may come later than the word that there is none.
+const GRACE: Duration = Duration::from_millis(50);
+const INITIALIZE: &str = "initialize";
 /// Maximum number of pages of one list: a server that never ends its list is refused.
 const PAGES: usize = 100;
 
@@ -51,6 +56,9 @@ pub(crate) struct Connection {
     service: RunningService<RoleClient, Client>,
     child: Option<Server>,
     list_changed: Arc<AtomicBool>,
+    heard: Heard,
+    /// Whether a call reached the session: its world may have changed.
+    is_used: AtomicBool,
 }
 
 /// The answer to a call.
@@ -67,35 +75,45 @@ impl Connection {
         let client = Client::default();
         let list_changed = client.list_changed.clone();
         let limit = config.start_limit;
+        let heard = Heard::default();
         let (child, served) = match &config.server {
             McpServer::Process(process) => {
                 let (child, pipes) = child::start(&config, process, operation)?;
-                let transport = AsyncRwTransport::new_client(pipes.output, pipes.input)
-                    .with_max_line_length(config.message_cap.get());
-                let served = tokio::time::timeout(limit, client.serve(transport)).await;
+                let most = config.message_cap.get();
+                let output = Watched::new(pipes.output, heard.clone(), most);
+                let transport =
+                    AsyncRwTransport::new_client(output, pipes.input).with_max_line_length(most);
+                let served = in_time(limit, &heard, client.serve(transport)).await;
                 (Some(child), served)
             }
             McpServer::Http(endpoint) => {
-                let (http, transport) = http_client::prepare(&config, endpoint, operation)?;
+                let (http, transport) =
+                    http_client::prepare(&config, endpoint, heard.clone(), operation)?;
                 let transport = StreamableHttpClientTransport::with_client(http, transport);
-                let served = tokio::time::timeout(limit, client.serve(transport)).await;
+                let served = in_time(limit, &heard, client.serve(transport)).await;
                 (None, served)
             }
         };
         let fault = match served {
-            Ok(Ok(service)) => {
+            Answered::Came(Ok(service)) => {
                 return Ok(Self {
                     config,
                     service,
                     child,
                     list_changed,
+                    heard,
+                    is_used: AtomicBool::new(false),
                 });
             }
-            Ok(Err(error)) => McpFault::NotConnected {
-                reason: config.quoted(&error.to_string()),
+            Answered::Came(Err(error)) => match heard.take() {
+                Some(cause) => of_cause(INITIALIZE, cause),
+                None => McpFault::NotConnected {
+                    reason: config.quoted(&error.to_string()),
+                },
             },
-            Err(_) => McpFault::NoAnswer {
-                request: "initialize",
+            Answered::Never(cause) => of_cause(INITIALIZE, cause),
+            Answered::Late => McpFault::NoAnswer {
+                request: INITIALIZE,
                 limit,
             },
         };
@@ -106,6 +124,32 @@ impl Connection {
             return Err(fault.error(operation, &config, &said));
         }
         Err(fault.error(operation, &config, ""))
+    }
+
+    /// Begins a session and asks for the tools. A server that forgot the session by then is asked once more, in a new one.
+    pub(crate) async fn begin(
+        config: Arc<McpConfig>,
+        operation: &'static str,
+    ) -> Result<(Self, ToolListing)> {
+        let mut connection = Self::start(config.clone(), operation).await?;
+        let mut listed = connection.tools().await;
+        if matches!(listed, Err(McpFault::SessionLost { .. })) {
+            connection = Self::start(config, operation).await?;
+            listed = connection.tools().await;
+        }
+        match listed {
+            Ok(listed) => Ok((connection, listed)),
+            Err(fault) => {
+                let error = connection.error(operation, &fault);
+                connection.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether a call reached this session.
+    pub(crate) fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Acquire)
     }
 
     /// The id of the child process.
@@ -127,9 +171,9 @@ impl Connection {
     }
 
     /// All tools of the server, asked anew.
-    pub(crate) async fn tools(&self) -> Result<Vec<ListedTool>, McpFault> {
+    pub(crate) async fn tools(&self) -> Result<ToolListing, McpFault> {
         const LIST: &str = "tools/list";
-        let mut tools = Vec::new();
+        let mut listed = Listed::default();
         let mut cursor = None;
         for _ in 0..PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
@@ -142,22 +186,19 @@ impl Connection {
                 .service
                 .peer()
                 .send_request(ClientRequest::ListToolsRequest(request));
-            match self
-                .within(LIST, sent)
-                .await?
-                .map_err(|error| self.fault(LIST, &error))?
-            {
-                ServerResult::ListToolsResult(page) => {
-                    tools.extend(page.tools.iter().map(ListedTool::new));
-                    cursor = page.next_cursor;
-                }
-                _ => return Err(wrong(LIST, "it is no list of tools")),
-            }
+            let answer = self.within(LIST, sent).await?;
+            let answer = answer.map_err(|error| self.fault(LIST, &error))?;
+            let Some(page) = Page::read(answer) else {
+                return Err(wrong(LIST, "it is no list of tools"));
+            };
+            cursor = listed.add(page);
             if cursor.is_none() {
-                return Ok(tools);
+                return Ok(listed.end());
             }
         }
-        Err(wrong(LIST, "the list has more than 100 pages"))
+        let last = self.config.quoted(&shown(&cursor.unwrap_or_default()));
+        let reason = format!("the list has more than {PAGES} pages; the last cursor is `{last}`");
+        Err(wrong(LIST, &reason))
     }
 
     /// Calls a tool.
@@ -169,20 +210,29 @@ impl Connection {
         const CALL: &str = "tools/call";
         let params = CallToolRequestParams::new(tool).with_arguments(arguments);
         // Dropped at the deadline, it tells the server that nobody waits.
-        match self
-            .within(CALL, self.service.peer().call_tool_once(params))
-            .await?
-        {
+        let sent = self.service.peer().call_tool_once(params);
+        let answer = self.within(CALL, sent).await;
+        let answer = answer.and_then(|answer| match answer {
             Ok(CallToolResponse::Complete(result)) => Ok(CallAnswer::Result(Box::new(result))),
             Ok(_) => Err(wrong(
                 CALL,
                 "the server asks for input or a task, which no agent gives here",
             )),
-            Err(ServiceError::McpError(error)) => {
-                Ok(CallAnswer::Refused(error.message.into_owned()))
-            }
-            Err(error) => Err(self.fault(CALL, &error)),
+            Err(error) => match self.heard.take() {
+                Some(cause) => Err(of_cause(CALL, cause)),
+                None => match error {
+                    ServiceError::McpError(error) => {
+                        Ok(CallAnswer::Refused(error.message.into_owned()))
+                    }
+                    error => Err(self.fault(CALL, &error)),
+                },
+            },
+        });
+        // A call that the server knew no session for was not made.
+        if !matches!(answer, Err(McpFault::SessionLost { .. })) {
+            self.is_used.store(true, Ordering::Release);
         }
+        answer
     }
 
     async fn within<T>(
@@ -191,14 +241,20 @@ impl Connection {
         sent: impl Future<Output = T>,
     ) -> Result<T, McpFault> {
         let limit = self.config.request_limit;
-        let answer = tokio::time::timeout(limit, sent).await;
-        answer.map_err(|_| McpFault::NoAnswer { request, limit })
+        // What came between two requests answers none.
+        let _ = self.heard.take();
+        match in_time(limit, &self.heard, sent).await {
+            Answered::Came(answer) => Ok(answer),
+            Answered::Never(cause) => Err(of_cause(request, cause)),
+            Answered::Late => Err(McpFault::NoAnswer { request, limit }),
+        }
     }
 
     fn fault(&self, request: &'static str, error: &ServiceError) -> McpFault {
-        match error {
-            ServiceError::TransportClosed => McpFault::Ended,
-            error => wrong(request, &self.config.quoted(&error.to_string())),
+        match (self.heard.take(), error) {
+            (Some(cause), _) => of_cause(request, cause),
+            (None, ServiceError::TransportClosed) => McpFault::Ended,
+            (None, error) => wrong(request, &self.config.quoted(&error.to_string())),
         }
     }
 
@@ -211,6 +267,42 @@ impl Connection {
         if let Some(child) = self.child.take() {
             child.end(limit).await;
         }
+    }
+}
+
+/// What comes of a request.
+enum Answered<T> {
+    Came(T),
+    /// The transport heard why none comes.
+    Never(Cause),
+    /// None came within the limit.
+    Late,
+}
+
+async fn in_time<T>(limit: Duration, heard: &Heard, sent: impl Future<Output = T>) -> Answered<T> {
+    let deadline = tokio::time::Instant::now() + limit;
+    let mut sent = std::pin::pin!(sent);
+    let cause = tokio::select! {
+        biased;
+        answer = &mut sent => return Answered::Came(answer),
+        cause = heard.next() => cause,
+        () = tokio::time::sleep_until(deadline) => return Answered::Late,
+    };
+    // What came before it may still be under way through MCP's library.
+    match tokio::time::timeout(GRACE.min(limit), sent).await {
+        Ok(answer) => {
+            heard.tell(cause);
+            Answered::Came(answer)
+        }
+        Err(_) => Answered::Never(cause),
+    }
+}
+
+fn of_cause(request: &'static str, cause: Cause) -> McpFault {
+    match cause {
+        Cause::Unreadable(reason) => McpFault::Unreadable { request, reason },
+        Cause::SessionLost => McpFault::SessionLost { request },
+        Cause::Redirected(to) => McpFault::Redirected { to },
     }
 }
 

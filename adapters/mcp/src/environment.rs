@@ -17,6 +17,7 @@ use crate::{
     fault::McpFault,
     listed_tool::ListedTool,
     runtime::Runtime,
+    tool_listing::{self, ToolListing},
     usable::Usable,
 };
 
@@ -30,16 +31,37 @@ const RESET: &str = "Environment::reset";
 /// ([`McpServer`](crate::McpServer)); `NotFound` or `Unavailable` where the server cannot be reached, `Timeout` where it does
 /// not answer; the source is an [`McpFault`].
 pub async fn list_tools(config: &McpConfig) -> Result<Vec<ListedTool>> {
+    Ok(read_tools(config).await?.tools)
+}
+
+/// As [`list_tools`], with what is wrong with the server's list: show [`ToolListing::all_findings`] to the person who approves.
+///
+/// # Errors
+/// As [`list_tools`].
+pub async fn read_tools(config: &McpConfig) -> Result<ToolListing> {
     let config = Arc::new(config.clone());
     let runtime = Runtime::start(LIST).await?;
+    let name = config.name.clone();
     let work = async move {
-        let connection = Connection::start(config, LIST).await?;
-        let tools = connection.tools().await;
-        let tools = tools.map_err(|fault| connection.error(LIST, &fault));
+        let (connection, listed) = Connection::begin(config, LIST).await?;
         connection.close().await;
-        tools
+        Ok(listed)
     };
-    runtime.run(LIST, work).await
+    let listed = runtime.run(LIST, work).await?;
+    for finding in listed.all_findings() {
+        tracing::warn!(server = %name, %finding, "the server's list of tools has a fault");
+    }
+    Ok(listed)
+}
+
+/// What a server's list of tools comes to for the approved ones.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct ToolCheck {
+    /// The approved tools that cannot be used now: an error for each, which names the tool.
+    pub blocked: Vec<Error>,
+    /// What is wrong with the list, and what was put right of approved tools; for a person.
+    pub findings: Vec<String>,
 }
 
 /// An [`Environment`] of the tools of an MCP server.
@@ -106,13 +128,26 @@ impl McpEnvironment {
     /// # Errors
     /// As [`list_tools`].
     pub async fn blocked(&self) -> Result<Vec<Error>> {
-        let listed = list_tools(&self.config).await?;
-        let usable = Usable::new(&self.approved, &listed);
+        Ok(self.check().await?.blocked)
+    }
+
+    /// Compares the server's list of tools with the approved ones. Begins a session for that.
+    ///
+    /// # Errors
+    /// As [`list_tools`].
+    pub async fn check(&self) -> Result<ToolCheck> {
+        let listed = read_tools(&self.config).await?;
+        let usable = Usable::new(&self.approved, &listed.tools);
         let faults = usable.blocked.values();
         let faults = faults.filter(|fault| !matches!(fault, McpFault::ToolNotApproved { .. }));
-        Ok(faults
-            .map(|fault| fault.error("McpEnvironment::blocked", &self.config, ""))
-            .collect())
+        let blocked = faults.map(|fault| fault.error("McpEnvironment::blocked", &self.config, ""));
+        let is_approved = |tool: &&ListedTool| self.approved.check(tool).is_ok();
+        let of_tools = listed.tools.iter().filter(is_approved);
+        let of_tools = of_tools.flat_map(tool_listing::findings);
+        Ok(ToolCheck {
+            blocked: blocked.collect(),
+            findings: listed.findings.iter().cloned().chain(of_tools).collect(),
+        })
     }
 }
 
@@ -134,15 +169,15 @@ impl Environment for McpEnvironment {
         }
         let (config, approved) = (self.config.clone(), self.approved.clone());
         let begin = async move {
-            let connection = Connection::start(config, RESET).await?;
-            let listed = connection.tools().await;
-            let listed = listed.map_err(|fault| connection.error(RESET, &fault))?;
-            let usable = Usable::new(&approved, &listed);
+            let (connection, listed) = Connection::begin(config, RESET).await?;
+            let usable = Usable::new(&approved, &listed.tools);
             if usable.tools.is_empty() {
                 let changed = usable.blocked.values().find(|fault| {
                     matches!(
                         fault,
-                        McpFault::ToolChanged { .. } | McpFault::ToolMissing { .. }
+                        McpFault::ToolChanged { .. }
+                            | McpFault::ToolMissing { .. }
+                            | McpFault::ToolTwice { .. }
                     )
                 });
                 return Err(connection.error(RESET, changed.unwrap_or(&McpFault::NoTools)));

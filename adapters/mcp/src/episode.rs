@@ -13,13 +13,8 @@ use journeyman::{
 };
 
 use crate::{
-    approval::ApprovedTools,
-    config::McpConfig,
-    connection::{CallAnswer, Connection},
-    convert,
-    fault::McpFault,
-    runtime::Runtime,
-    usable::Usable,
+    approval::ApprovedTools, config::McpConfig, connection::Connection, fault::McpFault,
+    runtime::Runtime, tool_calls::Caller, usable::Usable,
 };
 
 const STEP: &str = "Episode::step";
@@ -63,51 +58,30 @@ impl fmt::Debug for McpEpisode {
     }
 }
 
-/// The text of calls, and whether one was refused.
-struct Called {
-    text: String,
-    is_error: bool,
-}
-
 impl McpEpisode {
-    /// Makes calls in order, up to the first that is refused.
-    async fn call(&mut self, calls: &[ToolCall]) -> Result<Called> {
+    /// Makes calls in order, up to the first that is refused: their texts, and whether one was.
+    async fn call(&mut self, calls: &[ToolCall]) -> Result<(String, bool)> {
         let Some(session) = self.session.clone() else {
             return Err(McpFault::Ended.error(STEP, &self.config, ""));
         };
         if session.take_list_changed() {
             self.list_again(session.clone()).await?;
         }
-        let (calls, usable) = (calls.to_vec(), self.usable.clone());
-        let cap = self.config.text_cap.get();
-        let work = async move {
-            let mut texts = Vec::new();
-            for call in calls {
-                if let Err(fault) = usable.check(&call.tool) {
-                    texts.push(fault.to_string());
-                    return Ok((texts, true));
-                }
-                let answer = session.call(call.tool, call.arguments).await;
-                match answer.map_err(|fault| session.error(STEP, &fault))? {
-                    CallAnswer::Result(result) => {
-                        texts.push(convert::text(&result, cap));
-                        if result.is_error == Some(true) {
-                            return Ok((texts, true));
-                        }
-                    }
-                    CallAnswer::Refused(reason) => {
-                        texts.push(convert::cut(reason, cap));
-                        return Ok((texts, true));
-                    }
-                }
-            }
-            Ok((texts, false))
+        let caller = Caller {
+            session,
+            usable: self.usable.clone(),
+            approved: self.approved.clone(),
+            config: self.config.clone(),
+            is_renewed: false,
         };
-        let (texts, is_error) = self.runtime.run(STEP, work).await?;
-        Ok(Called {
-            text: texts.join("\n"),
-            is_error,
-        })
+        let work = caller.make(calls.to_vec(), STEP);
+        let made = self.runtime.run(STEP, work).await?;
+        if let Some((session, usable)) = made.renewed {
+            self.session = Some(session);
+            self.usable = usable;
+            self.usable.warn(&self.config.name);
+        }
+        Ok((made.texts.join("\n"), made.is_error))
     }
 
     /// The server said that its tools changed: what changed is blocked from here on.
@@ -117,7 +91,7 @@ impl McpEpisode {
             listed.map_err(|fault| session.error(STEP, &fault))
         };
         let listed = self.runtime.run(STEP, work).await?;
-        self.usable = Usable::new(&self.approved, &listed);
+        self.usable = Usable::new(&self.approved, &listed.tools);
         self.usable.warn(&self.config.name);
         Ok(())
     }
@@ -179,12 +153,12 @@ impl Episode for McpEpisode {
         self.state = State::Unknown;
         match action {
             Action::Call(calls) => {
-                let called = self.call(calls).await?;
-                self.record(action, called.text, called.is_error, self.source.clone());
+                let (text, is_error) = self.call(calls).await?;
+                self.record(action, text, is_error, self.source.clone());
                 self.state = State::Open;
                 Ok(Transition {
                     observation: self.seen.clone(),
-                    is_error: called.is_error,
+                    is_error,
                     outcome: None,
                 })
             }

@@ -47,6 +47,32 @@ pub enum McpFault {
         /// Why not, redacted.
         reason: String,
     },
+    /// An answer is no JSON, or no message of the protocol at all.
+    #[error("the answer to `{request}` cannot be read: {reason}")]
+    Unreadable {
+        /// The request's method.
+        request: &'static str,
+        /// Where it stops being JSON, without its text.
+        reason: String,
+    },
+    /// The server no longer knows the session, and what the session changed may be gone with it.
+    #[error("the server no longer knows this session (at `{request}`)")]
+    SessionLost {
+        /// The request's method.
+        request: &'static str,
+    },
+    /// The server sends the client to another address. Redirects are not followed.
+    #[error("redirects are not followed, and the server redirects {to}")]
+    Redirected {
+        /// Where to, in words: scheme, host and port alone are shown.
+        to: String,
+    },
+    /// The server lists several definitions under one name: it chooses which of them a call reaches.
+    #[error("the server lists the tool `{tool}` with several definitions, so it is blocked")]
+    ToolTwice {
+        /// The tool.
+        tool: String,
+    },
     /// A tool has another definition than the one that was approved.
     #[error(
         "the definition of the tool `{tool}` changed since it was approved, so it is blocked (approved {approved}, found {found})"
@@ -80,12 +106,15 @@ impl McpFault {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::NoAnswer { .. } => ErrorKind::Timeout,
-            Self::ToolChanged { .. } => ErrorKind::Conflict,
+            Self::ToolChanged { .. } | Self::ToolTwice { .. } => ErrorKind::Conflict,
+            Self::Redirected { .. } => ErrorKind::Invalid,
             Self::ToolMissing { .. } => ErrorKind::NotFound,
             Self::ToolNotApproved { .. } | Self::NoTools => ErrorKind::Unsupported,
-            Self::NotConnected { .. } | Self::Ended | Self::WrongAnswer { .. } => {
-                ErrorKind::Unavailable
-            }
+            Self::NotConnected { .. }
+            | Self::Ended
+            | Self::WrongAnswer { .. }
+            | Self::Unreadable { .. }
+            | Self::SessionLost { .. } => ErrorKind::Unavailable,
         }
     }
 
@@ -98,6 +127,20 @@ impl McpFault {
             Self::NoAnswer { .. } => "raise the limit if the server needs that long",
             Self::Ended => "look at the server's own log, and begin another episode",
             Self::WrongAnswer { .. } => "look whether the server speaks MCP at this command or URL",
+            Self::Unreadable { .. } => {
+                "tell the server's author: answers are JSON in UTF-8, which has no NaN, no Infinity and no half of a \
+                 surrogate pair; nothing else may stand on the server's standard output"
+            }
+            Self::SessionLost { .. } => {
+                "begin the attempt anew; if it happens again, look whether the server was started anew or ends sessions early"
+            }
+            Self::Redirected { .. } => {
+                "give the address that the server really has: ask it with `curl -sI` or its documentation, and mind `https` and \
+                 a `/` at the end"
+            }
+            Self::ToolTwice { .. } => {
+                "tell the server's author to give each tool a name of its own; the other tools can be used"
+            }
             Self::ToolChanged { .. } => {
                 "read the new definition (`list_tools`), and approve it if it is what you want"
             }
@@ -115,6 +158,8 @@ impl McpFault {
                 | Self::NoAnswer { .. }
                 | Self::Ended
                 | Self::WrongAnswer { .. }
+                | Self::Unreadable { .. }
+                | Self::SessionLost { .. }
         )
     }
 

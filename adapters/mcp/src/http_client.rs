@@ -1,4 +1,4 @@
-//! The client of streamable HTTP: rustls with ring, no proxy, no redirects.
+//! The client of streamable HTTP: rustls with ring, no proxy, no redirects, no repeated calls.
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
@@ -22,17 +22,25 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use crate::{
     address::Address,
     config::{HttpEndpoint, McpConfig},
+    heard::Heard,
+    http_answer::{Asked, Redirected, answered},
 };
 
 /// The client and the transport's configuration for an endpoint.
 pub(crate) fn prepare(
     config: &McpConfig,
     endpoint: &HttpEndpoint,
+    heard: Heard,
     operation: &'static str,
 ) -> Result<(QuietClient, StreamableHttpClientTransportConfig)> {
     let address = config.address(endpoint, operation)?;
+    let redirected = Redirected::default();
+    let seen = redirected.clone();
     let client = Client::builder()
-        .redirect(Policy::none())
+        .redirect(Policy::custom(move |attempt| {
+            seen.see(attempt.previous().last(), attempt.url());
+            attempt.stop()
+        }))
         .connect_timeout(config.start_limit)
         .https_only(address.is_encrypted)
         .tls_backend_preconfigured(encryption(address.is_encrypted, operation)?)
@@ -49,11 +57,19 @@ pub(crate) fn prepare(
     let mut transport = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str())
         .max_json_response_size(cap)
         .max_sse_event_size(cap)
-        .control_request_timeout(config.close_limit);
+        .control_request_timeout(config.close_limit)
+        // A new session is another world: the library would repeat a call there.
+        .reinit_on_expired_session(false);
     if let Some(token) = &endpoint.token {
         transport = transport.auth_header(token.as_str());
     }
-    Ok((QuietClient { client, address }, transport))
+    let client = QuietClient {
+        client,
+        address,
+        heard,
+        redirected,
+    };
+    Ok((client, transport))
 }
 
 /// A client whose errors hold neither the address nor the token: MCP's library also writes them to the log.
@@ -61,6 +77,8 @@ pub(crate) fn prepare(
 pub(crate) struct QuietClient {
     client: Client,
     address: Address,
+    heard: Heard,
+    redirected: Redirected,
 }
 
 type Failed = StreamableHttpError<reqwest::Error>;
@@ -120,11 +138,22 @@ impl StreamableHttpClient for QuietClient {
         headers: Headers,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failed> {
+        let asked = Asked::of(&message);
+        let _ = self.redirected.take();
         let client = &self.client;
-        client
+        let answer = client
             .post_message_with_response_limits(uri, message, session, token, headers, limits)
-            .await
-            .map_err(|error| self.quiet(error))
+            .await;
+        match answer {
+            Ok(answer) => Ok(answered(answer, &asked, &self.heard)),
+            Err(error) => {
+                let to = self.redirected.take();
+                if let Some(cause) = asked.cause(&error, to) {
+                    self.heard.tell(cause);
+                }
+                Err(self.quiet(error))
+            }
+        }
     }
 
     async fn delete_session(

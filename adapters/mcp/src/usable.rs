@@ -1,6 +1,6 @@
 //! What of a server's tools an agent may use.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::domain::ToolDefinition;
 
@@ -34,7 +34,16 @@ impl Usable {
                 }
             }
         }
-        // A name with two definitions: the server chooses which one is called, so one that is not approved blocks both.
+        // A name with two definitions: the server chooses which one is called, so both are blocked.
+        let mut names = BTreeSet::new();
+        for tool in listed {
+            let name = &tool.definition.name;
+            let is_approved = approved.names().any(|one| one == name);
+            if !names.insert(name) && is_approved {
+                let tool = name.clone();
+                (usable.blocked).insert(name.clone(), McpFault::ToolTwice { tool });
+            }
+        }
         let blocked = &usable.blocked;
         (usable.tools).retain(|tool| !blocked.contains_key(&tool.name));
         usable

@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 
 const NEW: &str = "JsonSchema::new";
 /// The greatest length of a schema, in bytes of JSON.
-const MAX_BYTES: usize = 64 * 1024;
+pub(super) const MAX_BYTES: usize = 64 * 1024;
 /// The greatest depth of a schema (security requirement S12).
-const MAX_DEPTH: usize = 32;
+pub(super) const MAX_DEPTH: usize = 32;
 /// The greatest memory that one pattern may take when it is compiled, in bytes.
 const MAX_PATTERN: usize = 1 << 20;
 /// The greatest number of faults that are reported.
@@ -81,29 +81,13 @@ impl JsonSchema {
     /// # Errors
     /// `Invalid`, with the place in the schema under `at`.
     pub fn new(value: Value) -> Result<Self> {
-        // Checked before any recursive function sees the schema.
-        if is_deeper(&value, MAX_DEPTH) {
-            return Err(refused("", "it is nested deeper than 32"));
+        match compiled(&value) {
+            Ok(validator) => Ok(Self {
+                value: Arc::new(value),
+                validator: Arc::new(validator),
+            }),
+            Err(flaw) => Err(refused(&flaw.at, &flaw.message)),
         }
-        if value.to_string().len() > MAX_BYTES {
-            return Err(refused("", "it is longer than 64 KiB"));
-        }
-        if !may_be(&value, "object") && !may_be(&value, "array") {
-            return Err(refused("/type", "neither an object nor an array fits it"));
-        }
-        let patterns = PatternOptions::regex()
-            .size_limit(MAX_PATTERN)
-            .dfa_size_limit(MAX_PATTERN);
-        let validator = jsonschema::options()
-            .offline()
-            .should_validate_formats(false)
-            .with_pattern_options(patterns)
-            .build(&value)
-            .map_err(|error| refused(error.instance_path().as_str(), &told(&error)))?;
-        Ok(Self {
-            value: Arc::new(value),
-            validator: Arc::new(validator),
-        })
     }
 
     /// The schema.
@@ -138,6 +122,40 @@ impl JsonSchema {
     }
 }
 
+/// What makes a schema unusable.
+pub(super) struct Flaw {
+    /// The whole JSON pointer to it; empty where no place is known.
+    pub(super) at: String,
+    pub(super) message: String,
+}
+
+/// The validator of a schema, or its first flaw.
+pub(super) fn compiled(value: &Value) -> std::result::Result<Validator, Flaw> {
+    let flaw = |at: &str, message: &str| Flaw {
+        at: at.to_owned(),
+        message: message.to_owned(),
+    };
+    // Checked before any recursive function sees the schema.
+    if is_deeper(value, MAX_DEPTH) {
+        return Err(flaw("", "it is nested deeper than 32"));
+    }
+    if value.to_string().len() > MAX_BYTES {
+        return Err(flaw("", "it is longer than 64 KiB"));
+    }
+    if !may_be(value, "object") && !may_be(value, "array") {
+        return Err(flaw("/type", "neither an object nor an array fits it"));
+    }
+    let patterns = PatternOptions::regex()
+        .size_limit(MAX_PATTERN)
+        .dfa_size_limit(MAX_PATTERN);
+    jsonschema::options()
+        .offline()
+        .should_validate_formats(false)
+        .with_pattern_options(patterns)
+        .build(value)
+        .map_err(|error| flaw(error.instance_path().as_str(), &told(&error)))
+}
+
 fn refused(at: &str, message: &str) -> Error {
     Error::invalid(NEW, format!("the schema cannot be used: {message}"))
         .with("at", clipped(at))
@@ -169,13 +187,13 @@ fn told(error: &ValidationError<'_>) -> String {
 }
 
 /// A text of bounded length, on one line and without terminal escapes.
-fn clipped(text: &str) -> String {
+pub(super) fn clipped(text: &str) -> String {
     let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     super::plain_terminal(&plain.take(MAX_CHARS).collect::<String>()).into_owned()
 }
 
 /// Whether a value is nested deeper than `most`, without recursion.
-fn is_deeper(value: &Value, most: usize) -> bool {
+pub(super) fn is_deeper(value: &Value, most: usize) -> bool {
     let mut open = vec![(value, 1)];
     while let Some((value, depth)) = open.pop() {
         let nested = matches!(value, Value::Array(_) | Value::Object(_));

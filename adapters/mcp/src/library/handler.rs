@@ -5,10 +5,11 @@ use std::sync::Arc;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use journeyman::{
     Error, ErrorKind,
-    contract::SkillFiles,
-    domain::{self, Outcome, SkillRef, SkillUse, Task},
+    contract::{FinishReason, SkillFiles, ToolChoice},
+    domain::{self, Outcome, SkillRef, SkillUse, Task, ToolDefinition},
     library::SkillLibrary,
     run::{GroupStatus, Journeyman},
+    text::{ToolCalls, WrittenCall},
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -17,7 +18,7 @@ use rmcp::{
         GetSkillRequestParams, GetSkillResult, Implementation, ListResourcesResult,
         ListSkillsResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
         ReadResourceResponse, ReadResourceResult, ResourceContents, SKILL_MD, ServerCapabilities,
-        ServerConfig,
+        ServerConfig, Tool,
     },
     service::RequestContext,
 };
@@ -166,9 +167,16 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
+        // Arguments that do not fit are the model's fault, and it can mend them: an error of the tool and not of the protocol.
         let result = match request.name.as_ref() {
-            "search_skills" => self.search(read(arguments)?).await,
-            "report_outcome" => self.report(read(arguments)?).await,
+            "search_skills" => match read(&tools::search_tool(), arguments) {
+                Ok(search) => self.search(search).await,
+                Err(error) => Err(error),
+            },
+            "report_outcome" => match read(&tools::report_tool(), arguments) {
+                Ok(outcome) => self.report(outcome).await,
+                Err(error) => Err(error.hint("the attempt is still open: report again")),
+            },
             _ => return Err(ErrorData::invalid_params("there is no such tool", None)),
         };
         Ok(match result {
@@ -333,9 +341,22 @@ fn page(
     Ok((page, next))
 }
 
-fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ErrorData> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-        ErrorData::invalid_params(format!("the arguments do not fit: {error}"), None)
+/// The arguments of a call, as the tool's schema wants them: what is slightly off is put right, such as `"true"` for true.
+fn read<T: DeserializeOwned>(tool: &Tool, arguments: Map<String, Value>) -> journeyman::Result<T> {
+    const READ: &str = "SkillServer::call_tool";
+    let schema = Value::Object((*tool.input_schema).clone());
+    let definition = ToolDefinition::new(tool.name.as_ref(), "", schema);
+    let written = WrittenCall {
+        id: String::new(),
+        tool: tool.name.to_string(),
+        arguments: Value::Object(arguments).to_string(),
+    };
+    let calls = ToolCalls::new(&[definition], &ToolChoice::Auto)?;
+    let mut read = calls.read(vec![written], FinishReason::EndOfText)?;
+    let arguments = read.pop().map(|made| made.call.arguments);
+    serde_json::from_value(Value::Object(arguments.unwrap_or_default())).map_err(|error| {
+        Error::invalid(READ, format!("the arguments do not fit: {error}"))
+            .hint("look at the tool's schema")
     })
 }
 

@@ -74,13 +74,10 @@ class Desk:
             }})
         elif method == "tools/list":
             listed = tools(self.changed)
-            if FAULT == "endless":
-                send({"id": id, "result": {"tools": listed, "nextCursor": "again"}})
-            else:
-                # Two pages.
-                first = not params.get("cursor")
-                page = {"tools": listed[:1], "nextCursor": "rest"} if first else {"tools": listed[1:]}
-                send({"id": id, "result": page})
+            # Two pages.
+            first = not params.get("cursor")
+            page = {"tools": listed[:1], "nextCursor": "rest"} if first else {"tools": listed[1:]}
+            send({"id": id, "result": page})
         elif method == "tools/call":
             try:
                 text = self.call(id, params["name"], params.get("arguments") or {})

@@ -2,8 +2,9 @@
 #![allow(dead_code, clippy::expect_used, clippy::unwrap_used, missing_docs)]
 
 use std::{
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::Command,
+    process::{Child, Command, Stdio},
     sync::{Arc, LazyLock},
     time::Duration,
 };
@@ -12,8 +13,11 @@ use journeyman::{
     domain::{Action, Verdict},
     testing::{Play, ScriptedJudge},
 };
-use journeyman_mcp::{ApprovedTools, McpConfig, McpEnvironment, McpServer, list_tools};
+use journeyman_mcp::{
+    ApprovedTools, HttpEndpoint, McpConfig, McpEnvironment, McpServer, list_tools,
+};
 use journeyman_process::ProcessConfig;
+use serde_json::Value;
 
 /// The interpreter itself: what `python3` names may be a launcher that needs the host's variables.
 static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -24,12 +28,61 @@ static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
     PathBuf::from(String::from_utf8(found.stdout).unwrap().trim())
 });
 
+fn child_path(name: &str) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/children");
+    script.join(name).display().to_string()
+}
+
+fn script(name: &str, argument: &str) -> McpServer {
+    let child = ProcessConfig::new(PYTHON.as_path());
+    McpServer::Process(child.with_arguments([child_path(name).as_str(), argument]))
+}
+
+/// The server that answers as it is told.
+pub(crate) fn odd(answers: &Value) -> McpConfig {
+    let mut config = McpConfig::new("odd", script("odd.py", &answers.to_string()));
+    config.request_limit = Duration::from_secs(60);
+    config
+}
+
+/// A server over HTTP; it ends when this is dropped.
+pub(crate) struct OddHttp {
+    server: Child,
+    pub(crate) port: u16,
+}
+
+impl OddHttp {
+    pub(crate) fn start(oddity: &str) -> Self {
+        let mut server = Command::new(PYTHON.as_path())
+            .args([child_path("odd_http.py").as_str(), oddity])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut port = String::new();
+        let output = server.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut port).unwrap();
+        let port = port.trim().parse().unwrap();
+        Self { server, port }
+    }
+
+    pub(crate) fn config(&self) -> McpConfig {
+        let url = format!("http://127.0.0.1:{}/mcp", self.port);
+        let mut config = McpConfig::new("odd", McpServer::Http(HttpEndpoint::new(url)));
+        config.request_limit = Duration::from_secs(60);
+        config
+    }
+}
+
+impl Drop for OddHttp {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
 /// The counter, with a fault by its name or none.
 pub(crate) fn desk(fault: &str) -> McpConfig {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/children/desk.py");
-    let script = script.display().to_string();
-    let child = ProcessConfig::new(PYTHON.as_path()).with_arguments([script.as_str(), fault]);
-    let mut config = McpConfig::new("desk", McpServer::Process(child));
+    let mut config = McpConfig::new("desk", script("desk.py", fault));
     config.deterministic = true;
     config.request_limit = Duration::from_secs(20);
     config
