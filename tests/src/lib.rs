@@ -4,6 +4,7 @@ pub mod adapters;
 pub mod apprentice;
 pub mod engine;
 mod families;
+pub mod field;
 pub mod figures;
 pub mod general;
 pub mod host;

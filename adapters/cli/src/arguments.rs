@@ -226,6 +226,8 @@ fn time(text: &str) -> Result<SystemTime, String> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LibraryCommand {
+    /// Make an empty library
+    Create,
     /// Check every commit, journal entry, file and folder; changes nothing
     Check,
     /// Copy the library's folder aside, recover what is readable of a damaged database, and rewrite the skills' folders

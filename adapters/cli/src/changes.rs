@@ -11,8 +11,10 @@ use serde_json::{Map, Value, json};
 pub(crate) struct Change {
     /// Names of fields, separated by dots.
     pub(crate) path: String,
-    /// None removes the value of a field that may be absent.
+    /// None removes the value of a field that may be absent. The fields of an object are set one by one, and others stay.
     pub(crate) value: Option<Value>,
+    /// Whether an object takes the place of the one that was there.
+    pub(crate) replaces: bool,
     /// The change's place in the file.
     pub(crate) span: Range<usize>,
 }
@@ -37,6 +39,7 @@ impl Change {
         Ok(Self {
             path: path.to_owned(),
             value: (!value.is_null()).then(|| value.clone()),
+            replaces: true,
             span,
         })
     }
@@ -55,21 +58,59 @@ impl Change {
             }
             return read(with(&form, &path, Value::Null));
         };
-        let merged = read(with(&form, &path, value.clone()));
-        let made: T = merged.or_else(|refusal| {
-            // The parent may be an enumeration, whose variant is its only field: the new variant replaces the old one.
-            let Some((_, parent)) = path.split_last().filter(|(_, parent)| !parent.is_empty())
-            else {
-                return Err(refusal);
-            };
-            let emptied = with(&form, parent, json!({}));
-            read(with(&emptied, &path, value.clone())).map_err(|_| refusal)
-        })?;
-        match look(&written(&made)?, &path) {
-            Some(found) if same(found, value) => Ok(made),
-            _ => Err(unknown(&form, &path)),
+        let base = match self.replaces && look(&form, &path).is_some() {
+            true => with(&form, &path, Value::Null),
+            false => form.clone(),
+        };
+        let change = path
+            .iter()
+            .rev()
+            .fold(value.clone(), |inner, name| json!({ *name: inner }));
+        let merged = read(merged(&base, &change, false));
+        // A place may be an enumeration, whose variant is its only field: a new variant replaces the old one.
+        let made: T = merged
+            .or_else(|refusal| read(self::merged(&base, &change, true)).map_err(|_| refusal))?;
+        let result = written(&made)?;
+        for (at, leaf) in leaves(value) {
+            let at: Vec<&str> = path.iter().copied().chain(at).collect();
+            if !look(&result, &at).is_some_and(|found| same(found, leaf)) {
+                return Err(unknown(&form, &at));
+            }
         }
+        Ok(made)
     }
+}
+
+/// The fields of a change in place of those of a form. With `switches`, an object with one field gives way to another with one.
+fn merged(form: &Value, change: &Value, switches: bool) -> Value {
+    let (Value::Object(old), Value::Object(new)) = (form, change) else {
+        return change.clone();
+    };
+    let has_other = new.len() == 1 && old.len() == 1 && !new.keys().eq(old.keys());
+    let mut fields = match switches && has_other {
+        true => Map::new(),
+        false => old.clone(),
+    };
+    for (name, value) in new {
+        let inner = fields.get(name).cloned().unwrap_or(Value::Null);
+        fields.insert(name.clone(), merged(&inner, value, switches));
+    }
+    Value::Object(fields)
+}
+
+/// The values of an object that are no objects, with their paths; any other value itself.
+fn leaves(value: &Value) -> Vec<(Vec<&str>, &Value)> {
+    let Value::Object(fields) = value else {
+        return vec![(Vec::new(), value)];
+    };
+    let of = |(name, inner)| {
+        let inner: Vec<(Vec<&str>, &Value)> = leaves(inner);
+        inner.into_iter().map(move |(path, leaf)| {
+            let path = std::iter::once(String::as_str(name)).chain(path);
+            (path.collect(), leaf)
+        })
+    };
+    fields.iter().flat_map(of).collect()
 }
 
 fn written(base: &impl Serialize) -> Result<Value, Refusal> {
@@ -173,6 +214,7 @@ mod tests {
         let change = Change {
             path: path.to_owned(),
             value,
+            replaces: false,
             span: 0..0,
         };
         change.make(base)
@@ -214,6 +256,18 @@ mod tests {
                 limit: NonZeroUsize::new(3).unwrap()
             }
         );
+        assert_eq!(
+            set("select.selector.top.limit", json!(2)).select.selector,
+            Selector::Top {
+                limit: NonZeroUsize::new(2).unwrap()
+            }
+        );
+        let several = json!({"epsilon": 0.0, "relative": 0.2});
+        let both = gate(&set("select.selector.gate", several));
+        assert_eq!(
+            (both.epsilon, both.relative, both.temperature),
+            (0.0, Some(0.2), 1.0)
+        );
         let open = made(&arise, "select.selector.gate.relative", None).unwrap();
         assert_eq!(gate(&open).relative, None);
     }
@@ -233,6 +287,7 @@ mod tests {
         let change = Change {
             path: "write.every".to_owned(),
             value: Some(json!(5)),
+            replaces: false,
             span: 0..0,
         };
         let base = Schedule {
@@ -254,6 +309,12 @@ mod tests {
         refused(
             "select.selector.gate.threshold",
             Some(json!(0.15)),
+            no_field,
+            "at `select.selector.gate` there are: absolute, epsilon",
+        );
+        refused(
+            "select.selector.gate",
+            Some(json!({"epsilon": 0.1, "threshold": 1})),
             no_field,
             "at `select.selector.gate` there are: absolute, epsilon",
         );

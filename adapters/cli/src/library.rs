@@ -9,8 +9,12 @@ use journeyman::{
     library::{Entry, SkillLibrary},
 };
 use journeyman_disk::{DiskOptions, DiskStore};
+use serde_json::json;
 
-use crate::{files::holds_anything, output};
+use crate::{
+    files::holds_anything,
+    output::{self, Answer},
+};
 
 /// How long a command waits for other processes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,6 +37,22 @@ pub(crate) fn options(create: bool) -> DiskOptions {
 /// Whether there is a library in `root`.
 pub(crate) fn is_library(root: &Path) -> bool {
     fs::metadata(root.join("library.db")).is_ok_and(|data| data.len() > 0)
+}
+
+/// Makes an empty library.
+pub(crate) async fn create(root: &Path) -> Result<Answer> {
+    if is_library(root) {
+        return Err(Error::invalid("library create", "there is a library here already")
+            .with("path", root.display())
+            .hint("name another folder with --library; `journeyman library stats` shows what this one has"));
+    }
+    refuse_unread(root)?;
+    let revision = open(root, true).await?.library.revision();
+    Ok(Answer {
+        json: json!({"output": root.display().to_string(), "revision": revision}),
+        text: format!("an empty library: {}\n", root.display()),
+        ..Answer::default()
+    })
 }
 
 /// Refuses to make a library where skills' folders lie: it would take them for its user's own, though nobody has read them.

@@ -35,6 +35,7 @@ mod tests;
 mod time;
 mod toml_file;
 mod validate;
+mod words;
 
 use std::process::ExitCode;
 
@@ -113,6 +114,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
             SkillCommand::Retire(which) => retire::retire(&root, &which).await,
         },
         Command::Library(command) => match command {
+            LibraryCommand::Create => library::create(&root).await,
             LibraryCommand::Check => check::check(&root),
             LibraryCommand::Repair { aside } => repair::repair(&root, aside.as_deref()).await,
             LibraryCommand::Stats => stats::stats(&root).await,

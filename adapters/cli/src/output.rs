@@ -10,6 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
+use crate::words::of_the_command;
+
 /// The command's exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -106,12 +108,12 @@ fn say(text: &str) {
 
 /// Message, facts and hint, each on a line of its own.
 pub(crate) fn error_text(error: &Error) -> String {
-    let mut text = cell(error.message());
+    let mut text = cell(&of_the_command(error.message()));
     for (key, value) in error.facts() {
         text.push_str(&format!("\n  {}: {}", cell(key), cell(value)));
     }
     if let Some(hint) = error.hint_text() {
-        text.push_str(&format!("\n  hint: {}", cell(hint)));
+        text.push_str(&format!("\n  hint: {}", cell(&of_the_command(hint))));
     }
     text
 }
@@ -123,9 +125,9 @@ pub(crate) fn error_json(error: &Error) -> Value {
     json!({
         "kind": word(&error.kind()),
         "operation": error.operation(),
-        "message": error.message(),
+        "message": of_the_command(error.message()),
         "details": facts.collect::<serde_json::Map<String, Value>>(),
-        "hint": error.hint_text(),
+        "hint": error.hint_text().map(of_the_command),
     })
 }
 

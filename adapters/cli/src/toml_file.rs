@@ -79,34 +79,18 @@ impl<'a> Source<'a> {
         error.hint(hint)
     }
 
-    /// The values of a table by their paths; the fields of inner tables extend the path.
+    /// The values of a table by their paths.
     pub(crate) fn changes(&self, table: &Table) -> Result<Vec<Change>> {
-        let mut changes = Vec::new();
-        for (path, value) in table {
-            self.flatten(path, value.get_ref(), &value.span(), &mut changes)?;
-        }
-        Ok(changes)
-    }
-
-    fn flatten(
-        &self,
-        path: &str,
-        value: &toml::Value,
-        span: &Range<usize>,
-        changes: &mut Vec<Change>,
-    ) -> Result<()> {
-        if let toml::Value::Table(table) = value {
-            for (name, inner) in table {
-                self.flatten(&format!("{path}.{name}"), inner, span, changes)?;
-            }
-            return Ok(());
-        }
-        changes.push(Change {
-            path: path.to_owned(),
-            value: Some(self.json(value, span)?),
-            span: span.clone(),
+        let changes = table.iter().map(|(path, value)| {
+            let span = value.span();
+            Ok(Change {
+                path: path.clone(),
+                value: Some(self.json(value.get_ref(), &span)?),
+                replaces: false,
+                span,
+            })
         });
-        Ok(())
+        changes.collect()
     }
 
     /// A TOML value as JSON.
@@ -129,11 +113,11 @@ impl<'a> Source<'a> {
             toml::Value::Datetime(_) => {
                 return Err(refused("no field takes a date", "give a number or a text"));
             }
-            toml::Value::Table(_) => {
-                return Err(refused(
-                    "no table may stand in a list",
-                    "set its fields by their paths, such as \"select.selector.gate.epsilon\"",
-                ));
+            toml::Value::Table(table) => {
+                let fields = table
+                    .iter()
+                    .map(|(name, value)| Ok((name.clone(), self.json(value, span)?)));
+                Value::Object(fields.collect::<Result<_>>()?)
             }
         })
     }

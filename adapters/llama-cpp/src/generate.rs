@@ -4,7 +4,7 @@ use journeyman::{
     Error, ModelId, Result,
     contract::{FinishReason, GenerateRequest, Generation, TokenCount, ToolChoice},
     domain::{NativeCall, Sampling},
-    text::{TextStream, ToolCalls},
+    text::{TextStream, ToolCalls, published_calls},
 };
 use llama_cpp_2::token::LlamaToken;
 use serde_json::json;
@@ -88,7 +88,6 @@ pub(crate) struct Writing {
 struct Tools {
     form: CallForm,
     calls: ToolCalls,
-    choice: ToolChoice,
     /// How the answer begins: a call that must be made is begun for the model.
     begun: String,
     /// The names of the tools that a call which must be made may be of; none where no call must be made.
@@ -129,7 +128,6 @@ impl Tools {
             callable: names.filter(|name| may(name)).cloned().collect(),
             form,
             calls,
-            choice: request.tool_choice.clone(),
             begun,
             end: "",
         }))
@@ -161,13 +159,12 @@ impl Tools {
         // Arguments that were cut off do not end.
         let end = if finish.is_cut() { "" } else { self.end };
         let whole = format!("{}{text}{end}", self.begun);
-        let answer = self.form.read(&whole);
-        match self.calls.read(answer.calls, finish) {
+        let is_tool = |name: &str| self.calls.schema(name).is_some();
+        let found = published_calls(&whole, &is_tool).unwrap_or_default();
+        match self.calls.read(found.calls, finish) {
             Ok(calls) if calls.is_empty() => Ok((whole, calls)),
-            Ok(calls) => Ok((answer.words, calls)),
-            Err(_) if matches!(self.choice, ToolChoice::Auto | ToolChoice::None) => {
-                Ok((whole, Vec::new()))
-            }
+            Ok(calls) => Ok((found.words, calls)),
+            Err(_) if self.calls.is_free() => Ok((whole, Vec::new())),
             Err(error) => Err(error),
         }
     }

@@ -1,7 +1,5 @@
 //! A generation's answer, from a stream of events or as one JSON object.
 
-use std::collections::BTreeMap;
-
 use journeyman::{
     contract::FinishReason,
     domain::TokenId,
@@ -10,12 +8,21 @@ use journeyman::{
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::{budget::Usage, error::OpenAiError, http::explained};
+use crate::{
+    budget::Usage,
+    error::OpenAiError,
+    http::explained,
+    pieces::{CallPiece, CalledFunction, Calls, Said, forgiven, said},
+};
+
+/// How much of a model's thoughts is kept, in bytes.
+const MOST_THOUGHTS: usize = 64 * 1024;
 
 /// One event of a stream, or a whole answer. Chat and completions share it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Chunk {
     choices: Option<Vec<Choice>>,
+    #[serde(default, deserialize_with = "forgiven")]
     usage: Option<CountedUsage>,
     error: Option<Value>,
     prompt_token_ids: Option<Vec<TokenId>>,
@@ -24,8 +31,8 @@ pub(crate) struct Chunk {
 #[derive(Debug, Deserialize)]
 struct CountedUsage {
     #[serde(default)]
-    prompt_tokens: u64,
-    completion_tokens: Option<u64>,
+    prompt_tokens: f64,
+    completion_tokens: f64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,6 +40,7 @@ struct Choice {
     text: Option<String>,
     delta: Option<Piece>,
     message: Option<Piece>,
+    #[serde(default, deserialize_with = "forgiven")]
     finish_reason: Option<String>,
     /// vLLM: the stop text or token, null for the model's own end.
     #[serde(default, deserialize_with = "present")]
@@ -47,24 +55,20 @@ struct Choice {
 
 #[derive(Debug, Deserialize)]
 struct Piece {
-    content: Option<String>,
+    /// A text, or parts.
+    #[serde(default)]
+    content: Value,
+    /// Thoughts, as most servers name them.
+    #[serde(default)]
+    reasoning_content: Value,
+    /// And as newer ones do.
+    #[serde(default)]
+    reasoning: Value,
+    #[serde(default, deserialize_with = "forgiven")]
     tool_calls: Option<Vec<CallPiece>>,
-}
-
-/// A call, or a piece of one in a stream. The first piece has id and name, later ones go on with the arguments.
-#[derive(Debug, Deserialize)]
-struct CallPiece {
-    /// Which call it belongs to; absent in a whole answer.
-    index: Option<usize>,
-    id: Option<String>,
-    function: Option<CalledFunction>,
-}
-
-#[derive(Debug, Deserialize)]
-struct CalledFunction {
-    name: Option<String>,
-    /// JSON as a text; some servers give the object itself.
-    arguments: Option<Value>,
+    /// The form before `tool_calls`: one call.
+    #[serde(default, deserialize_with = "forgiven")]
+    function_call: Option<CalledFunction>,
 }
 
 /// Log-probabilities of written tokens in chat's form or that of completions.
@@ -97,8 +101,9 @@ pub(crate) struct Answer {
     pub(crate) prompt_ids: Vec<TokenId>,
     pub(crate) ids: Vec<TokenId>,
     pub(crate) logprobs: Vec<f32>,
-    /// The tool calls by index.
-    calls: BTreeMap<usize, WrittenCall>,
+    /// The model's thoughts, where the server gives them beside the text: the beginning.
+    pub(crate) thoughts: String,
+    calls: Calls,
     /// Number of pieces of text and calls: an estimate of the number of tokens where the server gives none.
     pub(crate) pieces: u64,
 }
@@ -113,7 +118,8 @@ impl Answer {
             prompt_ids: Vec::new(),
             ids: Vec::new(),
             logprobs: Vec::new(),
-            calls: BTreeMap::new(),
+            thoughts: String::new(),
+            calls: Calls::default(),
             pieces: 0,
         }
     }
@@ -124,10 +130,7 @@ impl Answer {
             return Err(refused(&error));
         }
         if let Some(usage) = chunk.usage {
-            self.usage = usage.completion_tokens.map(|output| Usage {
-                input: usage.prompt_tokens,
-                output,
-            });
+            self.usage = counted(&usage);
         } else if chunk.choices.is_none() {
             return Err(OpenAiError::shape("it has no choices"));
         }
@@ -145,12 +148,23 @@ impl Answer {
                 .extend(choice.prompt_token_ids.into_iter().flatten());
         }
         self.tokens(choice.logprobs, choice.token_ids)?;
-        let mut text = choice.text;
+        let mut text = choice.text.unwrap_or_default();
         for piece in choice.delta.into_iter().chain(choice.message) {
-            text = text.or(piece.content);
-            self.call(piece.tool_calls.into_iter().flatten());
+            let Said { words, thoughts } = said(&piece.content);
+            if text.is_empty() {
+                text = words;
+            }
+            self.think(&thoughts);
+            self.think(&said(&piece.reasoning_content).words);
+            self.think(&said(&piece.reasoning).words);
+            let calls = piece.tool_calls.into_iter().flatten();
+            self.pieces += self.calls.take_in(calls);
+            let call = piece.function_call.map(|function| CallPiece {
+                function: Some(function),
+                ..CallPiece::default()
+            });
+            self.pieces += self.calls.take_in(call.into_iter());
         }
-        let text = text.unwrap_or_default();
         let mut is_stopped = false;
         if !text.is_empty() {
             self.pieces += 1;
@@ -160,7 +174,7 @@ impl Answer {
         self.stop_reported |= reported.is_some();
         if let Some(reason) = choice.finish_reason {
             let by_text = reported.is_some_and(|reported| reported.is_string());
-            self.finish = Some(finish(&reason, by_text)?);
+            self.finish = finish(&reason, by_text)?.or(self.finish);
         }
         if is_stopped {
             self.finish = Some(FinishReason::Stop);
@@ -168,31 +182,16 @@ impl Answer {
         Ok(is_stopped)
     }
 
-    fn call(&mut self, pieces: impl Iterator<Item = CallPiece>) {
-        for (at, piece) in pieces.enumerate() {
-            self.pieces += 1;
-            let call = self.calls.entry(piece.index.unwrap_or(at)).or_default();
-            if let Some(id) = piece.id.filter(|_| call.id.is_empty()) {
-                call.id = id;
-            }
-            let Some(function) = piece.function else {
-                continue;
-            };
-            // Some servers repeat the name in each piece.
-            if let Some(name) = function.name.filter(|_| call.tool.is_empty()) {
-                call.tool = name;
-            }
-            match function.arguments {
-                Some(Value::String(text)) => call.arguments.push_str(&text),
-                Some(Value::Null) | None => {}
-                Some(whole) => call.arguments = whole.to_string(),
-            }
-        }
+    fn think(&mut self, thoughts: &str) {
+        let room = MOST_THOUGHTS.saturating_sub(self.thoughts.len());
+        let kept = &thoughts[..thoughts.floor_char_boundary(room)];
+        self.thoughts.push_str(kept);
+        self.pieces += u64::from(!thoughts.is_empty());
     }
 
     /// The calls in order.
     pub(crate) fn take_calls(&mut self) -> Vec<WrittenCall> {
-        std::mem::take(&mut self.calls).into_values().collect()
+        std::mem::take(&mut self.calls).into_written()
     }
 
     fn tokens(
@@ -226,19 +225,35 @@ pub(crate) fn sound(logprob: Option<f64>) -> Result<f64, OpenAiError> {
     }
 }
 
-fn finish(reason: &str, by_text: bool) -> Result<FinishReason, OpenAiError> {
+/// Why the text ended; `None` where the reason says nothing, as the empty one does that some servers send with each piece.
+fn finish(reason: &str, by_text: bool) -> Result<Option<FinishReason>, OpenAiError> {
     match reason {
-        "stop" if by_text => Ok(FinishReason::Stop),
-        "stop" | "tool_calls" | "function_call" => Ok(FinishReason::EndOfText),
-        "length" => Ok(FinishReason::Length),
+        "stop" if by_text => Ok(Some(FinishReason::Stop)),
+        "length" | "max_tokens" | "max_output_tokens" | "model_length" => {
+            Ok(Some(FinishReason::Length))
+        }
         "content_filter" => Err(OpenAiError::shape(
             "the server's content filter ended the text",
         )),
         "abort" | "error" => Err(OpenAiError::Broken {
             said: "the server gave up the text".to_owned(),
         }),
-        _ => Err(OpenAiError::shape("its finish_reason is unknown")),
+        "" => Ok(None),
+        // `stop`, `tool_calls`, `tool_use`, `eos`: servers have many words for a model that has ended.
+        _ => Ok(Some(FinishReason::EndOfText)),
     }
+}
+
+/// The counted tokens, where they are numbers of tokens.
+fn counted(usage: &CountedUsage) -> Option<Usage> {
+    let count = |tokens: f64| {
+        let is_count = tokens >= 0.0 && tokens <= f64::from(u32::MAX) && tokens.fract() == 0.0;
+        is_count.then_some(tokens as u64)
+    };
+    Some(Usage {
+        input: count(usage.prompt_tokens)?,
+        output: count(usage.completion_tokens)?,
+    })
 }
 
 /// An error within a stream, whose status was 200 already.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     config::Route,
     error::OpenAiError,
+    names::wire_name,
     server::{Asked, Server},
     support::ServerKind,
 };
@@ -64,7 +65,7 @@ impl Server {
     fn past_call(&self, made: &NativeCall) -> Value {
         let arguments = Value::Object(made.call.arguments.clone()).to_string();
         json!({"id": made.id, "type": "function", "function": {
-            "name": self.marks.harmless(&made.call.tool),
+            "name": wire_name(&self.marks.harmless(&made.call.tool)),
             "arguments": self.marks.harmless(&arguments),
         }})
     }
@@ -103,11 +104,8 @@ impl Server {
         }
         set("stream", json!(true));
         set("stream_options", json!({"include_usage": true}));
-        let most = match (kind, self.config.route) {
-            (ServerKind::OpenAi, Route::Chat) => "max_completion_tokens",
-            _ => "max_tokens",
-        };
-        set(most, json!(max_tokens));
+        let is_openai_chat = kind == ServerKind::OpenAi && self.config.route == Route::Chat;
+        set(self.most_field(is_openai_chat), json!(max_tokens));
         let Sampling {
             temperature,
             top_p,
@@ -155,6 +153,7 @@ impl Server {
                 set("continue_final_message", json!(true));
             }
         }
+        fields.retain(|name, _| !self.support.left_out.contains(&name.as_str()));
         fields
     }
 
@@ -192,14 +191,16 @@ impl Server {
                 tools.retain(|tool| tool.name == *name);
                 json!("required")
             }
-            ToolChoice::Named(name) => json!({"type": "function", "function": {"name": name}}),
+            ToolChoice::Named(name) => {
+                json!({"type": "function", "function": {"name": wire_name(name)}})
+            }
             _ => json!("auto"),
         };
         let tool = |tool: &ToolDefinition| {
             let mut schema = tool.input_schema.clone();
             self.make_harmless(&mut schema);
             json!({"type": "function", "function": {
-                "name": tool.name,
+                "name": wire_name(&tool.name),
                 "description": self.marks.harmless(&tool.description),
                 "parameters": schema,
             }})

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use journeyman::{Error, ErrorKind};
 
+use crate::context_limit::{self, TooLong};
+
 /// A limit on a request's duration.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +101,7 @@ impl OpenAiError {
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::Connect { .. } | Self::Broken { .. } => true,
+            _ if self.too_long().is_some() => false,
             Self::Status {
                 status, code, said, ..
             } => {
@@ -127,6 +130,7 @@ impl OpenAiError {
             Self::TooLong { .. } | Self::Shape { .. } | Self::Dimensions { .. } => ErrorKind::Model,
             Self::Budget { .. } => ErrorKind::RateLimited,
             Self::Request { kind, .. } => *kind,
+            Self::Status { .. } if self.too_long().is_some() => ErrorKind::Invalid,
             Self::Status { status, .. } => match status {
                 404 => ErrorKind::NotFound,
                 408 | 504 => ErrorKind::Timeout,
@@ -160,6 +164,9 @@ impl OpenAiError {
             }
             Self::Budget { .. } => "raise Config::budget, or connect again to begin with a new one",
             Self::Request { hint, .. } => hint,
+            Self::Status { .. } if self.too_long().is_some() => {
+                "shorten the prompt, or serve the model with a larger context"
+            }
             Self::Status { status, .. } => match status {
                 401 | 403 => "check Config::key: the server does not accept it for this model",
                 404 => "check base_url (it usually ends in /v1) and the model's name",
@@ -176,41 +183,22 @@ impl OpenAiError {
         }
     }
 
-    /// The tokens of a prompt and of the context, where the prompt is longer, in the words of llama.cpp's server (`n_prompt_tokens:
-    /// 12; n_ctx: 8`), of vLLM and OpenAI (`maximum context length is 8 tokens ... 12 tokens`), and of this adapter.
-    fn too_long(&self) -> Option<(u64, u64)> {
-        let said = match self {
+    /// Whether it refuses a request because the model's context is shorter, and what it says of the lengths.
+    pub(crate) fn too_long(&self) -> Option<TooLong> {
+        match self {
             Self::Status {
-                status: 400, said, ..
-            } => said,
+                status: 400 | 413 | 422 | 500,
+                code,
+                said,
+                ..
+            } => context_limit::read(code, said),
             Self::Request {
                 kind: ErrorKind::Invalid,
                 what,
                 ..
-            } => what,
-            _ => return None,
-        };
-        let after = |mark: &str| {
-            let (_, rest) = said.split_once(mark)?;
-            let digits = rest.trim_start_matches(|c: char| !c.is_ascii_digit());
-            let end = digits.find(|c: char| !c.is_ascii_digit());
-            let number = digits[..end.unwrap_or(digits.len())].parse::<u64>().ok()?;
-            Some((number, &digits[end.unwrap_or(digits.len())..]))
-        };
-        let marks = [
-            ("n_prompt_tokens", "n_ctx"),
-            ("the prompt has", "the context"),
-        ];
-        let own = marks
-            .into_iter()
-            .find_map(|(prompt, context)| Some((after(prompt)?.0, after(context)?.0)));
-        let lengths = own.or_else(|| {
-            let (context, rest) = after("maximum context length is")?;
-            let numbers = rest.split(|c: char| !c.is_ascii_digit());
-            let prompt = numbers.filter_map(|number| number.parse::<u64>().ok());
-            Some((prompt.max()?, context))
-        });
-        lengths.filter(|(prompt, context)| prompt > context)
+            } => context_limit::read("", what),
+            _ => None,
+        }
     }
 
     /// As an error of the SDK.
@@ -221,8 +209,14 @@ impl OpenAiError {
         if let Self::Status { status, .. } = &self {
             error = error.with("status", status);
         }
-        if let Some((prompt, context)) = self.too_long() {
-            error = error.with("prompt_tokens", prompt).with("context", context);
+        if let Some(TooLong { prompt, context }) = self.too_long() {
+            error = error.with("too_long", true);
+            if let Some(prompt) = prompt {
+                error = error.with("prompt_tokens", prompt);
+            }
+            if let Some(context) = context {
+                error = error.with("context", context);
+            }
         }
         if attempts > 1 {
             error = error.with("attempts", attempts);
@@ -239,37 +233,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_lengths_of_a_prompt_that_is_too_long_are_facts() {
-        let check = |said: &str, expect: Option<(&str, &str)>| {
+    fn a_prompt_that_is_too_long_is_invalid_and_not_sent_again() {
+        for status in [400, 413, 422, 500] {
             let refused = OpenAiError::Status {
-                status: 400,
+                status,
                 code: String::new(),
-                said: said.to_owned(),
+                said: "maximum context length is 4096 tokens, and your messages have 9001 tokens"
+                    .to_owned(),
                 retry_after: None,
             };
+            assert!(!refused.may_pass(), "{status}");
             let error = refused.at("OpenAi::generate", "http://localhost/v1", 1);
-            let facts = error.fact("prompt_tokens").zip(error.fact("context"));
-            assert_eq!(facts, expect, "{said}");
-        };
-        check(
-            "the request exceeds the available context size; n_prompt_tokens: 5213; n_ctx: 2048",
-            Some(("5213", "2048")),
-        );
-        check(
-            "This model's maximum context length is 4096 tokens. However, your messages have 9001 tokens.",
-            Some(("9001", "4096")),
-        );
-        check(
-            "This model's maximum context length is 4096 tokens. However, you requested 4200 tokens (3688 in the messages, \
-             512 in the completion).",
-            Some(("4200", "4096")),
-        );
-        check("maximum context length is unknown", None);
-        check("n_prompt_tokens: 12; n_ctx: 2048", None);
-        check("the tool `brew` is not known", None);
-        check(
-            "the prompt has 99999999999999999999999 tokens and the context 8",
-            None,
-        );
+            assert_eq!(error.kind(), ErrorKind::Invalid);
+            assert_eq!(error.fact("prompt_tokens"), Some("9001"));
+            assert_eq!(error.fact("context"), Some("4096"));
+        }
     }
 }

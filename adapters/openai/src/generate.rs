@@ -3,8 +3,8 @@
 use journeyman::{
     ErrorKind,
     contract::{FinishReason, GenerateRequest, Generation, ToolChoice},
-    domain::{Sampling, TokenId},
-    text::{JsonSchema, TextStream, ToolCalls},
+    domain::{NativeCall, Sampling, TokenId},
+    text::{JsonSchema, TextStream, ToolCalls, WrittenCall, spelled},
 };
 use serde_json::Value;
 
@@ -15,6 +15,7 @@ use crate::{
     error::OpenAiError,
     events::Events,
     http::{Body, Place, parsed},
+    names::own_names,
     retry::Deadline,
     server::Server,
     tokens::Written,
@@ -31,7 +32,6 @@ struct Prepared {
     prompt_ids: Vec<TokenId>,
     /// The greatest amount that the request can take.
     most: Usage,
-    schema: Option<JsonSchema>,
     /// The request's tools, where it has some.
     tools: Option<ToolCalls>,
     /// Whether the answer has token ids and log-probabilities.
@@ -100,6 +100,9 @@ impl Server {
                 }
                 Err(error) => {
                     reservation.after(&error, answer.pieces > 0);
+                    if let Some(told) = error.too_long() {
+                        self.learn_context(told, prepared.most.output);
+                    }
                     attempts.again(error).await?;
                 }
             }
@@ -133,7 +136,8 @@ impl Server {
         deadline: Deadline,
     ) -> Result<Prepared, OpenAiError> {
         check(request)?;
-        let (schema, tools) = (self.schema(request)?, self.checked_tools(request)?);
+        self.check_schema(request)?;
+        let tools = self.checked_tools(request)?;
         let asked = self.model_for(request.adapter.as_deref())?;
         let mut room = request.max_tokens;
         let (place, name, prompt, prompt_ids, most) = match self.config.route {
@@ -158,7 +162,7 @@ impl Server {
                 let ids = match written {
                     Written::Ids(ids) => {
                         self.fits(ids.len(), 1)?;
-                        room = room.min(self.capabilities.context - ids.len());
+                        room = room.min(self.context() - ids.len());
                         ids
                     }
                     Written::Text(text) => {
@@ -176,16 +180,15 @@ impl Server {
             body: Value::Object(fields),
             prompt_ids,
             most: Usage {
-                input: most.min(self.capabilities.context as u64),
+                input: most.min(self.context() as u64),
                 output: room as u64,
             },
-            schema,
             tools,
             records: self.gives_records(request),
         })
     }
 
-    fn schema(&self, request: &GenerateRequest) -> Result<Option<JsonSchema>, OpenAiError> {
+    fn check_schema(&self, request: &GenerateRequest) -> Result<(), OpenAiError> {
         match &request.json_schema {
             Some(_) if !self.support.json_schema => Err(OpenAiError::Request {
                 kind: ErrorKind::Unsupported,
@@ -193,13 +196,13 @@ impl Server {
                 hint: "ask in the prompt and validate the answer: role::Structured does both",
             }),
             Some(schema) => match JsonSchema::new(schema.clone()) {
-                Ok(schema) => Ok(Some(schema)),
+                Ok(_) => Ok(()),
                 Err(error) => Err(invalid(
                     &error.to_string(),
                     "put right the request's json_schema",
                 )),
             },
-            None => Ok(None),
+            None => Ok(()),
         }
     }
 
@@ -244,21 +247,23 @@ impl Server {
             true => read_events(body, answer).await,
             // A server that does not stream.
             false => match parsed::<Chunk>(&body.whole().await?) {
-                Ok(chunk) => answer.absorb(chunk).map(drop),
+                Ok(chunk) => answer.absorb(chunk).map(|_| Read::Whole),
                 Err(error) => Err(error),
             },
         };
         match (read, answer.finish) {
             // All of the text is there.
-            (Ok(()) | Err(OpenAiError::Broken { .. }), Some(_)) => Ok(()),
+            (Ok(Read::Whole), _) | (Ok(Read::Cut) | Err(OpenAiError::Broken { .. }), Some(_)) => {
+                Ok(())
+            }
             (Err(error), _) => Err(self.http.clean(error)),
-            (Ok(()), None) => Err(OpenAiError::Broken {
+            (Ok(Read::Cut), None) => Err(OpenAiError::Broken {
                 said: "the stream ended without a finish_reason".to_owned(),
             }),
         }
     }
 
-    /// The tokens used, as the server counts them, or estimated.
+    /// The tokens used, as the server counts them; estimated where it counts none, or more than were asked for.
     fn usage(&self, prepared: &Prepared, answer: &Answer) -> Usage {
         let estimate = Usage {
             input: match prepared.prompt_ids.len() {
@@ -267,7 +272,11 @@ impl Server {
             },
             output: answer.pieces.max(answer.logprobs.len() as u64),
         };
-        let mut usage = answer.usage.unwrap_or(estimate);
+        let is_absurd = |usage: &Usage| {
+            usage.output > prepared.most.output || usage.input > self.capabilities.context as u64
+        };
+        let counted = answer.usage.filter(|usage| !is_absurd(usage));
+        let mut usage = counted.unwrap_or(estimate);
         if prepared.records {
             usage.output = answer.ids.len() as u64;
         }
@@ -282,32 +291,17 @@ impl Server {
         usage: Usage,
     ) -> Result<Generation, OpenAiError> {
         let mut finish = answer.finish.unwrap_or(FinishReason::EndOfText);
-        let written = answer.take_calls();
-        let calls = match &prepared.tools {
-            None if !written.is_empty() => {
-                return Err(OpenAiError::shape(
-                    "it calls a tool, though the request has none",
-                ));
-            }
-            None => Vec::new(),
-            Some(tools) => (tools.read(written, finish))
-                .map_err(|error| OpenAiError::shape(error.message()))?,
-        };
-        let (text, is_stopped) = answer.stream.finish();
+        let mut written = answer.take_calls();
+        own_names(&mut written, &request.tools);
+        let (calls, as_text) = called(prepared.tools.as_ref(), written, finish)?;
+        answer.stream.push(as_text.as_bytes());
+        let (mut text, is_stopped) = answer.stream.finish();
         if is_stopped {
             finish = FinishReason::Stop;
         }
-        if usage.output > prepared.most.output {
-            return Err(OpenAiError::shape(format!(
-                "it has {} tokens, and at most {} were asked for",
-                usage.output, prepared.most.output
-            )));
-        }
-        if let Some(schema) = &prepared.schema
-            && finish != FinishReason::Length
-            && calls.is_empty()
-        {
-            obeyed(schema, &text)?;
+        if text.is_empty() && calls.is_empty() && !answer.thoughts.is_empty() {
+            let end = if finish.is_cut() { "" } else { "</think>" };
+            text = format!("<think>{}{end}", answer.thoughts);
         }
         let mut generation =
             Generation::new(self.capabilities.model.clone(), &request.prompt, text);
@@ -335,30 +329,40 @@ impl Server {
     }
 }
 
-/// Refuses a text that does not obey the schema: servers exist that ignore the field.
-fn obeyed(schema: &JsonSchema, text: &str) -> Result<(), OpenAiError> {
-    let Ok(value) = serde_json::from_str::<Value>(text.trim()) else {
-        return Err(OpenAiError::shape(
-            "the text is not JSON, though a JSON Schema was given",
-        ));
+/// The calls of an answer; where the model was free to call and did it wrongly, none, and a text that spells what it called: the
+/// dialect reads it as it reads calls in any text, and asks again.
+fn called(
+    tools: Option<&ToolCalls>,
+    written: Vec<WrittenCall>,
+    finish: FinishReason,
+) -> Result<(Vec<NativeCall>, String), OpenAiError> {
+    let Some(tools) = tools else {
+        return Ok((Vec::new(), spelled(&written)));
     };
-    match schema.faults(&value).first() {
-        None => Ok(()),
-        Some(fault) => Err(OpenAiError::shape(format!(
-            "the text does not obey the JSON Schema: {fault}"
-        ))),
+    match tools.read(written.clone(), finish) {
+        Ok(calls) => Ok((calls, String::new())),
+        Err(_) if tools.is_free() => Ok((Vec::new(), spelled(&written))),
+        Err(error) => Err(OpenAiError::shape(error.message())),
     }
 }
 
-async fn read_events(mut body: Body, answer: &mut Answer) -> Result<(), OpenAiError> {
+/// How an answer's whole text was recognized.
+enum Read {
+    /// It was told to be whole.
+    Whole,
+    /// The stream ended.
+    Cut,
+}
+
+async fn read_events(mut body: Body, answer: &mut Answer) -> Result<Read, OpenAiError> {
     let mut events = Events::default();
     while let Some(piece) = body.piece().await? {
         events.push(&piece);
         while let Some(event) = events.next()? {
             if event.trim() == "[DONE]" || answer.absorb(parsed(event.as_bytes())?)? {
-                return Ok(());
+                return Ok(Read::Whole);
             }
         }
     }
-    Ok(())
+    Ok(Read::Cut)
 }

@@ -16,6 +16,10 @@ impl LanguageModel for OpenAi {
         &self.server.capabilities
     }
 
+    fn context(&self) -> usize {
+        self.server.context()
+    }
+
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
         let (server, request) = (self.server.clone(), request.clone());
         let deadline = server.deadline(request.time_limit);

@@ -6,6 +6,7 @@ use journeyman::{
     ErrorKind,
     contract::GenerateRequest,
     domain::{Message, Prompt, Speaker},
+    text::without_thinking,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -94,7 +95,10 @@ impl Server {
         let models: Models = serde_json::from_value(listed)
             .map_err(|_| OpenAiError::shape("`/models` gave no list of models"))?;
         let name = &self.config.model;
-        let Some(model) = models.data.iter().find(|model| model.id == *name) else {
+        // Ollama lists `m:latest`, and takes `m` for it.
+        let latest = format!("{name}:latest");
+        let listed = |id: &str| models.data.iter().find(|model| model.id == id);
+        let Some(model) = listed(name).or_else(|| listed(&latest)) else {
             let there: Vec<&str> = models
                 .data
                 .iter()
@@ -210,7 +214,7 @@ impl Server {
         let known = self.config.known.first().cloned().unwrap_or_default();
         let request = GenerateRequest::greedy(known, WRITTEN);
         self.support.token_records = true;
-        let tried = self.written_probe(&request, deadline).await;
+        let tried = self.answer_without_refused(&request, deadline).await;
         let declined = match tried {
             Ok(answer) => {
                 self.support.stop_reported = answer.stop_reported;
@@ -257,7 +261,7 @@ impl Server {
             return Ok(());
         }
         // Without log-probabilities: some servers refuse them.
-        match self.written_probe(&request, deadline).await {
+        match self.answer_without_refused(&request, deadline).await {
             Ok(answer) => self.support.stop_reported = answer.stop_reported,
             Err(error) => return Err(error),
         }
@@ -265,7 +269,7 @@ impl Server {
     }
 
     /// The raw answer to a request, sent once and again where that may help.
-    async fn written_probe(
+    pub(crate) async fn written_probe(
         &self,
         request: &GenerateRequest,
         deadline: Deadline,
@@ -296,10 +300,18 @@ impl Server {
         self.support.json_schema = true;
         let mut attempts = 0;
         let declined = match self.generate(&request, deadline, &mut attempts).await {
-            Ok(generation) if serde_json::from_str::<Value>(generation.text.trim()).is_ok() => {
-                return;
+            Ok(generation) => {
+                let text = without_thinking(&generation.text);
+                match serde_json::from_str::<Value>(text.trim()) {
+                    // Servers exist that ignore the field.
+                    Ok(value) if value == json!({"ready": true}) => return,
+                    Ok(_) => "the text does not obey the JSON Schema".to_owned(),
+                    Err(_) if generation.finish.is_cut() => {
+                        "the text was cut before it was whole".to_owned()
+                    }
+                    Err(_) => "the text is not JSON, though a JSON Schema was given".to_owned(),
+                }
             }
-            Ok(_) => "the text was cut before it was whole".to_owned(),
             Err(error) => error.to_string(),
         };
         self.support.json_schema = false;

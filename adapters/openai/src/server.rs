@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     budget::Ledger,
     config::Config,
+    context_limit::TooLong,
     error::OpenAiError,
     http::{Http, Place},
     marks::Marks,
@@ -70,6 +71,8 @@ pub(crate) struct Server {
     /// Whether a request that only echoes may ask for no further token.
     pub(crate) echo_takes_zero: bool,
     calls: AtomicU64,
+    /// The context that refusals told, where that is shorter than what was told before.
+    learned: AtomicUsize,
 }
 
 impl Server {
@@ -87,6 +90,7 @@ impl Server {
             adapters: Vec::new(),
             echo_takes_zero: false,
             calls: AtomicU64::new(0),
+            learned: AtomicUsize::new(usize::MAX),
             config,
         })
     }
@@ -156,9 +160,36 @@ impl Server {
         }
     }
 
+    /// The tokens of the model's context, by all that the server has said.
+    pub(crate) fn context(&self) -> usize {
+        let learned = self.learned.load(Ordering::Relaxed);
+        self.capabilities.context.min(learned)
+    }
+
+    /// Learns from a refusal of a request for `answer` tokens how long the context is. One that does not say takes a quarter off,
+    /// so that the same request is not sent again.
+    pub(crate) fn learn_context(&self, told: TooLong, answer: u64) {
+        let known = self.context();
+        let context = told
+            .context
+            .and_then(|context| usize::try_from(context).ok());
+        let next = match (context, told.prompt) {
+            (Some(context), _) if context < known => context,
+            // The prompt alone, or with its answer, is longer than what is known: it will be shortened.
+            (_, Some(prompt)) if prompt.saturating_add(answer) > known as u64 => return,
+            _ => known - known / 4,
+        };
+        if self.learned.fetch_min(next.max(1), Ordering::Relaxed) > next {
+            tracing::info!(
+                context = next,
+                "the server's context is shorter than it was taken for"
+            );
+        }
+    }
+
     /// Refuses a prompt that leaves no room in the context.
     pub(crate) fn fits(&self, prompt_tokens: usize, room: usize) -> Result<(), OpenAiError> {
-        let context = self.capabilities.context;
+        let context = self.context();
         if prompt_tokens.saturating_add(room) <= context {
             return Ok(());
         }

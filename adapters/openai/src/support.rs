@@ -75,6 +75,8 @@ pub struct Support {
     pub tools: bool,
     /// The request for log-probabilities of a given text, if one works.
     pub scoring: Option<ScoringForm>,
+    /// The optional fields of a request that the server refuses; they are left out.
+    pub left_out: Vec<&'static str>,
     /// What was tried and does not work, with the reason.
     pub declined: Vec<Declined>,
 }

@@ -73,7 +73,7 @@ impl Server {
         text: &str,
         deadline: Deadline,
     ) -> Result<(), OpenAiError> {
-        let may_be_longer = text.len() > self.capabilities.context;
+        let may_be_longer = text.len() > self.context();
         if may_be_longer && self.support.tokenizer == Some(TokenizerForm::Extras) {
             let ids = self.ids(text, true, false, deadline).await?;
             self.fits(ids.len(), 1)?;

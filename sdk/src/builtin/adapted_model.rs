@@ -86,6 +86,10 @@ impl<M: LanguageModel + ?Sized> LanguageModel for AdaptedModel<M> {
         })
     }
 
+    fn context(&self) -> usize {
+        self.model.context()
+    }
+
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
         let adapter = self.of(&request.adapter);
         let request = GenerateRequest {

@@ -174,7 +174,7 @@ impl<'a> Run<'a> {
                     return Ok(EndReason::Unreadable);
                 }
                 Turn::TooLong(prompt) => {
-                    let context = self.executor.model.capabilities().context as u64;
+                    let context = self.executor.model.context() as u64;
                     return Ok(EndReason::ContextLength { prompt, context });
                 }
                 Turn::Act(acted) => {

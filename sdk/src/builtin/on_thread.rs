@@ -125,6 +125,10 @@ impl<M: LanguageModel + 'static> LanguageModel for OnThread<M> {
         self.0.capabilities()
     }
 
+    fn context(&self) -> usize {
+        self.0.context()
+    }
+
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
         let (part, request) = (Arc::clone(&self.0), request.clone());
         let call = move || block_on(part.generate(&request));

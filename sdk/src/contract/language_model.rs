@@ -25,7 +25,7 @@ pub struct ModelCapabilities {
     pub score: bool,
     /// Whether generations carry token ids and log-probabilities.
     pub token_records: bool,
-    /// Whether the model obeys a request's `json_schema` as it writes.
+    /// Whether the model obeys a request's `json_schema` as it writes. A server may still ignore one: read the text as any other.
     pub json_schema: bool,
     /// Whether the model calls a request's `tools` by an interface of its own.
     #[serde(default)]
@@ -364,18 +364,22 @@ impl Generation {
 ///   log-probability is finite and at most 0, and `prompt_ids` has the length `prompt_tokens`.
 /// - *deadline*: a request over its `time_limit` ends in `Timeout`, within a second of it.
 /// - *too long*: a prompt longer than the context is `Invalid`, with both lengths.
-/// - *unsupported*: an adapter that is not loaded is `NotFound`; a `json_schema` where the capabilities do not say so
-///   is `Unsupported`: neither is ignored.
-/// - *tools*: where the capabilities say `tools`, the calls agree with `tool_choice`, and their arguments obey the tool's
-///   schema; a named tool that is not among `tools`, and two tools of one name, are `Invalid`. Where they do not, a
-///   request with tools is `Unsupported`.
+/// - *unsupported*: an adapter that is not loaded is `NotFound`; a `json_schema` where the capabilities do not say so, and tools where
+///   they do not, are `Unsupported`: none is ignored.
+/// - *tools*: where the capabilities say `tools`, the calls agree with `tool_choice`, and their arguments obey the tool's schema (a free
+///   model's other calls stand in the text); a named tool that is not among `tools`, and two tools of one name, are `Invalid`.
 /// - *cancel*: dropping the future stops the work; the model goes on serving others.
-/// - *count*: `count_prompt` gives the `prompt_tokens` that a generation of the same request reports, or marks its number as an
-///   estimate. It counts a prompt that is longer than the context too, and then gives a number above the context.
+/// - *count*: `count_prompt` gives the `prompt_tokens` that a generation of the same request reports, or marks its number as an estimate;
+///   for a prompt that is longer than the context it is above the context.
 #[async_trait]
 pub trait LanguageModel: fmt::Debug + Send + Sync {
     /// The model's capabilities.
     fn capabilities(&self) -> &ModelCapabilities;
+
+    /// The tokens of the context as far as they are known now: a server's refusals may have told a shorter one.
+    fn context(&self) -> usize {
+        self.capabilities().context
+    }
 
     /// Generates a text.
     ///

@@ -50,6 +50,10 @@ pub struct NativeCall {
     pub id: String,
     /// The tool and its arguments.
     pub call: ToolCall,
+    /// Whether the name was written in another spelling, or values were in another type than the tool's schema wants, and were
+    /// converted ([`ToolCalls`](crate::text::ToolCalls)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repaired: bool,
 }
 
 impl NativeCall {
@@ -58,6 +62,7 @@ impl NativeCall {
         Self {
             id: id.into(),
             call,
+            repaired: false,
         }
     }
 }

@@ -29,6 +29,7 @@ mod subgoal;
 mod task;
 mod tier_policy;
 mod trajectory;
+mod trust;
 mod turn_query;
 mod usage;
 mod verdict;
@@ -66,8 +67,9 @@ pub use tier_policy::TierPolicy;
 pub use trajectory::{
     Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, LeftOut, Observation,
     Outcome, Sampling, Source, Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory,
-    Transition, Trust, UnreadTurn,
+    Transition, UnreadTurn,
 };
+pub use trust::Trust;
 pub use turn_query::TurnQuery;
 pub use usage::Usage;
 pub use verdict::Verdict;

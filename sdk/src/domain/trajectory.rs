@@ -4,25 +4,11 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compaction, ObservationKind, SkillRef, SkillUse, StepNote, Usage, skill_use};
+use super::{Compaction, ObservationKind, SkillRef, SkillUse, StepNote, Trust, Usage, skill_use};
 use crate::{
     error::Error,
     id::{AttemptId, ModelId, Seed, TaskId},
 };
-
-/// The host's trust in a source.
-#[non_exhaustive]
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Trust {
-    /// Anybody may have written it: skills distilled from it are tainted.
-    #[default]
-    Untrusted,
-    /// The host trusts it.
-    Trusted,
-}
 
 /// Where an observation came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -199,6 +185,9 @@ pub struct UnreadTurn {
     pub observation: Observation,
     /// The agent's own words, as for a [`Step`].
     pub transcript: String,
+    /// Why they are no action; empty where that was not kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
     /// The generations behind it, where the agent records them.
     pub generations: Vec<GenerationRecord>,
 }

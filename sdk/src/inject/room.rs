@@ -57,17 +57,44 @@ impl Room {
     }
 }
 
-/// The tokens of a prompt that a model refused because its context is shorter; `None` for any other error.
-pub(crate) fn too_long(error: &Error) -> Option<TokenCount> {
+/// A model's refusal of a prompt because its context is shorter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TooLong {
+    /// The prompt's tokens, where the model says them.
+    pub(crate) prompt: Option<TokenCount>,
+}
+
+impl TooLong {
+    /// The prompt's tokens, to be shortened by. A count that did not fall since the last refusal is no count of that prompt.
+    pub(crate) fn since(self, last: Option<TokenCount>) -> Option<TokenCount> {
+        match (self.prompt, last) {
+            (Some(now), Some(last)) if now.tokens >= last.tokens => Some(TokenCount {
+                tokens: last.tokens + last.tokens / 4,
+                ..last
+            }),
+            (now, _) => now,
+        }
+    }
+}
+
+/// Whether a model refused a prompt because its context is shorter; `None` for any other error.
+pub(crate) fn too_long(error: &Error) -> Option<TooLong> {
     let fact = |key| {
         error
             .fact(key)
             .and_then(|value| value.parse::<usize>().ok())
     };
-    let (prompt, context) = (fact("prompt_tokens")?, fact("context")?);
-    let is_it = error.kind() == ErrorKind::Invalid && prompt > context;
-    is_it.then_some(TokenCount {
-        tokens: prompt,
+    let (prompt, context) = (fact("prompt_tokens"), fact("context"));
+    let is_longer = prompt
+        .zip(context)
+        .is_some_and(|(prompt, context)| prompt > context);
+    let is_it =
+        error.kind() == ErrorKind::Invalid && (is_longer || error.fact("too_long") == Some("true"));
+    let count = |tokens| TokenCount {
+        tokens,
         estimated: false,
+    };
+    is_it.then_some(TooLong {
+        prompt: prompt.map(count),
     })
 }

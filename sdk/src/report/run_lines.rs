@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{MaintenanceUsage, RunReport, Sameness};
+use super::{AttemptReport, MaintenanceUsage, RunReport, Sameness};
 use crate::domain::SkillUse;
 
 /// A summary of several lines, for people.
@@ -30,11 +30,7 @@ impl fmt::Display for RunReport {
             }
             None => writeln!(f, "  done: no attempt was judged")?,
         }
-        match (self.not_measured(), self.undecided().count()) {
-            (Some(why), _) => writeln!(f, "  not measured: {why}")?,
-            (None, 0) => {}
-            (None, count) => writeln!(f, "  decisions on skills that were not made: {count}")?,
-        }
+        fmt_unusual(self, f)?;
         fmt_use(self, f)?;
         let admitted = self.written().filter(|one| one.admitted.is_some()).count();
         let refused = self.written().count() - admitted;
@@ -77,6 +73,24 @@ impl fmt::Display for RunReport {
         }
         Ok(())
     }
+}
+
+/// What was not decided, and what was asked for again or put right.
+fn fmt_unusual(report: &RunReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match (report.not_measured(), report.undecided().count()) {
+        (Some(why), _) => writeln!(f, "  not measured: {why}")?,
+        (None, 0) => {}
+        (None, count) => writeln!(f, "  decisions on skills that were not made: {count}")?,
+    }
+    let count = |of: fn(&AttemptReport) -> u32| report.attempts().map(of).sum::<u32>();
+    let (again, repaired) = (count(|one| one.asked_again), count(|one| one.repaired));
+    if again + repaired > 0 {
+        writeln!(
+            f,
+            "  answers that were asked for again: {again}, calls that were put right: {repaired}"
+        )?;
+    }
+    Ok(())
 }
 
 /// A line about the use of skills.

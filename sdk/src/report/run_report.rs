@@ -47,11 +47,22 @@ pub struct AttemptReport {
     /// Why the skills of a later turn could not be chosen ([`Trajectory::undecided`](crate::domain::Trajectory::undecided)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Error>,
+    /// Number of steps for which the agent's model was asked again, because its first answer could not be used.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub asked_again: u32,
+    /// Number of steps whose calls were put right ([`StepNote::Repaired`](crate::domain::StepNote)).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repaired: u32,
     /// A fault outside the agent: the attempt could not be made, a part failed during it, or it could not be judged.
     pub error: Option<Error>,
     /// What the agent's prompts left out so that they fit the model's context.
     #[serde(default, skip_serializing_if = "Compaction::is_none")]
     pub compaction: Compaction,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// The beginning of what a model wrote, for people.

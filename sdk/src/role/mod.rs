@@ -16,6 +16,7 @@ mod structured;
 mod summarize;
 mod template;
 mod values;
+mod visible;
 
 pub use general::{GeneralRoles, RoleOptions};
 pub use structured::{Structured, StructuredAnswer};

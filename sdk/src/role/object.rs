@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::claims::has_no_say;
+use super::{claims::has_no_say, visible::visible};
 use crate::{
-    domain::{Role, find_hidden},
+    domain::Role,
     format::{SchemaRefusal, SchemaStage},
     text::{Candidate, Candidates, NoObject, candidates},
 };
@@ -319,19 +319,20 @@ fn wrapped(object: &Object, fields: &[&str]) -> Option<Value> {
     (wraps && holds).then(|| value.clone())
 }
 
-/// The object with only these fields, each under its exact name, and its texts without zero-width characters. A field that
-/// claims more than a role may decide is refused, and its name is not repeated.
+/// The object with only these fields, each under its exact name, and its texts without thoughts and zero-width characters. A
+/// field that claims more than a role may decide is refused, and its name is not repeated.
 pub(super) fn cleaned(object: Object, fields: &[&str]) -> Read<Object> {
     let is_own = |key: &str| fields.contains(&key);
     let mut clean = Object::new();
     let (own, others): (Vec<_>, Vec<_>) = object.into_iter().partition(|(key, _)| is_own(key));
     for (key, value) in own {
-        clean.insert(key, visible(value));
+        let value = visible(&key, value)?;
+        clean.insert(key, value);
     }
     for (key, value) in others {
         let key = exact(&key, fields);
         if is_own(&key) {
-            let value = visible(value);
+            let value = visible(&key, value)?;
             if clean.get(&key).is_some_and(|before| *before != value) {
                 return refuse(format!("{key} stands twice, with different values"));
             }
@@ -373,20 +374,4 @@ pub(super) fn plain(key: &str) -> String {
         lower = c.is_lowercase();
     }
     name.trim_end_matches('_').to_owned()
-}
-
-/// A value whose texts have no zero-width spaces, word joiners and byte order marks, where these are hidden characters.
-fn visible(value: Value) -> Value {
-    match value {
-        Value::String(text) => match find_hidden(&text) {
-            None => Value::String(text),
-            Some(_) => Value::String(text.replace(['\u{200B}', '\u{2060}', '\u{FEFF}'], "")),
-        },
-        Value::Array(items) => items.into_iter().map(visible).collect(),
-        Value::Object(object) => {
-            let object = object.into_iter();
-            Value::Object(object.map(|(key, value)| (key, visible(value))).collect())
-        }
-        value => value,
-    }
 }

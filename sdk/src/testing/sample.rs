@@ -323,6 +323,8 @@ pub fn attempt_report(attempt: &str, skills: &[Skill], success: bool) -> Attempt
         end: Some(EndReason::Finished),
         unread: None,
         undecided: None,
+        asked_again: 0,
+        repaired: 0,
         error: None,
         compaction: Default::default(),
     }

@@ -27,7 +27,7 @@ pub fn fenced(label: &str, body: &str) -> String {
 }
 
 /// The text in lower case without blank space, since a model reads `< / Skill >` as a mark too.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_whitespace())
         .flat_map(char::to_lowercase)

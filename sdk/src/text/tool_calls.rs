@@ -1,10 +1,10 @@
-//! Checks tool calls that a model made by its own interface.
+//! Checks tool calls that a model made, by its own interface or in a text.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::JsonSchema;
+use super::{JsonSchema, coerce::coerced, lenient};
 use crate::{
     contract::{FinishReason, ToolChoice},
     domain::{NativeCall, ToolCall, ToolDefinition},
@@ -28,6 +28,10 @@ pub struct WrittenCall {
 /// Reads the calls of an answer: each names a tool of the request, its arguments are a JSON object that obeys the tool's
 /// schema, and the calls agree with the request's choice.
 ///
+/// What is slightly off is read where it has one meaning, and the call is marked ([`NativeCall::repaired`]): a name with a prefix
+/// such as `functions.`, or in another spelling of the one tool that it fits; a number or a truth value in a text, an object in a
+/// text, `8.0` for an integer, null for a field that need not be there.
+///
 /// ```
 /// use journeyman::{
 ///     contract::{FinishReason, ToolChoice},
@@ -49,6 +53,10 @@ pub struct WrittenCall {
 /// let read = calls.read(vec![written(r#"{"cups": 2}"#)], FinishReason::EndOfText)?;
 /// assert_eq!(read[0].call.arguments["cups"], 2);
 ///
+/// let read = calls.read(vec![written(r#"{"cups": "2"}"#)], FinishReason::EndOfText)?;
+/// assert_eq!(read[0].call.arguments["cups"], 2);
+/// assert!(read[0].repaired);
+///
 /// let error = calls.read(vec![written(r#"{"cups": "two"}"#)], FinishReason::EndOfText).unwrap_err();
 /// assert!(error.message().contains("/cups"));
 /// # Ok::<(), journeyman::Error>(())
@@ -68,17 +76,7 @@ impl ToolCalls {
     pub fn new(tools: &[ToolDefinition], choice: &ToolChoice) -> Result<Self> {
         let mut schemas = BTreeMap::new();
         for tool in tools {
-            // A tool without arguments has no schema on many servers.
-            let is_empty = match &tool.input_schema {
-                Value::Null => true,
-                Value::Object(fields) => fields.is_empty(),
-                _ => false,
-            };
-            let schema = match is_empty {
-                true => json!({"type": "object"}),
-                false => tool.input_schema.clone(),
-            };
-            let schema = JsonSchema::new(schema).map_err(|error| {
+            let schema = schema_of(tool).map_err(|error| {
                 let why = error.to_string();
                 Error::invalid(NEW, format!("the schema of tool `{}`: {why}", tool.name))
                     .hint("put right the tool's input_schema")
@@ -117,6 +115,11 @@ impl ToolCalls {
         Some(schema)
     }
 
+    /// Whether the model may call a tool or not, as it likes.
+    pub fn is_free(&self) -> bool {
+        matches!(self.choice, ToolChoice::Auto | ToolChoice::None)
+    }
+
     /// Reads the calls of an answer. In an answer that was cut ([`FinishReason::is_cut`]) the last call is left out if it is not whole.
     ///
     /// # Errors
@@ -145,31 +148,151 @@ impl ToolCalls {
     }
 
     fn one(&self, written: WrittenCall) -> Result<NativeCall> {
-        let WrittenCall {
-            id,
-            tool,
-            arguments,
-        } = written;
-        let Some(schema) = self.schemas.get(&tool) else {
-            return Err(refused("a tool that the request does not have".to_owned()));
+        let tool = meant(&written.tool, self.schemas.keys().map(String::as_str));
+        let schema = tool.and_then(|tool| Some((tool, self.schemas.get(tool)?)));
+        let Some((tool, schema)) = schema else {
+            return Err(unknown(self.schemas.keys().map(String::as_str)));
         };
-        let arguments = match arguments.trim() {
-            "" => Some(Map::new()),
-            text => serde_json::from_str(text).ok(),
-        };
-        let Some(arguments) = arguments else {
-            return Err(refused(format!(
-                "the arguments of `{tool}` are no JSON object"
-            )));
-        };
-        let value = Value::Object(arguments.clone());
-        if let Some(fault) = schema.faults(&value).first() {
-            return Err(refused(format!(
-                "the arguments of `{tool}` do not obey its schema: {fault}"
-            )));
-        }
-        Ok(NativeCall::new(id, ToolCall { tool, arguments }))
+        call(written, tool, Some(schema))
     }
+}
+
+/// Checks one call, as [`ToolCalls::read`] does. A tool whose schema cannot be used takes any arguments.
+pub(crate) fn checked_call(written: WrittenCall, tools: &[ToolDefinition]) -> Result<NativeCall> {
+    match tool_meant(&written.tool, tools) {
+        Some(tool) => call(written, &tool.name, schema_of(tool).ok().as_ref()),
+        None => Err(unknown(tools.iter().map(|tool| tool.name.as_str()))),
+    }
+}
+
+fn call(written: WrittenCall, tool: &str, schema: Option<&JsonSchema>) -> Result<NativeCall> {
+    let Some((arguments, in_a_text)) = arguments(&written.arguments) else {
+        return Err(refused(format!(
+            "the arguments of `{tool}` are no JSON object"
+        )));
+    };
+    let value = Value::Object(arguments.clone());
+    let taken = match schema {
+        None => Some(value.clone()),
+        Some(schema) => coerced(schema, &value),
+    };
+    let Some(Value::Object(taken)) = taken else {
+        let fault = schema.and_then(|schema| schema.faults(&value).into_iter().next());
+        let fault = fault.map_or(String::new(), |fault| format!(": {fault}"));
+        return Err(refused(format!(
+            "the arguments of `{tool}` do not obey its schema{fault}"
+        )));
+    };
+    let repaired = in_a_text || taken != arguments || written.tool != tool;
+    let call = ToolCall {
+        tool: tool.to_owned(),
+        arguments: taken,
+    };
+    Ok(NativeCall {
+        repaired,
+        ..NativeCall::new(written.id, call)
+    })
+}
+
+/// The arguments of a call, and whether they stood in a text within the text: in a fence, or as a JSON string.
+fn arguments(written: &str) -> Option<(Map<String, Value>, bool)> {
+    let text = written.trim();
+    if matches!(text, "" | "null") {
+        return Some((Map::new(), false));
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(arguments)) => Some((arguments, false)),
+        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
+            Ok(Value::Object(arguments)) => Some((arguments, true)),
+            _ => None,
+        },
+        Ok(_) => None,
+        Err(_) => {
+            let inner = text
+                .strip_prefix("```json")
+                .or_else(|| text.strip_prefix("```"));
+            let inner = inner
+                .map_or(text, |inner| inner.trim_end_matches('`'))
+                .trim();
+            match lenient::read(inner, lenient::MAX_DEPTH).value {
+                Ok((Value::Object(all), length)) if length == inner.len() => Some((all, true)),
+                _ => None,
+            }
+        }
+    }
+}
+
+/// The schema of a tool's arguments. A tool without arguments has none on many servers.
+fn schema_of(tool: &ToolDefinition) -> Result<JsonSchema> {
+    let is_empty = match &tool.input_schema {
+        Value::Null => true,
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    JsonSchema::new(match is_empty {
+        true => json!({"type": "object"}),
+        false => tool.input_schema.clone(),
+    })
+}
+
+/// The tool that a name means: itself; without what models and servers put around names; or the only one that differs in case,
+/// signs between words and blanks alone.
+pub(crate) fn tool_meant<'a>(
+    name: &str,
+    tools: &'a [ToolDefinition],
+) -> Option<&'a ToolDefinition> {
+    let found = meant(name, tools.iter().map(|tool| tool.name.as_str()))?;
+    tools.iter().find(|tool| tool.name == found)
+}
+
+fn meant<'a>(name: &str, tools: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    const PREFIXES: [&str; 4] = ["functions.", "tools.", "default_api.", "function."];
+    let letters = |text: &str| {
+        let kept = text.chars().filter(|c| c.is_alphanumeric());
+        kept.flat_map(char::to_lowercase).collect::<String>()
+    };
+    let bare = name.trim();
+    let bare = PREFIXES
+        .iter()
+        .find_map(|prefix| bare.strip_prefix(prefix))
+        .unwrap_or(bare);
+    // Kimi numbers its calls: `functions.brew:0`.
+    let bare = match bare.rsplit_once(':') {
+        Some((bare, number)) if number.chars().all(|c| c.is_ascii_digit()) => bare,
+        _ => bare,
+    };
+    let is = |wanted: &str| tools.clone().find(|tool| *tool == wanted);
+    is(name).or_else(|| is(bare)).or_else(|| {
+        let wanted = letters(bare);
+        let mut near = tools.clone().filter(|tool| letters(tool) == wanted);
+        near.next()
+            .filter(|_| !wanted.is_empty() && near.next().is_none())
+    })
+}
+
+/// The refusal of a name that no tool has, with the names of the tools, as many as help.
+fn unknown<'a>(tools: impl Iterator<Item = &'a str>) -> Error {
+    const MOST: usize = 20;
+    let mut names: Vec<String> = tools.map(|name| format!("`{}`", clipped(name))).collect();
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    refused(match names.is_empty() {
+        true => "a tool is called, and there is none".to_owned(),
+        false => format!(
+            "no tool has the name of the call; there are {}{more}",
+            names.join(", ")
+        ),
+    })
+}
+
+/// A name of bounded length without control characters: it may come from a foreign server.
+fn clipped(name: &str) -> String {
+    let plain = name.chars().filter(|c| !c.is_control());
+    plain.take(64).collect()
 }
 
 fn refused(what: String) -> Error {
@@ -256,7 +379,7 @@ mod tests {
             Auto,
             &[("swim", "{}")],
             EndOfText,
-            "a tool that the request does not have",
+            "no tool has the name of the call; there are `look`, `rest`",
         );
         for text in ["[1]", "mast", r#"{"at":"#, "{} {}"] {
             let expect = "the arguments of `look` are no JSON object";

@@ -268,6 +268,7 @@ fn tokens_of_a_secret_go_and_others_stay() {
                 said.unread = Some(Box::new(UnreadTurn {
                     observation: sample::observation(last),
                     transcript: "?".to_owned(),
+                    reason: String::new(),
                     generations: vec![record()],
                 }));
                 Play::Give(said)

@@ -2,7 +2,7 @@
 
 use super::{Bound, Figures, Outcome, stats};
 use crate::{
-    adapters, apprentice, engine, general, host, house, identity, library, main_job, papers,
+    adapters, apprentice, engine, field, general, host, house, identity, library, main_job, papers,
     real_models, recipes, second_hour,
 };
 
@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 27] = [
+const GROUPS: [Group; 28] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -50,6 +50,13 @@ const GROUPS: [Group; 27] = [
         listed: false,
         takes_model: true,
         run: general::run_context,
+    },
+    Group {
+        name: "field",
+        about: "what models really write: the calls of each family, and damaged answers",
+        listed: true,
+        takes_model: false,
+        run: field::run,
     },
     Group {
         name: "library",

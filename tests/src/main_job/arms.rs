@@ -349,6 +349,8 @@ mod tests {
             end: None,
             unread: None,
             undecided: None,
+            asked_again: 0,
+            repaired: 0,
             error,
             compaction: Default::default(),
         };

@@ -75,6 +75,7 @@ impl ArmPlan {
         let taken_away = form.unset.iter().map(|path| Change {
             path: path.get_ref().clone(),
             value: None,
+            replaces: false,
             span: path.span(),
         });
         for change in source.changes(&form.set)?.into_iter().chain(taken_away) {
@@ -167,6 +168,7 @@ pub(super) fn sweep(
         let change = Change {
             path: path.clone(),
             value: Some(json.clone()),
+            replaces: false,
             span: value.span(),
         };
         swept.change(source, &change)?;

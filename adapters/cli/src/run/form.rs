@@ -157,6 +157,7 @@ impl Form {
         let taken_away = self.unset.iter().map(|path| Change {
             path: path.get_ref().clone(),
             value: None,
+            replaces: false,
             span: path.span(),
         });
         for change in source.changes(&self.set)?.into_iter().chain(taken_away) {

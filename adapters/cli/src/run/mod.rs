@@ -41,6 +41,7 @@ use crate::{
     library::load,
     output::{Answer, Exit, tell},
     toml_file::Source,
+    words::of_the_command,
 };
 
 /// `library` is the folder that the arguments name, which comes before the file's.
@@ -82,7 +83,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let journeyman = Journeyman::open(parts.backends, recipe, options).await?;
     trace.begin()?;
     for finding in journeyman.findings() {
-        tell(&format!("note: {finding}"));
+        tell(&format!("note: {}", of_the_command(&finding.to_string())));
     }
     let session = Session {
         journeyman: &journeyman,

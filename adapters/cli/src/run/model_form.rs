@@ -27,6 +27,8 @@ pub(super) struct ModelForm {
     pub(super) adapter: Option<String>,
     /// Maximum tokens of prompt and output together.
     pub(super) context: Option<u32>,
+    /// Maximum tokens of one answer, thoughts included; 512 if left out.
+    pub(super) answer_tokens: Option<std::num::NonZeroU32>,
     /// Threads that compute; if left out, one for each physical core, and one alone for a small model.
     pub(super) threads: Option<u32>,
     /// The file of `journeyman model calibrate` for this model.

@@ -82,10 +82,13 @@ impl Parts {
         let (model, others) = load_all(source, &form.model, &jobs, folder).await?;
         let (dialect, roles): (Arc<dyn Dialect>, Arc<dyn Roles>) =
             match form.model.get_ref().dialect {
-                DialectForm::Chat => (
-                    Arc::new(ChatDialect::of(model.language.capabilities())),
-                    Arc::new(GeneralRoles::shipped()?),
-                ),
+                DialectForm::Chat => {
+                    let mut dialect = ChatDialect::of(model.language.capabilities());
+                    if let Some(most) = form.model.get_ref().answer_tokens {
+                        dialect.max_tokens = most.get() as usize;
+                    }
+                    (Arc::new(dialect), Arc::new(GeneralRoles::shipped()?))
+                }
                 DialectForm::Apprentice => (
                     Arc::new(ApprenticeDialect::new(Mode::Row)),
                     Arc::new(ApprenticeRoles),

@@ -192,9 +192,11 @@ impl Trace {
         if let Some(unread) = &trajectory.unread {
             let _ = writeln!(
                 text,
-                "  sees: {}\n  writes: {}",
+                "  sees: {}\n  writes: {}\n  unusable: {}{}",
                 self.shown(&unread.observation.text, most),
-                self.shown(&unread.transcript, most)
+                self.shown(&unread.transcript, most),
+                self.shown(&unread.reason, most),
+                more_tokens(&unread.reason)
             );
         }
         let end = match (&trajectory.end, &trajectory.outcome) {
@@ -258,6 +260,14 @@ fn emptied(file: &mut File) -> io::Result<()> {
 
 fn locked<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What helps where an answer has too few tokens.
+fn more_tokens(reason: &str) -> &'static str {
+    match reason.contains("tokens of the answer") || reason.contains("limit of tokens") {
+        true => "; raise `answer_tokens` in [model]",
+        false => "",
+    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,25 @@ fn a_folder_that_is_no_library() {
 }
 
 #[test]
+fn an_empty_library_is_made_once() {
+    let place = Place::empty();
+    place
+        .run(&["skill", "list"])
+        .failed(3, "`journeyman library create` makes an empty library");
+    place.run(&["library", "create"]).done();
+    place.run(&["skill", "list"]).done();
+    place
+        .run(&["library", "create"])
+        .failed(1, "there is a library here already");
+    let other = Place::empty();
+    fs::create_dir_all(other.root().join("skills/brew")).unwrap();
+    fs::write(other.root().join("skills/brew/SKILL.md"), "unread").unwrap();
+    other
+        .run(&["library", "create"])
+        .failed(1, "would become skills that nobody has read");
+}
+
+#[test]
 fn a_database_of_a_newer_version() {
     let place = Place::with_library();
     let path = place.root().join("library.db");

@@ -214,3 +214,37 @@ fn a_skill_that_no_file_holds_stops_no_other() {
     let json = place.json(&[&merge[..], &["--keep-going"]].concat()).json();
     assert_eq!(json["taken_in"], 2);
 }
+
+#[test]
+fn a_skill_by_another_name_is_never_passed_over() {
+    let place = Place::with_library();
+    place.skill_folder("dl/pour", &sound("pour"));
+    fs::create_dir(place.path("dl/stir")).unwrap();
+    fs::write(place.path("dl/stir/skill.md"), sound("stir")).unwrap();
+    for path in ["dl", "dl/stir", "dl/stir/skill.md"] {
+        let valid = place.run(&["skill", "validate", path]);
+        assert_eq!(valid.code, 1, "{path}");
+        assert!(valid.out.contains("rename the file to SKILL.md"), "{path}");
+        let ran = place.run(&["skill", "import", path]);
+        assert_ne!(ran.code, 0, "{path}");
+    }
+    assert_eq!(names(&place), ["brew", "grind"]);
+    let ran = place.json(&["skill", "import", "dl", "--keep-going"]);
+    assert_eq!(ran.code, 1);
+    let refused = &ran.json()["refused"][0];
+    assert_eq!(refused["place"], "dl/stir");
+    assert_eq!(refused["error"]["details"]["path"], "skill.md");
+    assert_eq!(names(&place), ["brew", "grind", "pour"]);
+}
+
+#[test]
+fn a_value_that_yaml_cuts_comes_in_with_a_warning() {
+    let place = Place::with_library();
+    let cut = "---\nname: pour\ndescription: Pours as in issue #42 and stops.\n---\n\nPour.\n";
+    place.skill_folder("pour", cut);
+    let valid = place.run(&["skill", "validate", "pour"]).done();
+    assert!(valid.out.contains("[cut-value] warning"), "{}", valid.out);
+    let ran = place.run(&["skill", "import", "pour"]).done();
+    assert!(ran.out.contains("SKILL.md:3 [cut-value]"), "{}", ran.out);
+    assert_eq!(names(&place), ["brew", "grind", "pour"]);
+}

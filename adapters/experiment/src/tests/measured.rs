@@ -30,6 +30,8 @@ fn attempt(success: bool, first: bool) -> AttemptReport {
         end: None,
         unread: None,
         undecided: None,
+        asked_again: 0,
+        repaired: 0,
         error: None,
         compaction: Default::default(),
     }

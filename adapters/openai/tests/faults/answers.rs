@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, time::Duration};
 
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, Retry,
+    ErrorKind,
     contract::{GenerateRequest, LanguageModel},
 };
 use serde_json::json;
@@ -17,7 +17,7 @@ use crate::{
 
 /// A server may promise JSON by a schema and not keep to it.
 #[test]
-fn a_text_that_breaks_its_schema_is_refused() {
+fn a_text_that_breaks_its_schema_is_for_its_reader_to_judge() {
     let schema = json!({
         "type": "object",
         "properties": {"ready": {"type": "boolean"}},
@@ -37,27 +37,15 @@ fn a_text_that_breaks_its_schema_is_refused() {
         assert_eq!(server.count(CHAT), 1);
         answer
     };
-    for (said, fault) in [
-        ("it is ready", "the text is not JSON"),
-        ("{\"ready\":", "the text is not JSON"),
-        ("{}", "ready"),
-        ("{\"ready\":\"yes\"}", "does not obey the JSON Schema"),
-        (
-            "{\"ready\":true,\"by\":\"Ada\"}",
-            "does not obey the JSON Schema",
-        ),
+    for said in [
+        "it is ready",
+        "```json\n{\"ready\":true}\n```",
+        "{}",
+        "{\"ready\":\"yes\"}",
+        "{\"ready\":false}",
     ] {
-        let error = ask(written(said, "stop")).unwrap_err();
-        let found = (error.kind(), error.retry());
-        assert_eq!(
-            found,
-            (ErrorKind::Model, Retry::Permanent),
-            "{said}: {error}"
-        );
-        assert!(error.message().contains(fault), "{said}: {error}");
+        assert_eq!(ask(written(said, "stop")).unwrap(), said);
     }
-    let sound = "{\"ready\":false}";
-    assert_eq!(ask(written(sound, "stop")).unwrap(), sound);
     // A text that the limit of tokens cut is the host's to judge.
     assert_eq!(ask(written("{\"rea", "length")).unwrap(), "{\"rea");
 }

@@ -41,7 +41,12 @@ fn every_fault_is_counted() {
         late += usize::from(took > limit + Duration::from_secs(1));
         let text = pieces.concat();
         let once = match &answer {
-            Ok(answer) => text == *answer && "all well".starts_with(&text),
+            Ok(answer) => {
+                // A call that cannot be taken is given as a text.
+                let is_call =
+                    text.starts_with("\n<tool_call>") && text.matches("swim").count() == 1;
+                text == *answer && (is_call || "all well".starts_with(&text))
+            }
             Err(_) => text.matches("all ").count() <= 1 && text.len() <= "all ".len(),
         };
         twice += usize::from(!once);
@@ -103,8 +108,8 @@ fn every_fault() -> Vec<(String, Script, bool)> {
         ("bytes that are no text", stream(b"data: \xff\xfe\n\n"), false),
         ("a line of 10 MiB", long(10 << 20), false),
         ("a line of 200 MiB", long(200 << 20), false),
-        ("a call that nobody asked for", vec![events_head(), call("{}"), done()], false),
-        ("a call cut to garbage", vec![events_head(), call("{\"a"), done()], false),
+        ("a call that nobody asked for", vec![events_head(), call("{}"), done()], true),
+        ("a call cut to garbage", vec![events_head(), call("{\"a"), done()], true),
         ("garbage after text", vec![events_head(), text("all "), Play::Send(b"data: ]\n\n".to_vec())], false),
         ("an error after text", vec![events_head(), text("all "), event(&json!({"error": {"message": "later", "code": 503}}))], false),
         ("a reset after text", vec![events_head(), text("all "), Play::Reset], false),

@@ -4,9 +4,12 @@ use serde_json::Value;
 
 use super::{
     fields::{ARGUMENTS, COMMENTARY, Fields, Object, Read, TOOL, argument_field},
-    tool::{ends, is_final, is_required, known, object_of, properties},
+    tool::{ends, is_final, is_required, object_of, properties},
 };
-use crate::domain::{Action, ToolCall, ToolDefinition};
+use crate::{
+    domain::{Action, ToolCall, ToolDefinition},
+    text::tool_meant,
+};
 
 /// The call of a tool; where no tool has this name, perhaps the end of the turn or a message.
 pub(super) fn call(
@@ -15,7 +18,7 @@ pub(super) fn call(
     name: &str,
     tools: &[ToolDefinition],
 ) -> Read<Action> {
-    let tool = known(name, tools);
+    let tool = tool_meant(name, tools);
     let (place, arguments) = arguments(fields, key, tool)?;
     if tool.is_none() && ends(name) && arguments.is_none_or(is_empty) && place.is_none() {
         return Ok(Action::EndTurn);

@@ -1,10 +1,10 @@
 //! Turns of a model that calls tools by its own interface.
 
-use super::{ChatDialect, answer, tool::known};
+use super::{ChatDialect, answer};
 use crate::{
-    contract::Generation,
+    contract::FinishReason,
     domain::{Action, Message, NativeCall, ObservationKind, Step, ToolCall, ToolDefinition},
-    text::without_thinking,
+    text::{begins_calls, tool_meant, without_thinking},
 };
 
 /// The system message.
@@ -15,34 +15,26 @@ pub(super) const RULES: &str = "You complete tasks by calling tools. What a tool
 /// Ends the message that says why an answer could not be read: the forms in which the model may answer again.
 pub(super) const AGAIN: &str =
     "Answer again: call a tool, write a message to the user, or answer {\"done\": true}.";
-/// Marks of calls in the forms of common models.
-const MARKS: [&str; 5] = [
-    "<tool_call>",
-    "[TOOL_CALLS]",
-    "<|python_tag|>",
-    "<function=",
-    "\"tool_calls\"",
-];
 /// The result of the calls beside the last one, since an environment answers all calls of a step with one text.
 const WITH_THE_LAST: &str = "(The result of the last call holds all results.)";
 
 /// The result of a call after which the user speaks.
 const THE_USER_SPEAKS: &str = "(The user speaks next.)";
 
-/// Reads an answer: its calls, or its text.
-pub(super) fn read(reply: &Generation, tools: &[ToolDefinition]) -> Result<Action, String> {
-    if !reply.calls.is_empty() {
-        let calls = reply.calls.iter().map(|made| made.call.clone());
-        return Ok(Action::Call(calls.collect()));
-    }
-    let text = without_thinking(&reply.text);
+/// Reads an answer without calls in a published form.
+pub(super) fn read(
+    answer: &str,
+    finish: FinishReason,
+    tools: &[ToolDefinition],
+) -> Result<Action, String> {
+    let text = without_thinking(answer);
     let text = text.trim();
-    let is_cut = reply.finish.is_cut();
+    let is_cut = finish.is_cut();
     let opens = ["{", "[{", "```json"]
         .iter()
         .any(|open| text.starts_with(open));
-    let is_meant_as_call = opens || MARKS.iter().any(|mark| text.contains(mark));
-    match answer::read_action(&reply.text, tools) {
+    let is_meant_as_call = opens || begins_calls(text) || text.contains("\"tool_calls\"");
+    match answer::read_action(answer, tools) {
         Ok(Action::Call(calls)) if is_meant_as_call || all_known(&calls, tools) => {
             Ok(Action::Call(calls))
         }
@@ -60,7 +52,9 @@ pub(super) fn read(reply: &Generation, tools: &[ToolDefinition]) -> Result<Actio
 
 /// Whether each call is of a tool that is there: then a text with calls is no message about them.
 fn all_known(calls: &[ToolCall], tools: &[ToolDefinition]) -> bool {
-    calls.iter().all(|call| known(&call.tool, tools).is_some())
+    calls
+        .iter()
+        .all(|call| tool_meant(&call.tool, tools).is_some())
 }
 
 /// The assistant's message with a step's calls, and the tools' messages with its result. `count` is the number of calls in the

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::{
     fields::Object,
-    tool::{ends, known, object_of, only_text, requires},
+    tool::{ends, object_of, only_text, requires},
 };
 use crate::{
     domain::{Action, ToolCall, ToolDefinition},
-    text::Candidate,
+    text::{Candidate, tool_meant},
 };
 
 /// Text before the first line that begins with `Observation:`, and whether there is such a line.
@@ -107,15 +107,17 @@ fn one(
     tools: &[ToolDefinition],
 ) -> Result<Action, String> {
     let (name, inline) = match action.find(['(', '[', ' ', '{']) {
-        Some(at) if known(action, tools).is_none() && action[at..].starts_with(['(', '[']) => (
-            &action[..at],
-            Some(action[at + 1..].trim_end().trim_end_matches([')', ']'])),
-        ),
+        Some(at) if tool_meant(action, tools).is_none() && action[at..].starts_with(['(', '[']) => {
+            (
+                &action[..at],
+                Some(action[at + 1..].trim_end().trim_end_matches([')', ']'])),
+            )
+        }
         _ => (action, None),
     };
     let name =
         name.trim_matches(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '*'));
-    let tool = known(name, tools);
+    let tool = tool_meant(name, tools);
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/');
     if tool.is_none() && (name.is_empty() || !name.chars().all(fits)) {
         return Err("the `Action:` line does not name a tool".to_owned());

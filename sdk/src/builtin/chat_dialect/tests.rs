@@ -5,7 +5,7 @@ use crate::{
     contract::{FinishReason, Generation},
     domain::{
         InjectedSkill, Injection, Observation, ObservationKind, SkillDraft, SkillUse, Source, Step,
-        StepNote, StepResult, Task,
+        StepNote, StepResult, Task, ToolDefinition,
     },
     format::AriseDocument,
     id::ModelId,
@@ -105,7 +105,7 @@ fn a_model_that_says_the_same_again_and_again_is_told() {
             finish,
             ..reply("so it goes, so it goes, so it goes")
         };
-        let read = native::read(&reply, &[]);
+        let read = native::read(&reply.text, reply.finish, &[]);
         (read.map_err(|reason| reply.finish.explain(reason)), reply)
     };
     let (read, reply) = said(FinishReason::Repeats);
@@ -306,7 +306,7 @@ fn the_history_is_data() {
 }
 
 #[test]
-fn an_unreadable_answer_is_asked_for_again_once() {
+fn an_unreadable_answer_is_asked_for_again_twice() {
     let again = texts(turn(
         &Injection::NONE,
         &[],
@@ -316,7 +316,7 @@ fn an_unreadable_answer_is_asked_for_again_once() {
     assert_eq!(again[2], "I will.");
     assert_eq!(
         again[3],
-        "This answer cannot be read: the answer has no JSON object. Answer again with one JSON object and nothing else."
+        "This answer cannot be used: the answer has no JSON object. Answer again with one JSON object and nothing else."
     );
     let act = turn(
         &Injection::NONE,
@@ -325,7 +325,12 @@ fn an_unreadable_answer_is_asked_for_again_once() {
         &["no", r#"{"message":"hi"}"#],
     );
     assert!(matches!(act, TurnMove::Act { used, .. } if used.is_empty()));
-    let gave_up = turn(&Injection::NONE, &[], &observation(""), &["no", "never"]);
+    let gave_up = turn(
+        &Injection::NONE,
+        &[],
+        &observation(""),
+        &["no", "no", "never"],
+    );
     let expect = TurnMove::Unreadable {
         reason: "the answer has no JSON object".to_owned(),
         transcript: "never".to_owned(),

@@ -30,22 +30,6 @@ pub(super) fn only_text(tool: Option<&ToolDefinition>) -> Option<&str> {
     }
 }
 
-/// The tool that a name means: itself, or the only one that differs in case, hyphens, underscores and blanks alone.
-pub(super) fn known<'a>(name: &str, tools: &'a [ToolDefinition]) -> Option<&'a ToolDefinition> {
-    let letters = |text: &str| {
-        let kept = text
-            .chars()
-            .filter(|c| !matches!(c, '-' | '_') && !c.is_whitespace());
-        kept.flat_map(char::to_lowercase).collect::<String>()
-    };
-    let exact = tools.iter().find(|tool| tool.name == name);
-    exact.or_else(|| {
-        let wanted = letters(name);
-        let mut near = tools.iter().filter(|tool| letters(&tool.name) == wanted);
-        near.next().filter(|_| near.next().is_none())
-    })
-}
-
 /// Whether a tool has a required argument.
 pub(super) fn requires(tool: Option<&ToolDefinition>) -> bool {
     let required = tool.and_then(|tool| tool.input_schema.get("required"));

@@ -71,7 +71,7 @@ impl Fitting {
         blank: &GenerateRequest,
         mut refused: Option<TokenCount>,
     ) -> Result<Fitted> {
-        let room = Room::of(model.capabilities().context);
+        let room = Room::of(model.context());
         for round in 0..=ROUNDS {
             let (next, left_out) = self.next(dialect, turn)?;
             let TurnMove::Generate {
@@ -123,7 +123,7 @@ impl Fitting {
             }
         }
         // The last round left out everything, and found nothing more to leave out.
-        Ok(Fitted::too_long(model.capabilities().context))
+        Ok(Fitted::too_long(model.context()))
     }
 
     /// Counts a turn whose prompt left something out.

@@ -132,14 +132,14 @@ impl Run<'_> {
                 reply = model.generate(&free).instrument(chat.span.clone()).await;
             }
             chat.answered(&reply, None);
-            refused = reply.as_ref().err().and_then(too_long);
-            if refused.is_some() {
+            if let Some(told) = reply.as_ref().err().and_then(too_long) {
+                refused = told.since(refused);
                 continue;
             }
             self.answered(reply?, request, *asked, written);
             return Ok(next);
         }
-        let context = self.executor.model.capabilities().context;
+        let context = self.executor.model.context();
         Ok(refused.map_or_else(|| Fitted::too_long(context), Fitted::TooLong))
     }
 
@@ -178,6 +178,7 @@ impl Run<'_> {
         Turn::Unreadable(Box::new(UnreadTurn {
             observation: observation.clone(),
             transcript,
+            reason,
             generations: std::mem::take(&mut written.generations),
         }))
     }

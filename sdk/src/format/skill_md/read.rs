@@ -26,6 +26,9 @@ pub struct Examined {
     pub faults: Vec<Error>,
     /// The line, from 1, of each key; a key within `metadata` is `metadata.KEY`.
     pub lines: BTreeMap<String, usize>,
+    /// The lines, from 1, on which YAML ends a value that has no quotes at ` #`, and takes the rest for a comment. The rest may
+    /// have been meant as text, and is lost.
+    pub cut: Vec<usize>,
     /// The name as spelled in the file.
     pub written_name: Option<String>,
 }
@@ -58,6 +61,7 @@ impl SkillMd {
             forgiven: reader.forgiven,
             faults: reader.faults,
             lines: reader.lines,
+            cut: reader.cut,
             written_name: reader.written_name,
         }
     }
@@ -161,20 +165,21 @@ impl Reader {
     }
 
     fn front(&mut self, front: &str, first_line: usize) -> Result<Fields> {
-        let tree = match yaml::read(front) {
-            Ok(tree) => tree,
+        let (tree, cut) = match yaml::read(front) {
+            Ok(tree) => (tree, yaml::cut(front)),
             Err(fault) => {
                 let (quoted, lines) = quote_colons(front);
                 match (lines.first(), yaml::read(&quoted)) {
                     (Some(line), Ok(tree)) => {
                         let line = line + first_line;
                         self.forgiven.push(Forgiven::UnquotedColon { line });
-                        tree
+                        (tree, yaml::cut(&quoted))
                     }
                     _ => return Err(yaml_error(fault, first_line)),
                 }
             }
         };
+        self.cut = cut.iter().map(|line| line + first_line - 1).collect();
         Ok(self.fields(tree, first_line))
     }
 }

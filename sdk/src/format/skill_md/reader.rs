@@ -14,6 +14,7 @@ pub(super) struct Reader {
     pub(super) forgiven: Vec<Forgiven>,
     pub(super) faults: Vec<Error>,
     pub(super) lines: BTreeMap<String, usize>,
+    pub(super) cut: Vec<usize>,
     pub(super) written_name: Option<String>,
     /// Fields that are present and could not be read; no fault says that they are missing.
     pub(super) unread: BTreeSet<&'static str>,

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Span};
+use serde_saphyr::granit_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
 /// The greatest size of the frontmatter in bytes.
 pub(crate) const MAX_BYTES: usize = 16 * 1024;
@@ -92,6 +92,41 @@ pub(crate) fn read(text: &str) -> Result<Vec<(String, Node)>, Fault> {
         }),
         _ => Ok(Vec::new()),
     }
+}
+
+/// The lines, from 1, on which a plain value of a text that can be read ends at a comment: ` #` and what follows is no part of
+/// it, whatever its writer meant.
+pub(crate) fn cut(text: &str) -> Vec<usize> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let is_cut = |end: Marker, is_empty: bool| {
+        let line = lines.get(end.line().saturating_sub(1))?;
+        let at = line.char_indices().nth(end.col());
+        let rest = at.map_or("", |(at, _)| &line[at..]);
+        // A value that begins with the sign is empty, and its place is that of its key.
+        let rest = match is_empty {
+            true => rest.trim_start().strip_prefix(':')?,
+            false => rest,
+        };
+        let comment = rest.trim_start();
+        (comment.len() < rest.len() && comment.starts_with('#')).then(|| end.line())
+    };
+    let mut cut = Vec::new();
+    // The end of the text before, which is a key where the next one is its empty value.
+    let mut before: Option<Marker> = None;
+    for (event, span) in Parser::new_from_str(text).flatten() {
+        let Event::Scalar(value, style, ..) = event else {
+            before = None;
+            continue;
+        };
+        if style == ScalarStyle::Plain {
+            // The library says `~` for no text at all, with the place of what stands next.
+            let is_empty = value == "~" && span.slice(text) != Some("~");
+            let end = if is_empty { before } else { Some(span.end) };
+            cut.extend(end.and_then(|end| is_cut(end, is_empty)));
+        }
+        before = Some(span.end);
+    }
+    cut
 }
 
 enum Open {

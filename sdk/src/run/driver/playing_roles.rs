@@ -195,8 +195,8 @@ impl Performer {
                 Ok(generation) => return Ok((ask, generation)),
                 Err(error) => error,
             };
-            counted = too_long(&error);
-            if counted.is_some() {
+            if let Some(told) = too_long(&error) {
+                counted = told.since(counted);
                 continue;
             }
             let has_schema = ask.json_schema.is_some();
@@ -219,7 +219,7 @@ async fn fitted(
     counted: Option<TokenCount>,
     shortened: &mut Option<ShortenedPrompt>,
 ) -> Result<GenerateRequest> {
-    let room = Room::of(model.capabilities().context);
+    let room = Room::of(model.context());
     let mut ask = roles.prompt(request)?;
     let mut count = match counted {
         Some(counted) => counted,
@@ -338,7 +338,7 @@ impl Size {
 }
 
 fn lacks_context(role: Role, model: &dyn LanguageModel, tokens: usize) -> Error {
-    let context = model.capabilities().context;
+    let context = model.context();
     let message = format!(
         "the shortest prompt of the role has {tokens} tokens, which leave no room for an answer in a context of {context}"
     );

@@ -204,6 +204,7 @@ impl Redacting {
         if let Some(unread) = &mut trajectory.unread {
             held |= self.observation(&mut unread.observation);
             self.text(&mut unread.transcript);
+            self.text(&mut unread.reason);
             held |= unread.transcript.contains(MARK);
         }
         if held {

@@ -5,8 +5,8 @@ use crate::{
     admit::admission::Admission,
     credit::{self, CreditPolicy, GroupAttempt},
     domain::{
-        Cause, Commit, Compaction, LibraryChange, Selection, SkillRef, SkillUse, Task, Trajectory,
-        Verdict,
+        Cause, Commit, Compaction, LibraryChange, Selection, SkillRef, SkillUse, StepNote, Task,
+        Trajectory, Verdict,
     },
     error::Result,
     id::{AttemptId, CommitKey},
@@ -47,6 +47,8 @@ pub(crate) fn rollout<'a>(
         end: None,
         unread: None,
         undecided: None,
+        asked_again: 0,
+        repaired: 0,
         error: None,
         compaction: Compaction::NONE,
     };
@@ -97,8 +99,20 @@ fn tell_made(report: &mut AttemptReport, trajectory: &Trajectory) {
     report.compaction = trajectory.compaction;
     report.end = Some(trajectory.end.clone());
     report.undecided.clone_from(&trajectory.undecided);
+    let count = |note: StepNote| {
+        let noted = trajectory
+            .steps
+            .iter()
+            .filter(|step| step.notes.contains(&note));
+        u32::try_from(noted.count()).unwrap_or(u32::MAX)
+    };
+    report.asked_again = count(StepNote::AskedAgain);
+    report.repaired = count(StepNote::Repaired);
     let unread = trajectory.unread.as_ref();
-    report.unread = unread.map(|unread| shown(&unread.transcript));
+    report.unread = unread.map(|unread| match unread.transcript.trim() {
+        "" => format!("(nothing: {})", shown(&unread.reason)),
+        text => shown(text),
+    });
 }
 
 /// A rollout without trajectory and verdict: it could not be made, or was ended by a part's fault or for want of context, and

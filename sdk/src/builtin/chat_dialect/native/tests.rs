@@ -2,8 +2,9 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    contract::{Dialect, FinishReason, TurnMove, TurnView},
-    domain::{Injection, Observation, Prompt, Speaker, StepResult, Task},
+    builtin::chat_dialect::reading,
+    contract::{Dialect, FinishReason, Generation, TurnMove, TurnView},
+    domain::{Injection, Observation, Prompt, Speaker, StepNote, StepResult, Task},
     testing::sample,
 };
 
@@ -44,9 +45,12 @@ fn turn(steps: &[Step], seen: &Observation, replies: &[Generation]) -> TurnMove 
 
 /// Reads a text without calls; an error is the reason.
 fn check(text: &str, expect: Result<Action, &str>) {
-    let found = read(&reply(text, &[]), &kitchen("").tools);
+    let found = reading::read(&reply(text, &[]), &kitchen("").tools, true);
     assert_eq!(
-        found.as_ref().map_err(String::as_str),
+        found
+            .as_ref()
+            .map(|taken| &taken.action)
+            .map_err(|refused| refused.reason.as_str()),
         expect.as_ref().map_err(|e| *e)
     );
 }
@@ -164,7 +168,7 @@ fn a_text_is_a_message_unless_it_is_meant_as_a_call() {
     );
     check(
         "<tool_call>\n{\"name\": \"sweep\", \"arguments\": {}}\n</tool_call>",
-        Ok(Action::call("sweep", json!({}))),
+        Err("no tool has the name of the call; there are `unseal`, `brew`"),
     );
     // A block that was not opened.
     check("Hm.</think>Yes.", said("Yes."));
@@ -193,18 +197,98 @@ fn an_answer_that_is_cut_is_asked_for_again_and_then_given_up() {
     assert_eq!(again[2].text(), "");
     assert_eq!(
         again[3].text(),
-        format!("This answer cannot be read: the thoughts take all tokens of the answer. {AGAIN}")
+        format!("This answer cannot be used: the thoughts take all tokens of the answer. {AGAIN}")
     );
-    let gave_up = turn(&[], &kitchen(""), &[endless.clone(), endless]);
+    let again = messages(turn(&[], &kitchen(""), &[endless.clone(), cut("So")]));
+    assert_eq!(again.len(), 6);
+    assert_eq!(again[4].text(), "So");
+    let gave_up = turn(
+        &[],
+        &kitchen(""),
+        &[endless.clone(), endless.clone(), endless],
+    );
     let expect = TurnMove::Unreadable {
         reason: "the thoughts take all tokens of the answer".to_owned(),
         transcript: String::new(),
     };
     assert_eq!(gave_up, expect);
-    let prose = turn(&[], &kitchen(""), &[cut("I will"), cut("I will")]);
+    let prose = turn(
+        &[],
+        &kitchen(""),
+        &[cut("I will"), cut("I will"), cut("I will")],
+    );
     assert!(
         matches!(prose, TurnMove::Unreadable { reason, .. } if reason.contains("limit of tokens"))
     );
+}
+
+#[test]
+fn a_call_that_does_not_fit_the_tools_is_told_and_goes_to_the_world_in_the_end() {
+    let cups = json!({"type": "object", "properties": {"cups": {"type": "integer"}}});
+    let seen = sample::observation("").with_tools(vec![ToolDefinition::new("brew", "", cups)]);
+    let wrong = reply("", &[("boil", json!({}))]);
+    let again = messages(turn(&[], &seen, std::slice::from_ref(&wrong)));
+    assert_eq!(again[2].text(), "{\"arguments\":{},\"tool\":\"boil\"}");
+    assert_eq!(
+        again[3].text(),
+        format!(
+            "This answer cannot be used: no tool has the name of the call; there are `brew`. {AGAIN}"
+        )
+    );
+    let many = reply("", &[("brew", json!({"cups": "many"}))]);
+    let again = messages(turn(&[], &seen, std::slice::from_ref(&many)));
+    assert!(
+        again[3].text().contains("at /cups: "),
+        "{}",
+        again[3].text()
+    );
+    assert!(!again[3].text().contains("many"), "no value is repeated");
+    // The world refuses it too.
+    let acted = turn(&[], &seen, &[wrong.clone(), wrong.clone(), wrong]);
+    let TurnMove::Act { action, notes, .. } = acted else {
+        panic!("{acted:?}");
+    };
+    assert_eq!(action, Action::call("boil", json!({})));
+    assert_eq!(notes, [StepNote::AskedAgain]);
+}
+
+#[test]
+fn what_is_slightly_off_is_put_right_and_noted() {
+    let cups = json!({"type": "object", "properties": {"cups": {"type": "integer"}}});
+    let seen = sample::observation("").with_tools(vec![ToolDefinition::new("brew_it", "", cups)]);
+    let brew = Action::call("brew_it", json!({"cups": 2}));
+    let check = |answer: Generation, repaired: bool| {
+        let acted = turn(&[], &seen, &[answer]);
+        let TurnMove::Act { action, notes, .. } = acted else {
+            panic!("{acted:?}");
+        };
+        assert_eq!(action, brew);
+        assert_eq!(notes.contains(&StepNote::Repaired), repaired);
+    };
+    check(reply("", &[("brew_it", json!({"cups": 2}))]), false);
+    check(reply("", &[("brew_it", json!({"cups": "2"}))]), true);
+    check(
+        reply("", &[("functions.brew_it", json!({"cups": 2.0}))]),
+        true,
+    );
+    check(reply("", &[("Brew-It", json!({"cups": 2}))]), true);
+    check(
+        reply(
+            "<tool_call>\n<function=brew_it>\n<parameter=cups>\n2\n</parameter>\n</function>\n</tool_call>",
+            &[],
+        ),
+        true,
+    );
+    check(reply("brew_it[ARGS]{\"cups\": 2}", &[]), false);
+}
+
+#[test]
+fn control_tokens_are_no_message() {
+    check(
+        "Yes. <|im_start|>user",
+        Err("control tokens stand in it, and no call that can be read"),
+    );
+    check("Done.<|im_end|>", Ok(Action::Message("Done.".to_owned())));
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
+
+/// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
+const WORDS: [(&str, &str); 38] = [
+    (
+        "(`ChatDialect::max_tokens`)",
+        "(`answer_tokens` in [model])",
+    ),
+    (
+        "set `Backends::scorer` and `Backends::dialect`, or choose `Selector::Top`, which needs no scores",
+        "let a GGUF score (`gguf` in [model_for.gate]), or choose without scores: set = { \"select.selector.top.limit\" = 1 }",
+    ),
+    (
+        "set `Backends::scorer` and `Backends::dialect`, or choose a selector without scores",
+        "let a GGUF score (`gguf` in [model_for.gate]), or choose without scores: set = { \"select.selector.top.limit\" = 1 }",
+    ),
+    (
+        "the host gave no scorer or no dialect",
+        "no model scores: a server that gives no log-probabilities cannot",
+    ),
+    ("set Config::context", "set `context` in [model]"),
+    (
+        "give an address such as http://127.0.0.1:8000/v1, and the key in Config::key",
+        "give an address such as http://127.0.0.1:8000/v1, and the variable with the key in `key_variable` of [model]",
+    ),
+    (
+        "check Config::key: the server does not accept it for this model",
+        "check the variable that `key_variable` in [model] names: the server does not accept its key for this model",
+    ),
+    (
+        "name one of the server's models in Config::model",
+        "name one of the server's models: `name` in [model]",
+    ),
+    (
+        "send fewer requests at once (Config::concurrency), or try again later",
+        "try again later, or give the server less to do at once",
+    ),
+    (
+        "set Config::continues where it does, or use Route::Completions",
+        "take a GGUF, or a server that continues a message, such as vLLM or llama-server",
+    ),
+    (
+        "raise deadlines.first_byte, or give the server less to do at once",
+        "give the server less to do at once, or a smaller model",
+    ),
+    (
+        "raise deadlines.idle, or look at the server's log",
+        "look at the server's log",
+    ),
+    (
+        "raise the request's time_limit and deadlines.total, or ask for fewer tokens",
+        "set a smaller `answer_tokens` in [model], or take a faster model",
+    ),
+    (
+        "set `AttemptPolicy::warm_up` of the recipe to 0 to inject from the first task on",
+        "set = { \"attempts.warm_up\" = 0 } gives skills from the first task on",
+    ),
+    (
+        "raise `TierPolicy::cache` or `TierPolicy::reservoir` in `Recipe::tiers`",
+        "raise `tiers.cache` or `tiers.reservoir` by `set`",
+    ),
+    (
+        "set `SelectPolicy::rank` to `None`",
+        "unset = [\"select.rank\"]",
+    ),
+    (
+        "choose another rule in `WritePolicy::when` of the recipe",
+        "choose another rule: `write.when` by `set`",
+    ),
+    (
+        "the recipe's selector is `Selector::Nothing`",
+        "the recipe's selector is `nothing`",
+    ),
+    (
+        "the recipe says `WriteWhen::Never`",
+        "the recipe's `write.when` is `never`",
+    ),
+    (
+        "declare `EnvironmentCapabilities::resettable` (`resettable = True` in Python)",
+        "set `resettable = True` in the world's program (for an MCP server: `resettable` in [world])",
+    ),
+    (
+        "declare it in `Environment::capabilities` if it is",
+        "declare it in the world's program if it is",
+    ),
+    (
+        "declare it in `Environment::capabilities`",
+        "declare it in the world's program",
+    ),
+    (
+        "release a skill with `Journeyman::set_state`, and mark the sources that you trust as `Trust::Trusted`",
+        "release a skill with `journeyman skill release`, and set `trusted = true` in [world] if what it says is yours",
+    ),
+    (
+        "set `Backends::embedder`; without it, the other terms of the ranking decide",
+        "the command has no embedder: the other terms of the ranking decide",
+    ),
+    (
+        "set `Backends::embedder`; without it, subgoals that are worded otherwise count as different",
+        "the command has no embedder: subgoals that are worded otherwise count as different",
+    ),
+    (
+        "set `Backends::embedder`",
+        "the command has no embedder: choose a recipe that needs none",
+    ),
+    (
+        "set `Backends::tokenizer`, or remove the limit from the recipe",
+        "remove the limit: unset = [\"select.skill_tokens\"]",
+    ),
+    (
+        "set `Backends::model` and `Backends::roles`, such as `GeneralRoles::shipped()`",
+        "name a model in [model] or [model_for.writers]",
+    ),
+    (
+        "set `Backends::model` for the roles that have no model of their own",
+        "name a model in [model] or [model_for.writers]",
+    ),
+    (
+        "set `Backends::model` and `Backends::roles`, which play `segment` and `score`",
+        "name a model in [model] or [model_for.segment] and [model_for.score]",
+    ),
+    ("try again, or raise `DiskOptions::patience`", "try again"),
+    (
+        "fit them for this model with `journeyman model calibrate`, or choose them by hand and leave `GatePolicy::fitted_for` empty",
+        "fit them for this model with `journeyman model calibrate`, and name the file in `calibration` of [model]",
+    ),
+    (
+        "leave out the calibration, or choose `Selector::Gate`",
+        "leave out `calibration`, or choose the selector `gate`",
+    ),
+    (
+        "give the index a writable folder, or keep it in memory with Bm25Retriever::new",
+        "make the library's folder writable",
+    ),
+    (
+        "continue it with `Journeyman::resume`; `Journeyman::unfinished_runs` lists all such runs",
+        "run the same file again: it goes on",
+    ),
+    ("; so does `Committed::cause`", ""),
+    (
+        "set `Backends::clock`, such as `SystemClock`",
+        "the command always has a clock",
+    ),
+    (
+        "`Journeyman::library` lists the skills with their ids",
+        "`journeyman skill list` shows the skills",
+    ),
+];
+
+/// A message or hint of the SDK in the command's words.
+pub(crate) fn of_the_command(text: &str) -> String {
+    let mut said = text.to_owned();
+    for (theirs, ours) in WORDS {
+        if said.contains("::") || said.contains("deadlines.") || said.contains("the host") {
+            said = said.replace(theirs, ours);
+        }
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_names_what_a_person_has() {
+        let hint = of_the_command("set Config::context");
+        assert_eq!(hint, "set `context` in [model]");
+        for (_, ours) in WORDS {
+            assert!(!ours.contains("::"), "{ours}");
+        }
+        // A longer text is not spoiled by a part of it.
+        for (number, (theirs, ours)) in WORDS.iter().enumerate() {
+            assert_eq!(of_the_command(theirs), *ours);
+            let later = WORDS.iter().skip(number + 1);
+            assert!(
+                !{ later }.any(|(later, _)| later.contains(theirs)),
+                "{theirs}"
+            );
+        }
+    }
+}

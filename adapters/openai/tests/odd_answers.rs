@@ -1,0 +1,418 @@
+//! What real servers send, beside what OpenAI documents: each kind in several variants, made after public fault reports.
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use futures::executor::block_on;
+use journeyman::{
+    Error, ErrorKind,
+    contract::{FinishReason, GenerateRequest, Generation, LanguageModel, ToolChoice},
+    domain::{Message, NativeCall, Speaker, ToolCall, ToolDefinition},
+    text::without_thinking,
+};
+use journeyman_openai::{OpenAi, Route};
+use serde_json::{Value, json};
+
+mod support;
+
+use support::{
+    Play, Script, Seen, Server, answer, config, done, event, events_head, json as whole, prompt,
+    toy::{Like, Toy},
+};
+
+const CHAT: &str = "/v1/chat/completions";
+
+fn set_level() -> ToolDefinition {
+    let schema = json!({
+        "type": "object",
+        "properties": {"level": {"type": "integer"}, "note": {"type": "string"}},
+        "required": ["level"],
+    });
+    ToolDefinition::new("dial.set_level", "Sets the dial.", schema)
+}
+
+fn request() -> GenerateRequest {
+    let mut request = GenerateRequest::greedy(prompt("set level 8"), 64);
+    request.tools = vec![set_level()];
+    request.tool_choice = ToolChoice::Auto;
+    request
+}
+
+/// A server that connects like a toy model and then plays this.
+fn ask(script: Script) -> Result<Generation, Error> {
+    let toy = Toy::new(Like::OpenAi);
+    let ready = Arc::new(AtomicBool::new(false));
+    let is_ready = ready.clone();
+    let server = Server::start(move |seen: &Seen| {
+        match is_ready.load(Ordering::SeqCst) && seen.path == CHAT {
+            true => script.clone(),
+            false => toy.answer(seen),
+        }
+    });
+    let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
+    ready.store(true, Ordering::SeqCst);
+    let generation = block_on(model.generate(&request()));
+    assert_eq!(
+        server.count(CHAT),
+        server.count(CHAT).max(1),
+        "it was asked"
+    );
+    generation
+}
+
+/// The wire name that the adapter sends for `dial.set_level`.
+fn wire() -> String {
+    let toy = Toy::new(Like::OpenAi);
+    let server = toy.start();
+    let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
+    let _ = block_on(model.generate(&request()));
+    let body = server.last(CHAT).body;
+    body["tools"][0]["function"]["name"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn delta(delta: Value, finish: Value) -> Play {
+    event(&json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+}
+
+/// A text, as a stream and as one object, with this `finish_reason`.
+fn both(message: Value, finish: Value) -> [Script; 2] {
+    let stream = vec![
+        events_head(),
+        delta(message.clone(), Value::Null),
+        delta(json!({}), finish.clone()),
+        done(),
+    ];
+    let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": finish}]});
+    [stream, whole(&body)]
+}
+
+fn check_text(message: Value, finish: Value, expect: (&str, FinishReason)) {
+    for script in both(message.clone(), finish.clone()) {
+        let made = ask(script).unwrap();
+        assert_eq!(
+            (made.text.as_str(), made.finish),
+            expect,
+            "{message} {finish}"
+        );
+    }
+}
+
+fn call(name: &str, arguments: Value) -> Value {
+    json!({"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": {"name": name, "arguments": arguments}}]})
+}
+
+/// The call of `set_level` with 8 is read; `repaired` says whether it was slightly off.
+fn check_call(message: Value, repaired: bool) {
+    for script in both(message.clone(), json!("tool_calls")) {
+        let made = ask(script).unwrap();
+        let expect = ToolCall::new("dial.set_level", json!({"level": 8}));
+        assert_eq!(made.calls.len(), 1, "{message}: {made:?}");
+        assert_eq!(made.calls[0].call, expect, "{message}");
+        assert_eq!(made.calls[0].repaired, repaired, "{message}");
+    }
+}
+
+#[test]
+fn an_end_in_any_words_ends_the_text() {
+    use FinishReason::{EndOfText, Length};
+    let text = json!({"content": "yes"});
+    for reason in ["stop", "eos", "end_turn", "tool_use", "COMPLETE"] {
+        check_text(text.clone(), json!(reason), ("yes", EndOfText));
+    }
+    for reason in ["length", "max_tokens", "model_length"] {
+        check_text(text.clone(), json!(reason), ("yes", Length));
+    }
+    // None at all, and with each piece an empty one.
+    check_text(text.clone(), Value::Null, ("yes", EndOfText));
+    check_text(text.clone(), json!(""), ("yes", EndOfText));
+    check_text(text, json!(7), ("yes", EndOfText));
+    let empty = vec![
+        events_head(),
+        delta(json!({"content": "y"}), json!("")),
+        delta(json!({"content": "es"}), json!("")),
+        done(),
+    ];
+    assert_eq!(ask(empty).unwrap().text, "yes");
+}
+
+#[test]
+fn a_text_in_parts_is_joined_and_thoughts_stay_apart() {
+    let end = FinishReason::EndOfText;
+    let part = |text: &str| json!({"type": "text", "text": text});
+    let thought = json!({"type": "thinking", "thinking": [part("hm")]});
+    for content in [
+        json!([part("yes")]),
+        json!([part("y"), part("es")]),
+        json!([thought, part("yes")]),
+        json!([{"type": "reasoning", "reasoning": "hm"}, part("yes")]),
+        json!(["yes"]),
+    ] {
+        check_text(json!({"content": content}), json!("stop"), ("yes", end));
+    }
+    for name in ["reasoning_content", "reasoning"] {
+        check_text(
+            json!({"content": "yes", name: "hm"}),
+            json!("stop"),
+            ("yes", end),
+        );
+        // Thoughts alone are no answer.
+        for script in both(json!({"content": null, name: "hm"}), json!("stop")) {
+            let made = ask(script).unwrap();
+            assert_eq!(without_thinking(&made.text), "", "{}", made.text);
+        }
+    }
+}
+
+#[test]
+fn usage_is_a_hint() {
+    for usage in [
+        json!({"prompt_tokens": 20, "completion_tokens": 4_000}),
+        json!({"prompt_tokens": -1, "completion_tokens": 7}),
+        json!({"prompt_tokens": 20.5, "completion_tokens": 7}),
+        json!({"prompt_tokens": "20", "completion_tokens": "7"}),
+        json!([]),
+        json!({}),
+        json!("none"),
+        Value::Null,
+    ] {
+        let body = json!({"choices": [{"index": 0, "message": {"content": "yes"}, "finish_reason": "stop"}], "usage": usage});
+        let made = ask(whole(&body)).unwrap();
+        assert_eq!(made.text, "yes", "{usage}");
+        assert!(made.output_tokens <= 64, "{usage}");
+    }
+    let body = json!({"choices": [{"index": 0, "message": {"content": "yes"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 20.0, "completion_tokens": 7.0}});
+    let made = ask(whole(&body)).unwrap();
+    assert_eq!((made.prompt_tokens, made.output_tokens), (20, 7));
+}
+
+#[test]
+fn calls_slightly_off_are_put_right() {
+    let wire = wire();
+    assert!(
+        wire.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'),
+        "{wire}"
+    );
+    let eight = json!({"level": 8});
+    check_call(call(&wire, json!(eight.to_string())), false);
+    check_call(call(&wire, eight.clone()), false);
+    for arguments in [
+        json!("{\"level\": \"8\"}"),
+        json!("{\"level\": 8.0}"),
+        json!("{\"level\": 8, \"note\": null}"),
+        json!("```json\n{\"level\": 8}\n```"),
+        json!("\"{\\\"level\\\": 8}\""),
+        json!({"level": "8"}),
+    ] {
+        check_call(call(&wire, arguments), true);
+    }
+    let text = json!(eight.to_string());
+    check_call(call(&format!(" {wire}"), text.clone()), false);
+    for name in [
+        "dial.set_level",
+        "functions.dial.set_level",
+        "Dial_Set_Level",
+        "dial-set-level",
+    ] {
+        check_call(call(name, text.clone()), name != "dial.set_level");
+    }
+    // The form before `tool_calls`.
+    check_call(
+        json!({"function_call": {"name": wire, "arguments": eight.to_string()}}),
+        false,
+    );
+    // Fields of other forms.
+    check_call(
+        json!({"tool_calls": [{"index": "0", "id": 7, "function": {"name": wire, "arguments": eight}}]}),
+        false,
+    );
+    check_call(
+        json!({"content": 7, "tool_calls": [{"id": null, "function": {"name": wire, "arguments": eight}}]}),
+        false,
+    );
+}
+
+#[test]
+fn calls_with_one_index_are_told_apart() {
+    let wire = wire();
+    let piece = |id: Value, name: Value, arguments: &str| {
+        let piece =
+            json!([{"index": 0, "id": id, "function": {"name": name, "arguments": arguments}}]);
+        delta(json!({"tool_calls": piece}), Value::Null)
+    };
+    let levels = |plays: Vec<Play>| -> Vec<i64> {
+        let end = delta(json!({}), json!("tool_calls"));
+        let script = [vec![events_head()], plays, vec![end, done()]].concat();
+        let made = ask(script).unwrap();
+        let calls = made.calls.iter();
+        calls
+            .map(|made| made.call.arguments["level"].as_i64().unwrap())
+            .collect()
+    };
+    let none = || Value::Null;
+    let by_id = vec![
+        piece(json!("a"), json!(wire), ""),
+        piece(none(), none(), "{\"level\": 2}"),
+        piece(json!("b"), json!(wire), ""),
+        piece(none(), none(), "{\"level\": 8}"),
+    ];
+    assert_eq!(levels(by_id), [2, 8]);
+    let whole = vec![
+        piece(json!("a"), json!(wire), "{\"level\": 2}"),
+        piece(json!("b"), json!(wire), "{\"level\": 8}"),
+    ];
+    assert_eq!(levels(whole), [2, 8]);
+    let by_name = vec![
+        piece(none(), json!(wire), "{\"level\": 2}"),
+        piece(json!(""), json!(wire), "{\"level\": 8}"),
+    ];
+    assert_eq!(levels(by_name), [2, 8]);
+    let repeated = vec![
+        piece(json!("a"), json!(wire), "{\"level\""),
+        piece(json!("a"), json!(wire), ": 2}"),
+        piece(json!(""), json!(""), ""),
+    ];
+    assert_eq!(levels(repeated), [2]);
+}
+
+#[test]
+fn past_calls_have_the_name_that_the_server_knows() {
+    let toy = Toy::new(Like::OpenAi);
+    let server = toy.start();
+    let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
+    let made = NativeCall::new(
+        "call00000",
+        ToolCall::new("dial.set_level", json!({"level": 1})),
+    );
+    let mut request = request();
+    request.prompt.messages.extend([
+        Message::calling("", vec![made.clone()]),
+        Message::answering(&made, "done"),
+        Message::data(Speaker::User, "again"),
+    ]);
+    let _ = block_on(model.generate(&request));
+    let body = server.last(CHAT).body;
+    let sent = &body["messages"][1]["tool_calls"][0]["function"]["name"];
+    assert_eq!(*sent, body["tools"][0]["function"]["name"]);
+}
+
+/// Connects to a server that refuses a body for a reason, and returns the fields that are left out at last.
+fn left_out(
+    refuses: impl Fn(&Value) -> Option<&'static str> + Send + Sync + 'static,
+) -> Vec<String> {
+    let toy = Toy::new(Like::OpenAi);
+    let server =
+        Server::start(
+            move |seen: &Seen| match refuses(&seen.body).filter(|_| seen.path == CHAT) {
+                Some(said) => answer(400, "", &json!({"error": {"message": said}}).to_string()),
+                None => toy.answer(seen),
+            },
+        );
+    let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
+    block_on(model.generate(&GenerateRequest::greedy(prompt("one"), 8))).unwrap();
+    let fields = model.support().left_out.iter();
+    fields.map(|field| (*field).to_owned()).collect()
+}
+
+#[test]
+fn fields_that_a_server_refuses_are_found_out_once() {
+    let temperature = left_out(|body| {
+        (body.get("temperature")? != 1).then_some(
+            "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is supported.",
+        )
+    });
+    assert_eq!(temperature, ["temperature"]);
+    let both = left_out(|body| {
+        body.get("temperature").and(body.get("top_p")).map(|_| {
+            "litellm.BadRequestError: `temperature` and `top_p` cannot both be specified for this model."
+        })
+    });
+    assert_eq!(both, ["top_p"]);
+    let several = left_out(|body| {
+        let seed = body
+            .get("seed")
+            .map(|_| "Extra inputs are not permitted: seed");
+        seed.or_else(|| {
+            body.get("stream_options")
+                .map(|_| "Unrecognized request argument supplied: stream_options")
+        })
+    });
+    assert_eq!(several, ["seed", "stream_options"]);
+    assert_eq!(left_out(|_| None), Vec::<String>::new());
+}
+
+#[test]
+fn a_models_tag_need_not_be_named() {
+    let listed = |id: &'static str| {
+        let toy = Toy::new(Like::OpenAi);
+        let server = Server::start(move |seen: &Seen| match seen.path.as_str() {
+            "/v1/models" => {
+                whole(&json!({"object": "list", "data": [{"id": id, "owned_by": "library"}]}))
+            }
+            _ => toy.answer(seen),
+        });
+        let mut config = config(&server.url(), "toy", Route::Chat);
+        config.context = std::num::NonZeroUsize::new(512);
+        block_on(OpenAi::connect(config)).map(drop)
+    };
+    listed("toy").unwrap();
+    listed("toy:latest").unwrap();
+    assert_eq!(listed("toy:7b").unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_refusal_tells_how_long_the_context_is() {
+    for (status, said, context) in [
+        (
+            400,
+            "This model's maximum context length is 200 tokens. However, you requested 64 output tokens and your prompt contains at least 190 input tokens",
+            200,
+        ),
+        (
+            400,
+            "Requested token count exceeds the model's maximum context length of 200 tokens. You requested a total of 254 tokens: 190 tokens from the input messages and 64 tokens for the completion.",
+            200,
+        ),
+        (
+            400,
+            "request (190 tokens) exceeds the available context size (200 tokens), try increasing it",
+            200,
+        ),
+        (400, "prompt is too long: 290 tokens > 200 maximum", 200),
+        (
+            413,
+            "Request too large for model `m`: Limit 200, Requested 290. Please reduce your message size and try again.",
+            200,
+        ),
+        // Without a number a quarter is taken off.
+        (500, "Context size has been exceeded.", 384),
+    ] {
+        let toy = Toy::new(Like::OpenAi);
+        let ready = Arc::new(AtomicBool::new(false));
+        let is_ready = ready.clone();
+        let server = Server::start(move |seen: &Seen| {
+            match is_ready.load(Ordering::SeqCst) && seen.path == CHAT {
+                true => answer(status, "", &json!({"error": {"message": said}}).to_string()),
+                false => toy.answer(seen),
+            }
+        });
+        let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
+        assert_eq!(model.context(), 512);
+        ready.store(true, Ordering::SeqCst);
+        let before = server.count(CHAT);
+        let error = block_on(model.generate(&request())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{said}");
+        assert_eq!(error.fact("too_long"), Some("true"), "{said}");
+        assert_eq!(
+            server.count(CHAT),
+            before + 1,
+            "it is not sent again: {said}"
+        );
+        assert_eq!(model.context(), context, "{said}");
+    }
+}
