@@ -24,21 +24,14 @@ use crate::{
 const LIST: &str = "list_tools";
 const RESET: &str = "Environment::reset";
 
-/// The tools of a server, for a person to read and approve. Begins a session for that and ends it.
+/// The tools of a server, for a person to read and approve, with what is wrong with its list
+/// ([`ToolListing::all_findings`]). Begins a session for that and ends it.
 ///
 /// # Errors
 /// `Invalid` for an address that cannot be used or a setting of a child that has no effect
 /// ([`McpServer`](crate::McpServer)); `NotFound` or `Unavailable` where the server cannot be reached, `Timeout` where it does
 /// not answer; the source is an [`McpFault`].
-pub async fn list_tools(config: &McpConfig) -> Result<Vec<ListedTool>> {
-    Ok(read_tools(config).await?.tools)
-}
-
-/// As [`list_tools`], with what is wrong with the server's list: show [`ToolListing::all_findings`] to the person who approves.
-///
-/// # Errors
-/// As [`list_tools`].
-pub async fn read_tools(config: &McpConfig) -> Result<ToolListing> {
+pub async fn list_tools(config: &McpConfig) -> Result<ToolListing> {
     let config = Arc::new(config.clone());
     let runtime = Runtime::start(LIST).await?;
     let name = config.name.clone();
@@ -72,7 +65,7 @@ pub struct ToolCheck {
 ///   asked once. A judge that cannot decide fails the attempt, so that nothing is learned from a guess.
 /// - Each episode has a session of its own, and a child process of its own where the server is one.
 /// - An agent sees the tools that are approved as the server has them now. A tool whose definition changed is blocked, the
-///   others go on; a call of it is refused, and [`blocked`](Self::blocked) has the reason.
+///   others go on; a call of it is refused, and [`check`](Self::check) has the reason.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -84,7 +77,7 @@ pub struct ToolCheck {
 /// # async fn run(judge: Arc<dyn Judge>) -> journeyman::Result<()> {
 /// let server = ProcessConfig::new("/usr/bin/python3").with_arguments(["-m", "mcp_server_time"]);
 /// let config = McpConfig::new("time", McpServer::Process(server));
-/// let approved = ApprovedTools::all(&list_tools(&config).await?); // after a person has read them
+/// let approved = ApprovedTools::all(&list_tools(&config).await?.tools); // after a person has read them
 /// let environment = McpEnvironment::new(config, approved, judge).await?;
 /// let task = Task::new("t-1", "What time is it in Lima?");
 /// let mut episode = environment.reset(&task, Seed(7)).await?;
@@ -123,24 +116,16 @@ impl McpEnvironment {
         })
     }
 
-    /// The approved tools that cannot be used now: an error for each, which names the tool. Begins a session for that.
-    ///
-    /// # Errors
-    /// As [`list_tools`].
-    pub async fn blocked(&self) -> Result<Vec<Error>> {
-        Ok(self.check().await?.blocked)
-    }
-
     /// Compares the server's list of tools with the approved ones. Begins a session for that.
     ///
     /// # Errors
     /// As [`list_tools`].
     pub async fn check(&self) -> Result<ToolCheck> {
-        let listed = read_tools(&self.config).await?;
+        let listed = list_tools(&self.config).await?;
         let usable = Usable::new(&self.approved, &listed.tools);
         let faults = usable.blocked.values();
         let faults = faults.filter(|fault| !matches!(fault, McpFault::ToolNotApproved { .. }));
-        let blocked = faults.map(|fault| fault.error("McpEnvironment::blocked", &self.config, ""));
+        let blocked = faults.map(|fault| fault.error("McpEnvironment::check", &self.config, ""));
         let is_approved = |tool: &&ListedTool| self.approved.check(tool).is_ok();
         let of_tools = listed.tools.iter().filter(is_approved);
         let of_tools = of_tools.flat_map(tool_listing::findings);

@@ -46,7 +46,7 @@ impl Heard {
         }
     }
 
-    /// Looks at a message of the server: an answer that cannot be read is told.
+    /// Reads a message of the server, and wakes the one who waits if it is an answer that cannot be read.
     pub(crate) fn look_at(&self, message: &[u8]) {
         let message = message.strip_prefix(BOM).unwrap_or(message);
         if !is_meant_as_answer(message) {

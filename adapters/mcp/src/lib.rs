@@ -34,7 +34,7 @@ mod watched;
 
 pub use approval::ApprovedTools;
 pub use config::{HttpEndpoint, McpConfig, McpServer};
-pub use environment::{McpEnvironment, ToolCheck, list_tools, read_tools};
+pub use environment::{McpEnvironment, ToolCheck, list_tools};
 pub use expectation::{ExpectationJudge, Expected, ExpectedCall};
 pub use fault::McpFault;
 pub use library::LibraryServer;

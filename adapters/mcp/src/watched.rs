@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::heard::Cause;
 
-    /// Whether something was told of these parts of an output.
+    /// Checks whether an output in these parts is reported as unreadable.
     fn check(parts: &[&[u8]], most: usize, is_told: bool) {
         let heard = Heard::default();
         let mut watched = Watched::new((), heard.clone(), most);

@@ -309,7 +309,7 @@ fn a_tool_that_changed_is_blocked_and_the_others_go_on() {
         );
         episode.close().await.unwrap();
 
-        let blocked = changed.blocked().await.unwrap();
+        let blocked = changed.check().await.unwrap().blocked;
         let [error] = blocked.as_slice() else {
             panic!("{blocked:?}");
         };
@@ -322,14 +322,15 @@ fn a_tool_that_changed_is_blocked_and_the_others_go_on() {
         assert!(
             environment(desk(""))
                 .await
-                .blocked()
+                .check()
                 .await
                 .unwrap()
+                .blocked
                 .is_empty()
         );
 
         // The new definition, read and approved.
-        let listed = list_tools(&desk("changed")).await.unwrap();
+        let listed = list_tools(&desk("changed")).await.unwrap().tools;
         let again = ApprovedTools::all(&listed);
         let again = McpEnvironment::new(desk("changed"), again, judge())
             .await
@@ -368,7 +369,7 @@ fn a_tool_that_changes_within_an_episode_is_blocked_from_then_on() {
 #[test]
 fn tools_that_nobody_approved_are_not_there() {
     block_on(async {
-        let listed = list_tools(&desk("")).await.unwrap();
+        let listed = list_tools(&desk("")).await.unwrap().tools;
         let task = Task::new("t", "Count.");
         let of = async |approved| {
             McpEnvironment::new(desk(""), approved, judge())

@@ -502,7 +502,7 @@ fn http_is_for_loopback_and_for_who_has_the_token() {
             let endpoint = HttpEndpoint::new(served.url()).with_token(token);
             McpConfig::new("library", McpServer::Http(endpoint))
         };
-        let tools = list_tools(&config(TOKEN)).await.unwrap();
+        let tools = list_tools(&config(TOKEN)).await.unwrap().tools;
         let names: Vec<_> = tools
             .iter()
             .map(|tool| tool.definition.name.as_str())

@@ -17,7 +17,6 @@ use journeyman::{
 };
 use journeyman_mcp::{
     ApprovedTools, McpConfig, McpEnvironment, McpFault, ToolCheck, ToolListing, list_tools,
-    read_tools,
 };
 use serde_json::{Value, json};
 use support::{OddHttp, judge, odd};
@@ -41,7 +40,7 @@ fn one_page(tools: &[Value]) -> McpConfig {
 
 /// All tools approved, as the server lists them.
 async fn world(config: &McpConfig) -> (ToolListing, McpEnvironment) {
-    let listing = read_tools(config).await.unwrap();
+    let listing = list_tools(config).await.unwrap();
     let approved = ApprovedTools::all(&listing.tools);
     let world = McpEnvironment::new(config.clone(), approved, judge()).await;
     (listing, world.unwrap())
@@ -133,7 +132,10 @@ fn a_tool_without_a_schema_takes_no_arguments() {
     beside(with(json!("object")), "the whole schema");
     beside(with(json!([])), "the whole schema");
     block_on(async {
-        let list = list_tools(&one_page(&[with(json!(null))])).await.unwrap();
+        let list = list_tools(&one_page(&[with(json!(null))]))
+            .await
+            .unwrap()
+            .tools;
         let schema = &list[0].definition.input_schema;
         assert_eq!(schema, &json!({"type": "object", "properties": {}}));
     });
@@ -174,13 +176,16 @@ fn a_change_of_a_loosened_tool_is_seen() {
         // Both become the same definition: the approval is that of what the server sent.
         let [first, second] = ["date", "datetime"]
             .map(|kind| with(json!({"type": "object", "properties": {"when": {"type": kind}}})));
-        let listed = list_tools(&one_page(&[first, good("fine")])).await.unwrap();
+        let listed = list_tools(&one_page(&[first, good("fine")]))
+            .await
+            .unwrap()
+            .tools;
         let approved = ApprovedTools::all(&listed);
         let changed = one_page(&[second, good("fine")]);
         let changed = McpEnvironment::new(changed, approved, judge())
             .await
             .unwrap();
-        let blocked = changed.blocked().await.unwrap();
+        let blocked = changed.check().await.unwrap().blocked;
         assert!(matches!(fault(&blocked[0]), McpFault::ToolChanged { tool, .. } if tool == "odd"));
         assert_eq!(begin(&changed).await.observation().tools.len(), 1);
     });
@@ -271,7 +276,7 @@ fn a_name_with_several_definitions_is_blocked_alone() {
             "{:?}",
             listing.findings
         );
-        let blocked = world.blocked().await.unwrap();
+        let blocked = world.check().await.unwrap().blocked;
         let [error] = blocked.as_slice() else {
             panic!("{blocked:?}");
         };

@@ -31,13 +31,13 @@ fn the_reference_server_of_time() {
     // True of conversions between zones without summer time, and of nothing else that it does.
     config.deterministic = true;
     block_on(async {
-        let listed = list_tools(&config).await.unwrap();
+        let listed = list_tools(&config).await.unwrap().tools;
         let names: Vec<_> = listed
             .iter()
             .map(|tool| tool.definition.name.as_str())
             .collect();
         assert_eq!(names, ["get_current_time", "convert_time"]);
-        let again = list_tools(&config).await.unwrap();
+        let again = list_tools(&config).await.unwrap().tools;
         assert_eq!(listed, again, "the same definitions have the same hashes");
 
         let approved = ApprovedTools::all(&listed);

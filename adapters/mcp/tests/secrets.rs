@@ -102,7 +102,7 @@ async fn errors(url: &str) -> Vec<Error> {
     assert!(!format!("{far:?} {:?}", config(url)).contains(SECRET));
     let task = Task::new("t", "Count.");
     let begun = far.reset(&task, Seed(7)).await.unwrap_err();
-    let blocked = far.blocked().await.unwrap_err();
+    let blocked = far.check().await.unwrap_err();
     vec![listed, begun, blocked]
 }
 

@@ -101,7 +101,9 @@ impl Server {
                 Err(error) => {
                     reservation.after(&error, answer.pieces > 0);
                     if let Some(told) = error.too_long() {
-                        self.learn_context(told, prepared.most.output);
+                        let answer = prepared.most.output;
+                        let prompt = request.estimated_prompt().tokens as u64;
+                        self.learn_context(told, prompt + answer, answer);
                     }
                     attempts.again(error).await?;
                 }
@@ -346,11 +348,11 @@ fn called(
     }
 }
 
-/// How an answer's whole text was recognized.
+/// How the reading of an answer ended.
 enum Read {
-    /// It was told to be whole.
+    /// At the mark that ends a stream, at a stop text, or at the end of one JSON object: the text is whole.
     Whole,
-    /// The stream ended.
+    /// The connection ended first.
     Cut,
 }
 

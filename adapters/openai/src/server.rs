@@ -22,6 +22,10 @@ use crate::{
     support::Support,
 };
 
+/// A context that a refusal does not name is never taken for shorter than this, in tokens: memory that a server's requests share may
+/// be full for a moment.
+const LEAST_CONTEXT: usize = 1_024;
+
 /// An adapter (LoRA) of the model that a server has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Adapter {
@@ -71,7 +75,7 @@ pub(crate) struct Server {
     /// Whether a request that only echoes may ask for no further token.
     pub(crate) echo_takes_zero: bool,
     calls: AtomicU64,
-    /// The context that refusals told, where that is shorter than what was told before.
+    /// The shortest context, in tokens, that a refusal of the server named; `usize::MAX` before the first one.
     learned: AtomicUsize,
 }
 
@@ -166,9 +170,9 @@ impl Server {
         self.capabilities.context.min(learned)
     }
 
-    /// Learns from a refusal of a request for `answer` tokens how long the context is. One that does not say takes a quarter off,
-    /// so that the same request is not sent again.
-    pub(crate) fn learn_context(&self, told: TooLong, answer: u64) {
+    /// Learns from the refusal of a request how long the context is. `asked` is an estimate of the request's tokens, of which its
+    /// answer may have `answer`. After a refusal without a number the context counts as three quarters of that.
+    pub(crate) fn learn_context(&self, told: TooLong, asked: u64, answer: u64) {
         let known = self.context();
         let context = told
             .context
@@ -177,9 +181,12 @@ impl Server {
             (Some(context), _) if context < known => context,
             // The prompt alone, or with its answer, is longer than what is known: it will be shortened.
             (_, Some(prompt)) if prompt.saturating_add(answer) > known as u64 => return,
-            _ => known - known / 4,
+            _ => usize::try_from(asked / 4 * 3)
+                .unwrap_or(known)
+                .max(LEAST_CONTEXT),
         };
-        if self.learned.fetch_min(next.max(1), Ordering::Relaxed) > next {
+        if next < known {
+            self.learned.fetch_min(next, Ordering::Relaxed);
             tracing::info!(
                 context = next,
                 "the server's context is shorter than it was taken for"

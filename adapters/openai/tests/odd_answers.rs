@@ -1,11 +1,6 @@
 //! What real servers send, beside what OpenAI documents: each kind in several variants, made after public fault reports.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind,
@@ -20,7 +15,7 @@ mod support;
 
 use support::{
     Play, Script, Seen, Server, answer, config, done, event, events_head, json as whole, prompt,
-    toy::{Like, Toy},
+    toy::{Like, Toy, playing},
 };
 
 const CHAT: &str = "/v1/chat/completions";
@@ -41,26 +36,10 @@ fn request() -> GenerateRequest {
     request
 }
 
-/// A server that connects like a toy model and then plays this.
+/// What is read of an answer that a server like OpenAI's gives so.
 fn ask(script: Script) -> Result<Generation, Error> {
-    let toy = Toy::new(Like::OpenAi);
-    let ready = Arc::new(AtomicBool::new(false));
-    let is_ready = ready.clone();
-    let server = Server::start(move |seen: &Seen| {
-        match is_ready.load(Ordering::SeqCst) && seen.path == CHAT {
-            true => script.clone(),
-            false => toy.answer(seen),
-        }
-    });
-    let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
-    ready.store(true, Ordering::SeqCst);
-    let generation = block_on(model.generate(&request()));
-    assert_eq!(
-        server.count(CHAT),
-        server.count(CHAT).max(1),
-        "it was asked"
-    );
-    generation
+    let (_server, model) = playing(Like::OpenAi, script);
+    block_on(model.generate(&request()))
 }
 
 /// The wire name that the adapter sends for `dial.set_level`.
@@ -389,21 +368,12 @@ fn a_refusal_tells_how_long_the_context_is() {
             "Request too large for model `m`: Limit 200, Requested 290. Please reduce your message size and try again.",
             200,
         ),
-        // Without a number a quarter is taken off.
-        (500, "Context size has been exceeded.", 384),
+        // Without a number nothing is learned below 1,024 tokens.
+        (500, "Context size has been exceeded.", 512),
     ] {
-        let toy = Toy::new(Like::OpenAi);
-        let ready = Arc::new(AtomicBool::new(false));
-        let is_ready = ready.clone();
-        let server = Server::start(move |seen: &Seen| {
-            match is_ready.load(Ordering::SeqCst) && seen.path == CHAT {
-                true => answer(status, "", &json!({"error": {"message": said}}).to_string()),
-                false => toy.answer(seen),
-            }
-        });
-        let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
+        let refusal = json!({"error": {"message": said}}).to_string();
+        let (server, model) = playing(Like::OpenAi, answer(status, "", &refusal));
         assert_eq!(model.context(), 512);
-        ready.store(true, Ordering::SeqCst);
         let before = server.count(CHAT);
         let error = block_on(model.generate(&request())).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{said}");
@@ -415,4 +385,32 @@ fn a_refusal_tells_how_long_the_context_is() {
         );
         assert_eq!(model.context(), context, "{said}");
     }
+}
+
+#[test]
+fn a_refusal_without_a_number_makes_the_next_request_shorter() {
+    let toy = Toy::new(Like::OpenAi);
+    let server = Server::start(move |seen: &Seen| {
+        let messages = seen.body["messages"].to_string();
+        match seen.path == CHAT && messages.len() > 3_000 {
+            true => answer(
+                500,
+                "",
+                r#"{"error": {"message": "Context size has been exceeded."}}"#,
+            ),
+            false => toy.answer(seen),
+        }
+    });
+    let mut config = toy.config(&server, Route::Chat);
+    config.context = std::num::NonZeroUsize::new(8_192);
+    let model = block_on(OpenAi::connect(config)).unwrap();
+    let long = GenerateRequest::greedy(prompt(&"word ".repeat(1_200)), 64);
+    let asked = long.estimated_prompt().tokens + 64;
+    let error = block_on(model.generate(&long)).unwrap_err();
+    assert_eq!(error.fact("context"), None);
+    assert!(
+        model.context() >= 1_024 && model.context() < asked,
+        "{}",
+        model.context()
+    );
 }

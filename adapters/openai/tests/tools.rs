@@ -1,10 +1,7 @@
 //! Tool calls by the server's interface: how they are sent, put together from pieces, checked, and refused.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
 
 use futures::executor::block_on;
 use journeyman::{
@@ -20,7 +17,7 @@ mod support;
 
 use support::{
     Pieces, Play, Script, Seen, Server, answer, done, event, events_head, prompt,
-    toy::{Like, Toy},
+    toy::{Like, Toy, playing},
 };
 
 const CHAT: &str = "/v1/chat/completions";
@@ -50,22 +47,6 @@ fn request(choice: ToolChoice) -> GenerateRequest {
     request.tools = vec![look(), rest()];
     request.tool_choice = choice;
     request
-}
-
-/// A server that connects like a toy model and then plays this.
-fn playing(like: Like, script: Script) -> (Server, OpenAi) {
-    let toy = Toy::new(like);
-    let ready = Arc::new(AtomicBool::new(false));
-    let is_ready = ready.clone();
-    let server = Server::start(move |seen: &Seen| {
-        match is_ready.load(Ordering::SeqCst) && seen.path == CHAT {
-            true => script.clone(),
-            false => toy.answer(seen),
-        }
-    });
-    let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
-    ready.store(true, Ordering::SeqCst);
-    (server, model)
 }
 
 fn delta(delta: Value) -> Play {

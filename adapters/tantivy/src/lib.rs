@@ -29,7 +29,7 @@
 //!
 //! Chinese and Japanese, Thai, Lao, Khmer and Myanmar are written without spaces between words, so each two adjacent
 //! characters (for the last four, also each three letters) are words, as are those of Korean words, which particles follow.
-//! A segmenter with a dictionary would make fewer words, but cut one word in different ways in a skill and in a query.
+//! A segmenter with a dictionary was not tried.
 //!
 //! There is no stemming and there are no stop words: skills use exact names of tools and arguments, where a stemmer mostly
 //! conflates different names, and a frequent word has little weight by its inverse document frequency anyway. So the parts

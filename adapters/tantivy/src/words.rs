@@ -14,7 +14,7 @@ const MAX_CHARS: usize = 64;
 /// The most runs that are also one word when signs join them (`create_invoice_draft`).
 const MAX_JOINED: usize = 8;
 
-/// How words of a script are told apart.
+/// Kinds of scripts, by how a text in them is cut into words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Script {
     /// Words stand apart.

@@ -31,6 +31,10 @@ const FIT_QUESTION: &str = "Does this skill fit this task, that is, does it say 
 /// be read anew.
 const UNREAD_CHARS: usize = 400;
 
+/// The greatest number of repeated questions in one turn: the executor allows a dialect eight moves, of which the first asks and the
+/// last acts.
+const MOST_ASKS: usize = 6;
+
 /// The [`Dialect`] of general instruct models, within the chat template of the adapter.
 ///
 /// The prompt has a system message; then the skill as `SKILL:` and its document in front of the task (ARISE C.4); then what
@@ -88,7 +92,8 @@ pub struct ChatDialect {
     /// are free, since a model may reason before it acts. Default true; it has no effect on a model that cannot be held to a JSON Schema
     /// ([`ModelCapabilities::json_schema`]).
     pub constrain: bool,
-    /// How often in a turn the model is told why its answer cannot be used, and asked again. Default 2; 0 takes the first answer.
+    /// How often in a turn the model is told why its answer cannot be used, and asked again: at most 6, whatever is set. Default 2; 0
+    /// takes the first answer.
     pub asks: usize,
 }
 
@@ -118,7 +123,7 @@ impl Dialect for ChatDialect {
             Ok(taken) => return Ok(self.act(view, reply, taken)),
             Err(refused) => refused,
         };
-        if view.replies.len() <= self.asks {
+        if view.replies.len() <= self.asks.min(MOST_ASKS) {
             let mut messages = self.messages(view);
             for reply in view.replies {
                 // Each of them was refused in its turn.

@@ -1,6 +1,6 @@
 //! An agent's prompts: a long attempt is compacted, tools are shortened, and want of context is an outcome of its own.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -266,6 +266,34 @@ fn a_bad_estimate_is_corrected_by_the_models_own_count() {
             .iter()
             .all(|ask| FourBytes::tokens(ask) <= 2_048)
     );
+}
+
+#[test]
+fn a_context_that_refusals_do_not_name_is_found_out() {
+    let mut model = FourBytes::new(8_192, opens);
+    model.unnamed = Some((2_048, true));
+    let model = Arc::new(model);
+    let made = attempt(
+        &model,
+        &corridor(40, 600, vec![tool("open", 1, 1)]),
+        &task(),
+    );
+    assert_eq!((made.end, made.steps.len()), (EndReason::Finished, 40));
+    let refused = model.unnamed_refused.lock().unwrap();
+    let different: BTreeSet<_> = refused.iter().collect();
+    assert_eq!(different.len(), refused.len(), "none is sent again");
+    assert!((1..10).contains(&refused.len()), "{}", refused.len());
+}
+
+#[test]
+fn a_refused_request_is_not_sent_again() {
+    // Nothing is learned, so that the next request would be the same.
+    let mut model = FourBytes::new(8_192, opens);
+    model.unnamed = Some((256, false));
+    let model = Arc::new(model);
+    let made = attempt(&model, &corridor(5, 60, vec![tool("open", 1, 1)]), &task());
+    assert!(made.lacks_context(), "{:?}", made.end);
+    assert_eq!(model.unnamed_refused.lock().unwrap().len(), 1);
 }
 
 #[test]

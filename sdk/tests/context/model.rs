@@ -23,6 +23,13 @@ pub(crate) struct FourBytes {
     pub(crate) guesses: bool,
     /// How many tokens more each `Say more.` has: rows that are dearer than the fixed text of a prompt.
     pub(crate) dear: usize,
+    /// A shorter context for prompt and answer together that its refusals do not name, and whether it learns from them that its
+    /// context is shorter.
+    pub(crate) unnamed: Option<(usize, bool)>,
+    /// The context by what its refusals taught.
+    learned: AtomicUsize,
+    /// The requests that it refused for the unnamed context: prompt and answer's tokens.
+    pub(crate) unnamed_refused: Mutex<Vec<(String, usize)>>,
     script: Box<dyn Fn(usize) -> String + Send + Sync>,
     /// Prompts that it refused as too long.
     pub(crate) refused: AtomicUsize,
@@ -45,6 +52,9 @@ impl FourBytes {
             capabilities: ModelCapabilities::new("four-bytes".into(), context),
             guesses: false,
             dear: 0,
+            unnamed: None,
+            learned: AtomicUsize::new(context),
+            unnamed_refused: Mutex::default(),
             refused: AtomicUsize::new(0),
             script: Box::new(script),
             prompts: Mutex::default(),
@@ -71,6 +81,10 @@ impl LanguageModel for FourBytes {
         &self.capabilities
     }
 
+    fn context(&self) -> usize {
+        self.learned.load(Ordering::Relaxed)
+    }
+
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
         let at = "FourBytes::generate";
         let (tokens, context) = (self.count(request), self.capabilities.context);
@@ -79,6 +93,17 @@ impl LanguageModel for FourBytes {
             return Err(Error::invalid(at, "the prompt is longer than the context")
                 .with("prompt_tokens", tokens)
                 .with("context", context));
+        }
+        if let Some((unnamed, learns)) = self.unnamed
+            && tokens + request.max_tokens > unnamed
+        {
+            let asked = (request.prompt.text(), request.max_tokens);
+            self.unnamed_refused.lock().unwrap().push(asked);
+            if learns {
+                let next = (tokens + request.max_tokens) / 4 * 3;
+                self.learned.fetch_min(next, Ordering::Relaxed);
+            }
+            return Err(Error::invalid(at, "the context is exceeded").with("too_long", true));
         }
         if request.json_schema.is_some() && !self.capabilities.json_schema {
             return Err(Error::unsupported(at, "a schema cannot be enforced"));

@@ -77,7 +77,7 @@ async fn reference(python: &Path) -> Result<(usize, usize)> {
     let arguments = ["-m", "mcp_server_time", "--local-timezone", "UTC"];
     let child = ProcessConfig::new(python).with_arguments(arguments);
     let config = McpConfig::new("time", McpServer::Process(child));
-    let listed = list_tools(&config).await?;
+    let listed = list_tools(&config).await?.tools;
     let approved = ApprovedTools::all(&listed);
     let judge = Arc::new(EnvironmentJudge);
     let time = McpEnvironment::new(config, approved, judge).await?;

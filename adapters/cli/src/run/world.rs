@@ -1,6 +1,7 @@
 //! The world of a run: a process that speaks the process protocol, or an MCP server.
 
 use std::{
+    error::Error as _,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -11,7 +12,7 @@ use journeyman::{
     builtin::EnvironmentJudge,
     contract::{Environment, Judge},
 };
-use journeyman_mcp::{ApprovedTools, ExpectationJudge, McpEnvironment, list_tools};
+use journeyman_mcp::{ApprovedTools, ExpectationJudge, McpEnvironment, McpFault, list_tools};
 use journeyman_process::ProcessEnvironment;
 
 use super::{form::RUN, world_config::WorldConfig};
@@ -44,10 +45,19 @@ impl World {
                 let tools = read(&approved)?;
                 let judge: Arc<dyn Judge> = Arc::new(judge);
                 let world = McpEnvironment::new(config, tools, judge.clone()).await?;
-                for blocked in world.blocked().await? {
-                    warn(&blocked.hint(
-                        "read the tool's definition, and approve it with `run FILE --approve-tools`",
-                    ));
+                let checked = world.check().await?;
+                for finding in checked.findings {
+                    tell(&format!("note: {finding}"));
+                }
+                for blocked in checked.blocked {
+                    // A name with two definitions cannot be approved: its own hint says whom to tell.
+                    let warned = match blocked.source().and_then(|cause| cause.downcast_ref()) {
+                        Some(McpFault::ToolTwice { .. }) => blocked,
+                        _ => blocked.hint(
+                            "read the tool's definition, and approve it with `run FILE --approve-tools`",
+                        ),
+                    };
+                    warn(&warned);
                 }
                 Ok(Self {
                     environment: Arc::new(world),
@@ -83,7 +93,11 @@ pub(super) async fn approve(config: WorldConfig) -> Result<(usize, PathBuf)> {
                 .hint("leave --approve-tools out, or set `protocol = \"mcp\"` in [world]"),
         );
     };
-    let tools = list_tools(&config).await?;
+    let listed = list_tools(&config).await?;
+    for finding in listed.all_findings() {
+        tell(&format!("note: {finding}"));
+    }
+    let tools = listed.tools;
     for tool in &tools {
         let one = &tool.definition;
         tell(&format!(

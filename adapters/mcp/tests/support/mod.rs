@@ -38,7 +38,7 @@ fn script(name: &str, argument: &str) -> McpServer {
     McpServer::Process(child.with_arguments([child_path(name).as_str(), argument]))
 }
 
-/// The server that answers as it is told.
+/// A server over stdio that gives these answers.
 pub(crate) fn odd(answers: &Value) -> McpConfig {
     let mut config = McpConfig::new("odd", script("odd.py", &answers.to_string()));
     config.request_limit = Duration::from_secs(60);
@@ -106,7 +106,7 @@ pub(crate) fn judge() -> Arc<ScriptedJudge> {
 
 /// What is approved of the counter as it should be.
 pub(crate) async fn approved() -> ApprovedTools {
-    ApprovedTools::all(&list_tools(&desk("")).await.unwrap())
+    ApprovedTools::all(&list_tools(&desk("")).await.unwrap().tools)
 }
 
 pub(crate) async fn environment(config: McpConfig) -> McpEnvironment {

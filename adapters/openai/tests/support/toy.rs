@@ -1,9 +1,17 @@
 //! A toy model of bytes behind the interfaces of several servers: the probability of a token follows from the two tokens
 //! before it. Its one special token is `<call>`.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::{
+    num::NonZeroUsize,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use journeyman_openai::{Config, Route};
+use futures::executor::block_on;
+use journeyman_openai::{Config, OpenAi, Route};
 use serde_json::{Value, json};
 
 use super::{Play, Script, Seen, Server, answer, config, done, event, events_head, json};
@@ -447,4 +455,20 @@ fn embeddings(body: &Value) -> Value {
         json!({"object": "embedding", "index": index, "embedding": counts})
     });
     json!({"data": data.collect::<Vec<_>>(), "usage": {"prompt_tokens": 3}})
+}
+
+/// A server that connects like a toy model and then plays this.
+pub(crate) fn playing(like: Like, script: Script) -> (Server, OpenAi) {
+    let toy = Toy::new(like);
+    let ready = Arc::new(AtomicBool::new(false));
+    let is_ready = ready.clone();
+    let server = Server::start(move |seen: &Seen| {
+        match is_ready.load(Ordering::SeqCst) && seen.path == "/v1/chat/completions" {
+            true => script.clone(),
+            false => toy.answer(seen),
+        }
+    });
+    let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
+    ready.store(true, Ordering::SeqCst);
+    (server, model)
 }

@@ -99,7 +99,7 @@ impl Run<'_> {
         injection: &Injection,
         written: &mut Written,
     ) -> Result<Fitted> {
-        let mut refused = None;
+        let (mut refused, mut last) = (None, None);
         for _ in 0..=REFUSALS {
             let turn = fitting::Turn {
                 task: self.attempt.task,
@@ -115,6 +115,13 @@ impl Run<'_> {
             let Fitted::Generate(request, asked) = &next else {
                 return Ok(next);
             };
+            let is_same = |(prompt, most): &(Prompt, usize)| {
+                *prompt == request.prompt && *most == request.max_tokens
+            };
+            if last.as_ref().is_some_and(is_same) {
+                // It would be refused again.
+                break;
+            }
             // Without texts: the agent works with what is redacted elsewhere.
             let chat = Chat::new(&model.capabilities().model, request, None);
             let mut reply = model.generate(request).instrument(chat.span.clone()).await;
@@ -134,6 +141,7 @@ impl Run<'_> {
             chat.answered(&reply, None);
             if let Some(told) = reply.as_ref().err().and_then(too_long) {
                 refused = told.since(refused);
+                last = Some((request.prompt.clone(), request.max_tokens));
                 continue;
             }
             self.answered(reply?, request, *asked, written);

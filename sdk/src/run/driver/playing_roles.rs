@@ -10,7 +10,7 @@ use crate::{
         FailedAnswer, FinishReason, GenerateRequest, Generation, LanguageModel, RoleAnswer,
         RoleRequest, RoleTask, Roles, TokenCount,
     },
-    domain::{Role, Usage},
+    domain::{Prompt, Role, Usage},
     error::{Error, ErrorKind, Result},
     id::Seed,
     inject::{Room, too_long},
@@ -180,11 +180,17 @@ impl Performer {
         spent: &mut Spent,
     ) -> Result<(GenerateRequest, Generation)> {
         let mut constrained = model.capabilities().json_schema;
-        let mut counted = None;
+        let (mut counted, mut last) = (None, None);
         for _ in 0..ROUNDS {
             let mut ask = fitted(model, roles, &mut request, counted, &mut spent.shortened).await?;
             if !constrained {
                 ask.json_schema = None;
+            }
+            let is_same =
+                |(prompt, most): &(Prompt, usize)| *prompt == ask.prompt && *most == ask.max_tokens;
+            if last.as_ref().is_some_and(is_same) {
+                // It would be refused again.
+                break;
             }
             let capabilities = model.capabilities();
             ask.time_limit = capabilities.time_limit(ask.time_limit, ask.max_tokens);
@@ -197,6 +203,7 @@ impl Performer {
             };
             if let Some(told) = too_long(&error) {
                 counted = told.since(counted);
+                last = Some((ask.prompt, ask.max_tokens));
                 continue;
             }
             let has_schema = ask.json_schema.is_some();
