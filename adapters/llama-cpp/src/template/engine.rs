@@ -71,6 +71,10 @@ impl Engine {
         jinja.set_fuel(Some(FUEL));
         jinja.set_unknown_method_callback(unknown_method_callback);
         jinja.add_filter("tojson", to_json);
+        // As in Jinja2: templates ask so whether there are tools. For minijinja none is an empty list.
+        jinja.add_test("iterable", |value: &Value| {
+            !value.is_none() && value.try_iter().is_ok()
+        });
         jinja.add_function("raise_exception", |words: String| -> Result<(), _> {
             Err(JinjaError::new(JinjaKind::InvalidOperation, words))
         });

@@ -266,6 +266,16 @@ fn templates_like_those_of_known_families_are_rendered() {
 }
 
 #[test]
+fn none_is_not_iterable_as_in_jinja2() {
+    // Qwen3-Coder and Nemotron ask for tools in this way.
+    let asks = "{{ messages[0].content }}{% if tools is iterable and tools | length > 0 %} tools{% endif %}";
+    check(asks, "u", "0");
+    let tests = "{{ messages[0].content }}{% if [] is iterable and 'text' is iterable and {} is iterable \
+                 and 1 is not iterable and none is not iterable %} as there{% endif %}";
+    check(tests, "u", "0 as there");
+}
+
+#[test]
 fn named_templates_are_rendered() {
     check(
         named("chatml"),
