@@ -7,20 +7,21 @@ use minijinja::{
     value::{Kwargs, ValueKind},
 };
 
-use super::leaves::{escaped, within_json};
+use super::leaves::{Characters, escaped, within_json};
 
 /// Greatest depth of a value.
 const MAX_DEPTH: usize = 128;
 
-/// The filter `tojson` of transformers: characters stay as they are, and no sign is escaped for HTML.
+/// The filter `tojson` of transformers: characters stay as they are unless `ensure_ascii` is set, and no sign is escaped for HTML.
 pub(super) fn to_json(
     value: &Value,
     indent: Option<Value>,
     options: Kwargs,
 ) -> Result<String, JinjaError> {
     let indent = indent.map_or_else(|| options.get("indent"), |indent| Ok(Some(indent)))?;
-    // Every template writes characters as they are and separators as they come.
-    for ignored in ["ensure_ascii", "separators", "sort_keys"] {
+    let ascii: Option<bool> = options.get("ensure_ascii")?;
+    // Every template writes separators as they come.
+    for ignored in ["separators", "sort_keys"] {
         let _: Option<Value> = options.get(ignored)?;
     }
     options.assert_all_used()?;
@@ -29,6 +30,10 @@ pub(super) fn to_json(
     let mut writer = Writer {
         out: String::new(),
         indent,
+        characters: match ascii {
+            Some(true) => Characters::Ascii,
+            _ => Characters::All,
+        },
     };
     writer.value(value, 0)?;
     Ok(writer.out)
@@ -38,6 +43,7 @@ struct Writer {
     out: String,
     /// Blanks of each level; all on one line if none.
     indent: Option<usize>,
+    characters: Characters,
 }
 
 impl Writer {
@@ -114,7 +120,7 @@ impl Writer {
 
     fn string(&mut self, text: &str) {
         self.out.push('"');
-        self.out.push_str(&within_json(&escaped(text)));
+        self.out.push_str(&within_json(text, self.characters));
         self.out.push('"');
     }
 }
@@ -122,14 +128,14 @@ impl Writer {
 /// A value as `json.dumps` writes it.
 pub(super) fn dumped(value: &serde_json::Value) -> String {
     match value {
-        serde_json::Value::String(text) => format!("\"{}\"", escaped(text)),
+        serde_json::Value::String(text) => format!("\"{}\"", escaped(text, Characters::All)),
         serde_json::Value::Array(items) => {
             let items: Vec<String> = items.iter().map(dumped).collect();
             format!("[{}]", items.join(", "))
         }
         serde_json::Value::Object(fields) => {
             let field = |(key, value): (&String, &serde_json::Value)| {
-                format!("\"{}\": {}", escaped(key), dumped(value))
+                format!("\"{}\": {}", escaped(key, Characters::All), dumped(value))
             };
             let fields: Vec<String> = fields.iter().map(field).collect();
             format!("{{{}}}", fields.join(", "))

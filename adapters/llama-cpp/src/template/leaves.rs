@@ -9,11 +9,28 @@ use super::fault::unfit;
 
 /// Begins every placeholder.
 const PLACEHOLDER: &str = "JOURNEYMAN-CONTENT-";
-/// Stands behind it once for every JSON string that the placeholder is in.
-const WITHIN_JSON: char = 'J';
 const END: &str = "-END";
 /// Greatest length of a text that stands for itself, in bytes.
 const PLAIN: usize = 256;
+
+/// The characters of a JSON string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Characters {
+    /// As they are.
+    All,
+    /// Those beyond ASCII as escapes of UTF-16, as `ensure_ascii` writes them.
+    Ascii,
+}
+
+impl Characters {
+    /// Stands behind a placeholder's beginning once for every JSON string that the placeholder is in, the outermost first.
+    fn mark(self) -> char {
+        match self {
+            Self::All => 'J',
+            Self::Ascii => 'A',
+        }
+    }
+}
 
 /// Where a text may stand in a rendering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +129,7 @@ impl<'s> Leaves<'s> {
         let mut next = 0;
         let mut rest = rendered;
         while let Some((before, after)) = rest.split_once(PLACEHOLDER) {
-            let Some((depth, index, behind)) = numbered(after) else {
+            let Some((strings, index, behind)) = numbered(after) else {
                 return Err(unfit(operation, CHANGED));
             };
             let Some(leaf) = self.list.get(index) else {
@@ -132,7 +149,7 @@ impl<'s> Leaves<'s> {
             if !before.is_empty() {
                 pieces.push(Piece::Template(before.to_owned()));
             }
-            pieces.push(Piece::Content(within(&leaf.spans, depth)));
+            pieces.push(Piece::Content(within(&leaf.spans, &strings)));
             rest = behind;
         }
         if !rest.is_empty() {
@@ -156,21 +173,23 @@ fn placeholder(index: usize) -> String {
     format!("{PLACEHOLDER}{index}{END}")
 }
 
-/// Depth, number and the text behind of a placeholder, from behind its beginning.
-fn numbered(after: &str) -> Option<(usize, usize, &str)> {
-    let digits = after.trim_start_matches(WITHIN_JSON);
-    let depth = after.len() - digits.len();
-    let (number, behind) = digits.split_once(END)?;
-    Some((depth, number.parse().ok()?, behind))
+/// The JSON strings around a placeholder, its number and the text behind it, from behind its beginning.
+fn numbered(after: &str) -> Option<(Vec<Characters>, usize, &str)> {
+    let known = [Characters::All, Characters::Ascii];
+    let marked = |mark: char| known.into_iter().find(|one| one.mark() == mark);
+    let strings: Vec<Characters> = after.chars().map_while(marked).collect();
+    let (number, behind) = after[strings.len()..].split_once(END)?;
+    Some((strings, number.parse().ok()?, behind))
 }
 
 /// The text of a JSON string, with the placeholders in it marked as within one.
-pub(super) fn within_json(text: &str) -> String {
-    text.replace(PLACEHOLDER, &format!("{PLACEHOLDER}{WITHIN_JSON}"))
+pub(super) fn within_json(text: &str, characters: Characters) -> String {
+    let mark = characters.mark();
+    escaped(text, characters).replace(PLACEHOLDER, &format!("{PLACEHOLDER}{mark}"))
 }
 
 /// A text as it stands between the quotes of a JSON string.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str, characters: Characters) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -182,7 +201,13 @@ pub(super) fn escaped(text: &str) -> String {
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
             control if u32::from(control) < 0x20 => {
+                // Writing to a text cannot fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(control));
+            }
+            other if characters == Characters::Ascii && !other.is_ascii() => {
+                for unit in other.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
             }
             other => out.push(other),
         }
@@ -190,11 +215,12 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// The spans within this many JSON strings.
-fn within(spans: &[Span], depth: usize) -> Vec<Span> {
+/// The spans within these JSON strings, the outermost first.
+fn within(spans: &[Span], strings: &[Characters]) -> Vec<Span> {
     let deeper = |span: &Span| match span {
         Span::Data(text) => {
-            let text = (0..depth).fold(text.clone(), |text, _| escaped(&text));
+            let inner = strings.iter().rev();
+            let text = inner.fold(text.clone(), |text, characters| escaped(&text, *characters));
             Span::Data(text)
         }
         control => control.clone(),

@@ -276,6 +276,22 @@ fn none_is_not_iterable_as_in_jinja2() {
 }
 
 #[test]
+fn ensure_ascii_escapes_what_stands_behind_placeholders_too() {
+    let source = "{{ messages[0].content }}{{ [messages[1].content, 'ü'] | tojson(ensure_ascii=True) | tojson }}";
+    let message = |text: &str| Message::data(Speaker::User, text);
+    let messages = [message("ü"), message("<ü> \u{1f600}\n")];
+    let template = jinja("{{ messages[0].content }}").unwrap();
+    let template = ChatTemplate {
+        engine: Engine::compile("test", source.to_owned()).unwrap(),
+        ..template
+    };
+    let pieces = template.raw("test", &plain(&messages), false).unwrap();
+    // The inner string is escaped first, and the text of the list then stands in a string of its own.
+    let inner = r#"["<\u00fc> \ud83d\ude00\n", "\u00fc"]"#;
+    assert_eq!(written(&pieces), format!("ü{}", serde_json::json!(inner)));
+}
+
+#[test]
 fn named_templates_are_rendered() {
     check(
         named("chatml"),
