@@ -92,8 +92,8 @@ pub struct ChatDialect {
     /// are free, since a model may reason before it acts. Default true; it has no effect on a model that cannot be held to a JSON Schema
     /// ([`ModelCapabilities::json_schema`]).
     pub constrain: bool,
-    /// How often in a turn the model is told why its answer cannot be used, and asked again: at most 6, whatever is set. Default 2; 0
-    /// takes the first answer.
+    /// How often in a turn the model may answer again. Each time it is told why its last answer cannot be used. Default 2; 0 takes
+    /// the first answer; a value above 6 counts as 6.
     pub asks: usize,
 }
 

@@ -12,7 +12,7 @@ use super::schema::{self, MAX_BYTES, MAX_DEPTH, clipped};
 
 /// The greatest number of flaws that are taken out one by one.
 const ROUNDS: usize = 100;
-/// The greatest number of flaws that are told.
+/// A list of findings names at most this many flaws.
 const TOLD: usize = 16;
 /// A schema longer than this is not searched for flaws, in bytes of JSON.
 const SEARCHED: usize = 16 * MAX_BYTES;

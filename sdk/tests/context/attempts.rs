@@ -249,17 +249,19 @@ fn a_result_that_is_longer_than_the_context_is_shortened() {
     assert!(made.compaction.newest, "{}", made.compaction);
 }
 
+/// The attempt gets through forty steps, whose observations together are longer than the context.
+fn walks_a_long_corridor(model: &Arc<FourBytes>) {
+    let corridor = corridor(40, 600, vec![tool("open", 1, 1)]);
+    let made = attempt(model, &corridor, &task());
+    assert_eq!((made.end, made.steps.len()), (EndReason::Finished, 40));
+}
+
 #[test]
 fn a_bad_estimate_is_corrected_by_the_models_own_count() {
     let mut model = FourBytes::new(2_048, opens);
     model.guesses = true;
     let model = Arc::new(model);
-    let made = attempt(
-        &model,
-        &corridor(40, 600, vec![tool("open", 1, 1)]),
-        &task(),
-    );
-    assert_eq!((made.end, made.steps.len()), (EndReason::Finished, 40));
+    walks_a_long_corridor(&model);
     assert!(
         model
             .answered()
@@ -273,12 +275,7 @@ fn a_context_that_refusals_do_not_name_is_found_out() {
     let mut model = FourBytes::new(8_192, opens);
     model.unnamed = Some((2_048, true));
     let model = Arc::new(model);
-    let made = attempt(
-        &model,
-        &corridor(40, 600, vec![tool("open", 1, 1)]),
-        &task(),
-    );
-    assert_eq!((made.end, made.steps.len()), (EndReason::Finished, 40));
+    walks_a_long_corridor(&model);
     let refused = model.unnamed_refused.lock().unwrap();
     let different: BTreeSet<_> = refused.iter().collect();
     assert_eq!(different.len(), refused.len(), "none is sent again");
