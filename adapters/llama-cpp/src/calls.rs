@@ -1,81 +1,68 @@
-//! The forms in which families of models are made to write tool calls. [`published_calls`](journeyman::text::published_calls) reads
-//! these and others.
+//! How a chat template writes tool calls. [`published_calls`](journeyman::text::published_calls) reads them.
 
-/// How a family writes calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CallForm {
-    /// `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, any number of them: Hermes, Qwen.
-    Tagged,
-    /// `{"name": …, "parameters": {…}}`, perhaps behind `<|python_tag|>`: Llama 3.
-    Object,
-    /// `[TOOL_CALLS][{"name": …, "arguments": {…}}, …]`: Mistral to version 7.
-    List,
-    /// `[TOOL_CALLS]name[ARGS]{…}`, with `[CALL_ID]…` between or not: Mistral from version 11.
-    Marked,
-    /// `<function=name>{…}</function>`: Functionary; Qwen3-Coder and its like, which have a tag for each parameter, are made to write
-    /// JSON there too.
-    Function,
+/// What ends in front of a parameter's tag in the calls of Qwen3-Coder and its like.
+const FUNCTION: &str = "<function=";
+
+/// The spelling of a template's calls, found in its rendering of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CallForm {
+    /// What stands between the opening of the model's turn and the tool's name. `None` where the opening differs from what stands in
+    /// front of a call, as where it opens thoughts in the family's own way: then no call can be begun for the model.
+    before: Option<String>,
+    /// What stands between the name and the arguments; `None` where these are no JSON object.
+    between: Option<String>,
 }
 
 impl CallForm {
-    /// The form of a call of `tool` in a template's rendering.
-    pub(crate) fn of(rendered: &str, tool: &str) -> Option<Self> {
-        let forms = [
-            Self::Marked,
-            Self::List,
-            Self::Tagged,
-            Self::Function,
-            Self::Object,
-        ];
-        let begins = |form: &Self| {
-            let mut begin = form.begin(Some(tool));
-            // What stands between name and arguments differs within a family.
-            if let Some(at) = begin.find(tool) {
-                begin.truncate(at + tool.len());
-            }
-            rendered.contains(&begin)
-        };
-        forms.into_iter().find(begins)
+    /// The form of a call of `tool`, with `arguments` where they are written as JSON, that a template writes behind the user's words;
+    /// `opening` is what it writes there for the model to go on. `None` where no tool is named.
+    pub(crate) fn of(call: &str, opening: &str, tool: &str, arguments: &str) -> Option<Self> {
+        let at = call.find(tool)?;
+        let (before, behind) = (&call[..at], &call[at + tool.len()..]);
+        let between = behind.find(arguments).map(|end| behind[..end].to_owned());
+        // A tag for each parameter cannot be held to a schema; the reader takes JSON in their place.
+        let in_tags = || before.ends_with(FUNCTION).then(|| ">".to_owned());
+        let own = before.strip_prefix(without_thoughts(opening));
+        Some(Self {
+            before: own.map(|own| behind_thoughts(own).to_owned()),
+            between: between.or_else(in_tags),
+        })
     }
 
-    /// How a call begins: up to its arguments where the tool is known.
-    pub(crate) fn begin(self, tool: Option<&str>) -> String {
-        let name = tool.unwrap_or_default();
-        let known = tool.is_some();
-        match self {
-            Self::Tagged if known => {
-                format!("<tool_call>\n{{\"name\": \"{name}\", \"arguments\": ")
-            }
-            Self::Tagged => "<tool_call>\n{\"name\": \"".to_owned(),
-            Self::Object if known => format!("{{\"name\": \"{name}\", \"parameters\": "),
-            Self::Object => "{\"name\": \"".to_owned(),
-            Self::List if known => {
-                format!("[TOOL_CALLS][{{\"name\": \"{name}\", \"arguments\": ")
-            }
-            Self::List => "[TOOL_CALLS][{\"name\": \"".to_owned(),
-            Self::Marked if known => format!("[TOOL_CALLS]{name}[ARGS]"),
-            Self::Marked => "[TOOL_CALLS]".to_owned(),
-            Self::Function if known => format!("<function={name}>"),
-            Self::Function => "<function=".to_owned(),
-        }
+    /// How a call begins: up to its arguments where the tool is known and they are a JSON object. Empty where no call can be begun.
+    pub(crate) fn begin(&self, tool: Option<&str>) -> String {
+        let before = self.before.as_deref();
+        let named = || format!("{}{}", before?, tool?).into();
+        tool.and_then(|tool| self.up_to_arguments(tool))
+            .or_else(named)
+            .or_else(|| before.map(str::to_owned))
+            .unwrap_or_default()
     }
 
-    /// Whether plain tokens write the name of a tool and what stands between it and the arguments, so that it is read back. Not in
-    /// Mistral's newer form: there a control token follows the name, which no text spells.
-    pub(crate) fn spells(self, name: &str) -> bool {
-        self != Self::Marked && !name.contains(|c: char| c.is_control() || "\"\\<>".contains(c))
+    /// How a call of a tool begins, up to the JSON object of its arguments.
+    pub(crate) fn up_to_arguments(&self, tool: &str) -> Option<String> {
+        let (before, between) = (self.before.as_ref()?, self.between.as_ref()?);
+        Some(format!("{before}{tool}{between}"))
     }
 
-    /// What stands behind the arguments of a call that [`begin`](Self::begin) began with its tool.
-    pub(crate) fn end(self) -> &'static str {
-        match self {
-            Self::Tagged => "}\n</tool_call>",
-            Self::Object => "}",
-            Self::List => "}]",
-            Self::Marked => "",
-            Self::Function => "</function>",
-        }
+    /// What stands between name and arguments, where the name stands there as it is.
+    pub(crate) fn behind_name(&self, name: &str) -> Option<&str> {
+        let is_escaped = name.contains(|c: char| c.is_control() || "\"\\<>".contains(c));
+        self.between.as_deref().filter(|_| !is_escaped)
     }
+}
+
+/// An opening without thoughts that are opened or left empty at its end.
+fn without_thoughts(opening: &str) -> &str {
+    let trimmed = opening.trim_end();
+    let opened = trimmed.strip_suffix("</think>").unwrap_or(trimmed);
+    opened.trim_end().strip_suffix("<think>").unwrap_or(opening)
+}
+
+/// What stands in front of a name, behind empty thoughts and blank lines.
+fn behind_thoughts(before: &str) -> &str {
+    let behind = before.rsplit("</think>").next().unwrap_or(before);
+    behind.trim_start_matches('\n')
 }
 
 #[cfg(test)]

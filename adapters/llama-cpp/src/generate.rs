@@ -4,7 +4,7 @@ use journeyman::{
     Error, ModelId, Result,
     contract::{FinishReason, GenerateRequest, Generation, TokenCount, ToolChoice},
     domain::{NativeCall, Sampling},
-    text::{TextStream, ToolCalls, published_calls},
+    text::{PublishedCalls, TextStream, ToolCalls, WrittenCall, published_calls},
 };
 use llama_cpp_2::token::LlamaToken;
 use serde_json::json;
@@ -92,8 +92,8 @@ struct Tools {
     begun: String,
     /// The names of the tools that a call which must be made may be of; none where no call must be made.
     callable: Vec<String>,
-    /// How the answer ends: a call whose arguments are constrained ends with them, and the rest is written for the model.
-    end: &'static str,
+    /// Whether the answer is held to a call, which then ends with its arguments.
+    is_held: bool,
 }
 
 impl Tools {
@@ -118,18 +118,15 @@ impl Tools {
             ToolChoice::Named(name) => Some(name.as_str()),
             _ => only,
         };
-        let begun = match demands {
-            true => form.begin(named),
-            false => String::new(),
-        };
+        let begun = demands.then(|| form.begin(named)).unwrap_or_default();
         let may = |name: &String| demands && named.is_none_or(|named| named == name);
         let names = request.tools.iter().map(|tool| &tool.name);
         Ok(Some(Self {
             callable: names.filter(|name| may(name)).cloned().collect(),
-            form,
+            form: form.clone(),
             calls,
             begun,
-            end: "",
+            is_held: false,
         }))
     }
 
@@ -138,10 +135,13 @@ impl Tools {
     /// is checked.
     fn constraint(&mut self, renderer: &Renderer) -> Option<Constraint> {
         let alternative = |name: &String| {
-            let begin = self.form.begin(Some(name));
+            let begin = self.form.up_to_arguments(name)?;
             let begin = begin.strip_prefix(&self.begun)?;
             let schema = self.calls.schema(name)?;
-            (begin.is_empty() || self.form.spells(name)).then(|| Alternative {
+            let between = || self.form.behind_name(name);
+            let is_spelled =
+                begin.is_empty() || between().is_some_and(|text| renderer.is_plain(text));
+            is_spelled.then(|| Alternative {
                 begin: begin.to_owned(),
                 schema,
             })
@@ -149,18 +149,37 @@ impl Tools {
         let alternatives: Option<Vec<_>> = self.callable.iter().map(alternative).collect();
         let alternatives = alternatives.filter(|all| !all.is_empty())?;
         let constraint = renderer.constraint(GENERATE, &alternatives).ok()?;
-        self.end = self.form.end();
+        self.is_held = true;
         Some(constraint)
+    }
+
+    /// The call that an answer is which was held to one.
+    fn held(&self, whole: &str) -> Option<WrittenCall> {
+        let call = |tool: &String| {
+            let begin = self.form.up_to_arguments(tool)?;
+            Some(WrittenCall {
+                tool: tool.clone(),
+                arguments: whole.strip_prefix(&begin)?.to_owned(),
+                ..WrittenCall::default()
+            })
+        };
+        self.callable.iter().find_map(call).filter(|_| self.is_held)
     }
 
     /// The calls of an answer, and its other text. Where the model decides whether it calls tools, an answer whose calls
     /// cannot be used is all text.
     fn read(self, text: String, finish: FinishReason) -> Result<(String, Vec<NativeCall>)> {
-        // Arguments that were cut off do not end.
-        let end = if finish.is_cut() { "" } else { self.end };
-        let whole = format!("{}{text}{end}", self.begun);
-        let is_tool = |name: &str| self.calls.schema(name).is_some();
-        let found = published_calls(&whole, &is_tool).unwrap_or_default();
+        let whole = format!("{}{text}", self.begun);
+        let found = match self.held(&whole) {
+            Some(call) => PublishedCalls {
+                words: String::new(),
+                calls: vec![call],
+            },
+            None => {
+                let is_tool = |name: &str| self.calls.schema(name).is_some();
+                published_calls(&whole, &is_tool).unwrap_or_default()
+            }
+        };
         match self.calls.read(found.calls, finish) {
             Ok(calls) if calls.is_empty() => Ok((whole, calls)),
             Ok(calls) => Ok((found.words, calls)),

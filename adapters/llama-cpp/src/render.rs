@@ -117,6 +117,13 @@ impl Renderer {
         matches!(tokens[..], [token] if self.model.vocab().is_control(token))
     }
 
+    /// Whether no control token is spelled in a text.
+    pub(crate) fn is_plain(&self, text: &str) -> bool {
+        let mut tokens = Vec::new();
+        self.append(&mut tokens, text, true);
+        tokens == self.data(text)
+    }
+
     /// The tokens of a text as data.
     pub(crate) fn data(&self, text: &str) -> Vec<LlamaToken> {
         let mut tokens = Vec::new();
@@ -147,7 +154,7 @@ impl Renderer {
     }
 
     /// The form in which the model writes calls; `None` where its template has no tools.
-    pub(crate) fn call_form(&self) -> Option<CallForm> {
+    pub(crate) fn call_form(&self) -> Option<&CallForm> {
         self.template.as_ref()?.features().form()
     }
 

@@ -4,14 +4,17 @@ use std::borrow::Cow;
 
 use journeyman::{
     Result,
+    contract::{FinishReason, ToolChoice},
     domain::{Message, NativeCall, Span, Speaker, ToolCall, ToolDefinition},
+    text::{ToolCalls, published_calls},
 };
 use serde_json::json;
 
-use super::{conversation::Conversation, leaves::Piece};
+use super::{conversation::Conversation, json::dumped, leaves::Piece};
 use crate::calls::CallForm;
 
 const TOOL: &str = "journeyman_probe";
+const ARGUMENT: &str = "place";
 /// Not plain, so that it stands behind a placeholder.
 const SAID: &str = "journeyman <probe>";
 const SEPARATOR: &str = "\n\n";
@@ -31,7 +34,7 @@ pub(crate) struct Features {
     pub(crate) thinking_switch: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Calls {
     form: CallForm,
     /// Whether it wants arguments as the text of a JSON object.
@@ -100,18 +103,22 @@ impl Features {
     }
 
     /// The form of calls; `None` where the template renders no tools, or calls in an unknown form.
-    pub(crate) fn form(&self) -> Option<CallForm> {
-        self.calls.map(|calls| calls.form)
+    pub(crate) fn form(&self) -> Option<&CallForm> {
+        self.calls.as_ref().map(|calls| &calls.form)
     }
 
     /// Whether it accepts several calls in one message.
     #[cfg(test)]
     pub(super) fn several_calls(&self) -> bool {
-        self.calls.is_some_and(|calls| calls.several)
+        self.has_calls(|calls| calls.several)
     }
 
     pub(super) fn arguments_as_text(&self) -> bool {
-        self.calls.is_some_and(|calls| calls.as_text)
+        self.has_calls(|calls| calls.as_text)
+    }
+
+    fn has_calls(&self, with: impl Fn(&Calls) -> bool) -> bool {
+        self.calls.as_ref().is_some_and(with)
     }
 
     /// The messages in a form that the template accepts: the system message in front of a message of the user, calls as
@@ -139,14 +146,14 @@ impl Features {
                 messages = Cow::Owned(folded(&messages, |messages| {
                     messages.iter().position(is_user)
                 }));
-            } else if ends_with_result && self.calls.is_some_and(|calls| !calls.keeps_system) {
+            } else if ends_with_result && self.has_calls(|calls| !calls.keeps_system) {
                 // Where such a template writes it as long as the user speaks last.
                 messages = Cow::Owned(folded(&messages, |messages| {
                     messages.iter().rposition(is_user)
                 }));
             }
         }
-        if self.calls.is_some_and(|calls| !calls.several) {
+        if self.has_calls(|calls| !calls.several) {
             messages = Cow::Owned(one_at_a_time(&messages));
         }
         if self.alternates {
@@ -163,42 +170,74 @@ impl Calls {
     ) -> Option<Self> {
         let tools = [probe()];
         let call = |number: usize| {
-            let call = ToolCall::new(TOOL, json!({"place": SAID}));
+            let call = ToolCall::new(TOOL, json!({ARGUMENT: SAID}));
             NativeCall::new(format!("call{number:05}"), call)
+        };
+        let written = |messages: &[Message]| {
+            let conversation = Conversation {
+                messages,
+                tools: &tools,
+                thinking: None,
+            };
+            let pieces = render(&conversation, as_text).ok()?;
+            Some(pieces.iter().map(text).collect::<String>())
         };
         let calling = |before: &[Message], calls: Vec<NativeCall>| {
             let answers = calls.iter().map(|call| Message::answering(call, SAID));
             let mut messages = before.to_vec();
             messages.push(Message::calling("", calls.clone()));
             messages.extend(answers);
-            let conversation = Conversation {
-                messages: &messages,
-                tools: &tools,
-                thinking: None,
-            };
-            render(&conversation, as_text).ok()
+            messages
         };
         let user = [said(Speaker::User)];
-        let pieces = calling(&user, vec![call(0)])?;
-        // Between the user's words and the tool's result stands the call alone.
-        let text: String = pieces.iter().map(text).collect();
-        let begin = text.find(SAID)? + SAID.len();
-        let end = begin + text[begin..].find(SAID)? + SAID.len();
+        let asked = written(&user)?;
+        let called = calling(&user, vec![call(0)]);
+        let answered = written(&called)?;
+        // Behind the user's words stands what opens the model's turn, or the call, and then the result.
+        let opening = &asked[asked.rfind(SAID)? + SAID.len()..];
+        let begin = answered.find(SAID)? + SAID.len();
+        let with_result = &answered[begin..answered.rfind(SAID)?];
+        let alone = written(&called[..called.len() - 1]);
+        let alone = alone.as_deref().and_then(|alone| alone.get(begin..));
+        // The result's own opening may look like a call; some templates write a call otherwise where it is last.
+        let shared = alone.map(|alone| common(with_result, alone));
+        let is_call = |text: &&str| is_read(text, &tools, &call(0));
+        let call_text = shared.filter(is_call);
+        let call_text = call_text.or_else(|| Some(with_result).filter(is_call))?;
+        let arguments = dumped(&json!({ARGUMENT: SAID}));
         Some(Self {
-            form: CallForm::of(&text[begin..end], TOOL)?,
+            form: CallForm::of(call_text, opening, TOOL, &arguments)?,
             as_text,
-            several: calling(&user, vec![call(0), call(1)]).is_some(),
-            keeps_system: calling(&[said(Speaker::System), said(Speaker::User)], vec![call(0)])
-                .is_some(),
+            several: written(&calling(&user, vec![call(0), call(1)])).is_some(),
+            keeps_system: written(&calling(
+                &[said(Speaker::System), said(Speaker::User)],
+                vec![call(0)],
+            ))
+            .is_some(),
         })
     }
+}
+
+/// Whether a call is read back from a text.
+fn is_read(text: &str, tools: &[ToolDefinition], call: &NativeCall) -> bool {
+    let found = published_calls(text, &|name| name == TOOL).unwrap_or_default();
+    let calls = ToolCalls::new(tools, &ToolChoice::Auto);
+    let read = calls.and_then(|calls| calls.read(found.calls, FinishReason::EndOfText));
+    matches!(read.as_deref(), Ok([one]) if one.call == call.call)
+}
+
+/// What two texts begin with.
+fn common<'t>(text: &'t str, other: &str) -> &'t str {
+    let same = text.chars().zip(other.chars());
+    let same = same.take_while(|(one, other)| one == other);
+    &text[..same.map(|(one, _)| one.len_utf8()).sum()]
 }
 
 fn probe() -> ToolDefinition {
     let schema = json!({
         "type": "object",
-        "properties": {"place": {"type": "string", "description": "Where."}},
-        "required": ["place"],
+        "properties": {ARGUMENT: {"type": "string", "description": "Where."}},
+        "required": [ARGUMENT],
     });
     ToolDefinition::new(TOOL, "Looks.", schema)
 }

@@ -206,6 +206,9 @@ fn a_model_that_names_no_end_token_writes_to_its_limit() {
         (answer.output_tokens, answer.finish),
         (40, FinishReason::Length)
     );
+    if cfg!(not(feature = "llguidance")) {
+        return;
+    }
     let mut held = GenerateRequest::greedy(prompt("x"), 40);
     held.json_schema = Some(serde_json::json!({"enum": ["yes", "no"]}));
     // llama.cpp takes a token of its own choice for the end, and here only the end may follow.
