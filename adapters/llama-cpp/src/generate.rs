@@ -118,7 +118,10 @@ impl Tools {
             ToolChoice::Named(name) => Some(name.as_str()),
             _ => only,
         };
-        let begun = demands.then(|| form.begin(named)).unwrap_or_default();
+        let begun = match demands {
+            true => form.begin(named),
+            false => String::new(),
+        };
         let may = |name: &String| demands && named.is_none_or(|named| named == name);
         let names = request.tools.iter().map(|tool| &tool.name);
         Ok(Some(Self {
