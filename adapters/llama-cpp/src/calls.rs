@@ -1,6 +1,6 @@
 //! How a chat template writes tool calls. [`published_calls`](journeyman::text::published_calls) reads them.
 
-/// What ends in front of a parameter's tag in the calls of Qwen3-Coder and its like.
+/// Stands in front of a tool's name in the calls of Functionary and of Qwen3-Coder, which has a tag for each parameter behind it.
 const FUNCTION: &str = "<function=";
 
 /// The spelling of a template's calls, found in its rendering of one.
@@ -14,13 +14,13 @@ pub(crate) struct CallForm {
 }
 
 impl CallForm {
-    /// The form of a call of `tool`, with `arguments` where they are written as JSON, that a template writes behind the user's words;
-    /// `opening` is what it writes there for the model to go on. `None` where no tool is named.
+    /// Finds the form in `call`, a template's rendering of one call of `tool`. `arguments` are the call's arguments as JSON. `opening` is
+    /// what the template writes in the call's place where the model is to answer. `None` where `call` does not name the tool.
     pub(crate) fn of(call: &str, opening: &str, tool: &str, arguments: &str) -> Option<Self> {
         let at = call.find(tool)?;
         let (before, behind) = (&call[..at], &call[at + tool.len()..]);
         let between = behind.find(arguments).map(|end| behind[..end].to_owned());
-        // A tag for each parameter cannot be held to a schema; the reader takes JSON in their place.
+        // A schema cannot hold a tag for each parameter. The reader takes a JSON object in place of the tags, which it can hold.
         let in_tags = || before.ends_with(FUNCTION).then(|| ">".to_owned());
         let own = before.strip_prefix(without_thoughts(opening));
         Some(Self {

@@ -92,7 +92,7 @@ struct Tools {
     begun: String,
     /// The names of the tools that a call which must be made may be of; none where no call must be made.
     callable: Vec<String>,
-    /// Whether the answer is held to a call, which then ends with its arguments.
+    /// Whether a grammar holds the answer to one call. The answer then ends with the call's arguments.
     is_held: bool,
 }
 
@@ -156,7 +156,7 @@ impl Tools {
         Some(constraint)
     }
 
-    /// The call that an answer is which was held to one.
+    /// The call that a grammar held the answer to. `None` without a grammar, and where the answer was cut before its arguments.
     fn held(&self, whole: &str) -> Option<WrittenCall> {
         let call = |tool: &String| {
             let begin = self.form.up_to_arguments(tool)?;

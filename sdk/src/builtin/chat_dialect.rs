@@ -92,8 +92,8 @@ pub struct ChatDialect {
     /// are free, since a model may reason before it acts. Default true; it has no effect on a model that cannot be held to a JSON Schema
     /// ([`ModelCapabilities::json_schema`]).
     pub constrain: bool,
-    /// How often in a turn the model may answer again. Each time it is told why its last answer cannot be used. Default 2; 0 takes
-    /// the first answer; a value above 6 counts as 6.
+    /// The number of further answers that the model may give in a turn, after one that cannot be used. It is told each time what was
+    /// wrong. The default is 2. With 0 the first answer counts. A value above 6 counts as 6.
     pub asks: usize,
 }
 

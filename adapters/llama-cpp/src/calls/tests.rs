@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// How a call of another tool begins, where nothing, the name, or all is known.
+/// Checks how a call begins without a tool, with the tool `rest`, and up to the arguments of `rest`.
 fn check(opening: &str, call: &str, expect: [&str; 2], to_arguments: Option<&str>) {
     let form = CallForm::of(call, opening, "look", "{\"at\": 1}").unwrap();
     let begun = [form.begin(None), form.begin(Some("rest"))];
