@@ -14,6 +14,7 @@ use std::{
 use journeyman::Result;
 use minijinja::{
     Environment, Error as JinjaError, ErrorKind as JinjaKind, Value, syntax::SyntaxConfig,
+    value::Kwargs,
 };
 use minijinja_contrib::pycompat::unknown_method_callback;
 
@@ -71,6 +72,7 @@ impl Engine {
         jinja.set_fuel(Some(FUEL));
         jinja.set_unknown_method_callback(unknown_method_callback);
         jinja.add_filter("tojson", to_json);
+        jinja.add_filter("indent", indent);
         // As in Jinja2: templates ask so whether there are tools. For minijinja none is an empty list.
         jinja.add_test("iterable", |value: &Value| {
             !value.is_none() && value.try_iter().is_ok()
@@ -111,6 +113,33 @@ impl Engine {
         String::from_utf8(rendered?)
             .map_err(|_| unfit(operation, "the chat template's output is not UTF-8"))
     }
+}
+
+/// The filter `indent` of Jinja2. Minijinja's own drops a break at the end.
+fn indent(
+    text: &str,
+    width: Option<usize>,
+    first: Option<bool>,
+    blank: Option<bool>,
+    options: Kwargs,
+) -> Result<String, JinjaError> {
+    let width = width.map_or_else(|| options.get("width"), |width| Ok(Some(width)))?;
+    let flag =
+        |given: Option<bool>, name| given.map_or_else(|| options.get(name), |is| Ok(Some(is)));
+    let (first, blank) = (flag(first, "first")?, flag(blank, "blank")?);
+    options.assert_all_used()?;
+    let (first, blank) = (first.unwrap_or(false), blank.unwrap_or(false));
+    let blanks = " ".repeat(width.unwrap_or(4).min(1024));
+    let line = |(at, line): (usize, &str)| {
+        let is_indented = if at == 0 {
+            first
+        } else {
+            blank || !line.is_empty()
+        };
+        format!("{}{line}", if is_indented { blanks.as_str() } else { "" })
+    };
+    let lines: Vec<String> = text.split('\n').enumerate().map(line).collect();
+    Ok(lines.join("\n"))
 }
 
 /// Runs work on a thread with a large stack, and waits at most `limit`. A step can take long where texts are long, and

@@ -105,6 +105,14 @@ impl<'s> Leaves<'s> {
         if place != Place::Tool {
             return placeholder(self.add(vec![Span::Data(text.to_owned())], place));
         }
+        if text.contains('\n') {
+            // Templates write something in front of each line, or escape the breaks.
+            let lines: Vec<String> = text
+                .split('\n')
+                .map(|line| self.text(line, place))
+                .collect();
+            return lines.join("\n");
+        }
         let known = self.of_tools.get(text).copied();
         let index = known.unwrap_or_else(|| {
             let index = self.add(vec![Span::Data(text.to_owned())], place);

@@ -276,6 +276,18 @@ fn none_is_not_iterable_as_in_jinja2() {
 }
 
 #[test]
+fn indent_keeps_a_break_at_the_end_as_in_jinja2() {
+    let check = |source: &str, expect: &str| {
+        let source = format!("{{{{ messages[0].content }}}}{source}");
+        check(&source, "u", &format!("0{expect}"));
+    };
+    check("{{ '{\\n' | indent(2, first=true) }}x", "  {\nx");
+    check("{{ 'a\\n\\nb' | indent }}", "a\n\n    b");
+    check("{{ 'a\\n\\nb' | indent(1, true, true) }}", " a\n \n b");
+    check_refused("{{ 'a' | indent(widths=2) }}", "u", "widths");
+}
+
+#[test]
 fn ensure_ascii_escapes_what_stands_behind_placeholders_too() {
     let source = "{{ messages[0].content }}{{ [messages[1].content, 'ü'] | tojson(ensure_ascii=True) | tojson }}";
     let message = |text: &str| Message::data(Speaker::User, text);
