@@ -180,7 +180,14 @@ impl Tools {
             },
             None => {
                 let is_tool = |name: &str| self.calls.schema(name).is_some();
-                published_calls(&whole, &is_tool).unwrap_or_default()
+                let mut found = published_calls(&whole, &is_tool).unwrap_or_default();
+                // An id in what was begun is that of the rendering in which the form was found.
+                if let Some(first) = found.calls.first_mut()
+                    && !self.begun.is_empty()
+                {
+                    first.id.clear();
+                }
+                found
             }
         };
         match self.calls.read(found.calls, finish) {

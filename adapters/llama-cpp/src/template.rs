@@ -140,12 +140,22 @@ impl ChatTemplate {
         let mut leaves = Leaves::new(&self.spellings.plain);
         let messages = conversation::messages(&mut leaves, conversation.messages, as_text);
         let thinking = conversation.thinking;
+        let tools = conversation::tools(&mut leaves, conversation.tools);
+        // Firefunction's template reads these two in place of `tools`.
+        let listed = match conversation.tools {
+            [] => Value::from_iter::<[Value; 0]>([]),
+            _ => tools.clone(),
+        };
+        let functions =
+            json::in_lines(&listed).map_err(|error| fault::failed(operation, &error))?;
         let context = context! {
             messages,
             bos_token => self.spellings.bos.as_str(),
             eos_token => self.spellings.eos.as_str(),
             add_generation_prompt => true,
-            tools => conversation::tools(&mut leaves, conversation.tools),
+            tools,
+            functions,
+            datetime => engine::date("%Y-%m-%d 00:00:00"),
             documents => (),
             enable_thinking => thinking.map_or(Value::UNDEFINED, Value::from),
         };

@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
+use self::spelling::with_one_spelling;
 use super::{WrittenCall, lenient::MAX_BYTES};
 
 mod bodies;
 mod harmony;
 mod literal;
+mod spelling;
 
 /// What stands in front of calls, and between and behind them, in the templates of published models.
 const OPENERS: [&str; 24] = [
@@ -28,8 +30,6 @@ const OPENERS: [&str; 24] = [
     // DeepSeek
     "<｜tool▁calls▁begin｜>",
     "<｜tool▁call▁begin｜>",
-    "<｜DSML｜function_calls>",
-    "<｜DSML｜tool_calls>",
     // Command R
     "<|START_ACTION|>",
     // Llama 3 and 4
@@ -47,12 +47,16 @@ const OPENERS: [&str; 24] = [
     "<|function_call|>",
     "function call<|role_sep|>",
     "<|action_start|><|plugin|>",
+    // Solar
+    "<|tool_calls|>",
+    "<|tool_call:begin|>",
 ];
 /// What begins the call itself.
-const BEGINNINGS: [&str; 6] = [
+const BEGINNINGS: [&str; 7] = [
     "<function=",
     "<function name=",
     "<invoke name=",
+    "<call tool=",
     "<use_mcp_tool>",
     "functools[",
     "```tool_code",
@@ -65,11 +69,11 @@ const CLOSERS: [&str; 25] = [
     "<tool_call|>",
     "<end_function_call>",
     "<|tool_call_end|>",
+    "<|tool_call:end|>",
+    "<|calls|>",
     "<|tool_calls_section_end|>",
     "<｜tool▁call▁end｜>",
     "<｜tool▁calls▁end｜>",
-    "</｜DSML｜function_calls>",
-    "</｜DSML｜tool_calls>",
     "<|END_ACTION|>",
     "<|python_end|>",
     "</seed:tool_call>",
@@ -151,25 +155,27 @@ pub fn published_calls(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Option<Pub
     if text.len() > MAX_BYTES {
         return None;
     }
+    let text = &*with_one_spelling(text);
     if harmony::is_meant(text) {
         let (words, calls) = harmony::read(text);
         return (!calls.is_empty()).then_some(PublishedCalls { words, calls });
     }
-    let behind = behind_thoughts(text)?;
-    let begin = behind + begin(&text[behind..], is_tool)?;
+    let begin = begin_outside_thoughts(text, is_tool)?;
     let calls = calls(&text[begin..])?;
-    let words = text[..begin].trim_end().to_owned();
+    let words = words_before(&text[..begin]).to_owned();
     (!calls.is_empty()).then_some(PublishedCalls { words, calls })
 }
 
 /// Whether marks of calls stand in a text.
 pub(crate) fn begins_calls(text: &str) -> bool {
+    let text = &*with_one_spelling(text);
     let mut marks = OPENERS.iter().chain(&BEGINNINGS);
     marks.any(|mark| text.contains(mark)) || text.contains("[ARGS]") || harmony::is_meant(text)
 }
 
 /// Whether a text has marks of calls, or control tokens, so that it is no message to a person.
 pub(crate) fn has_marks(text: &str) -> bool {
+    let text = &*with_one_spelling(text);
     let all = OPENERS.iter().chain(&BEGINNINGS).chain(&CLOSERS);
     let long = all.filter(|mark| mark.len() > 3);
     let marks = long.chain(&ENDS).chain(&AROUND);
@@ -196,29 +202,66 @@ pub(crate) fn message(text: &str) -> String {
 
 /// Whether something of the form `<|…|>` or `<｜…｜>` stands in a text.
 fn has_control(text: &str) -> bool {
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '▁' | '-' | ' ');
     text.split('<').skip(1).any(|rest| {
         let Some(inner) = rest.strip_prefix(['|', '｜']) else {
             return false;
         };
-        let end = inner.find(|c| !is_name(c)).unwrap_or(inner.len());
+        let end = inner.find(|c| !is_in_control(c)).unwrap_or(inner.len());
         (1..=64).contains(&end) && inner[end..].starts_with(['|', '｜'])
     })
 }
 
-/// Where the text behind the model's thoughts begins; `None` where they do not end.
-fn behind_thoughts(text: &str) -> Option<usize> {
-    let mut behind = 0;
-    for (open, close) in super::thinking::MARKS {
-        match (text.rfind(open), text.rfind(close)) {
-            (None, None) => {}
-            (opened, Some(end)) if opened.is_none_or(|open| open < end) => {
-                behind = behind.max(end + close.len());
-            }
-            _ => return None,
-        }
+/// Whether a character may stand in the name of a control token.
+fn is_in_control(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '▁' | '-' | ' ' | ':' | '\\')
+}
+
+/// What stands before calls, without the marks at its end that announce them.
+fn words_before(text: &str) -> &str {
+    // Command R writes `Action:` and a fence.
+    const ANNOUNCE: [&str; 6] = [
+        "```json",
+        "```",
+        "Action:",
+        "<tools>",
+        "<|message_sep|>",
+        "<|eom|>",
+    ];
+    let mut words = text.trim_end();
+    if let Some(header) = words.strip_suffix("<|message|>") {
+        let before = header
+            .rsplit_once("to=")
+            .map_or(header, |(before, _)| before);
+        words = before.trim_end();
     }
-    Some(behind)
+    while let Some(shorter) = ANNOUNCE.iter().find_map(|mark| words.strip_suffix(mark)) {
+        words = shorter.trim_end();
+    }
+    words
+}
+
+/// Where the first call begins that stands in no thought. `None` where the thoughts before it do not end.
+fn begin_outside_thoughts(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Option<usize> {
+    let marks = || super::thinking::MARKS.iter();
+    // Thoughts that were opened in the prompt.
+    let ended = marks().filter_map(|(open, close)| {
+        let end = text.find(close)?;
+        let is_first = text.find(open).is_none_or(|open| end < open);
+        is_first.then_some(end + close.len())
+    });
+    let mut at = ended.max().unwrap_or(0);
+    loop {
+        let rest = &text[at..];
+        let opened = marks().filter_map(|(open, close)| Some((rest.find(open)?, *open, *close)));
+        let opened = opened.min_by_key(|(begin, ..)| *begin);
+        let outside = opened.map_or(rest, |(begin, ..)| &rest[..begin]);
+        if let Some(begin) = begin(outside, is_tool) {
+            return Some(at + begin);
+        }
+        let (begin, open, close) = opened?;
+        let inner = begin + open.len();
+        at += inner + rest[inner..].find(close)? + close.len();
+    }
 }
 
 /// Where the first call, or the mark before it, begins.
@@ -308,10 +351,19 @@ fn without_marks(text: &str) -> (&str, bool) {
             (rest, is_opened) = (shorter, true);
         } else if let Some(shorter) = CLOSERS.iter().find_map(behind) {
             rest = shorter;
+        } else if let Some(shorter) = addressed(trimmed) {
+            rest = shorter;
         } else {
             return (trimmed, is_opened);
         }
     }
+}
+
+/// What stands behind `to=name<|message|>`, which addresses a call that is written in tags.
+fn addressed(text: &str) -> Option<&str> {
+    let name = text.strip_prefix("to=")?;
+    name.trim_start_matches(bodies::is_name)
+        .strip_prefix("<|message|>")
 }
 
 /// The text that spells calls in the first of these forms: of calls that a server gave, and that could not be taken.

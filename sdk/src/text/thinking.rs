@@ -8,12 +8,14 @@ use super::{
 };
 
 /// The marks that reasoning models put around their thinking.
-pub(super) const MARKS: [(&str, &str); 8] = [
+pub(super) const MARKS: [(&str, &str); 9] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<reasoning>", "</reasoning>"),
     // Seed
     ("<seed:think>", "</seed:think>"),
+    // MiniMax
+    ("<mm:think>", "</mm:think>"),
     // Mistral
     ("[THINK]", "[/THINK]"),
     // Command

@@ -80,10 +80,7 @@ impl Engine {
         jinja.add_function("raise_exception", |words: String| -> Result<(), _> {
             Err(JinjaError::new(JinjaKind::InvalidOperation, words))
         });
-        jinja.add_function("strftime_now", |format: String| {
-            DATE.iter()
-                .fold(format, |text, (mark, value)| text.replace(mark, value))
-        });
+        jinja.add_function("strftime_now", |format: String| date(&format));
         let source = without_generation_blocks(source);
         let jinja = with_stack(operation, LIMIT, move || {
             jinja.add_template_owned(NAME, source)?;
@@ -113,6 +110,14 @@ impl Engine {
         String::from_utf8(rendered?)
             .map_err(|_| unfit(operation, "the chat template's output is not UTF-8"))
     }
+}
+
+/// The date in a format of `strftime`.
+pub(super) fn date(format: &str) -> String {
+    let parts = DATE.iter();
+    parts.fold(format.to_owned(), |text, (mark, value)| {
+        text.replace(mark, value)
+    })
 }
 
 /// The filter `indent` of Jinja2. Minijinja's own drops a break at the end.

@@ -27,13 +27,27 @@ pub(super) fn to_json(
     options.assert_all_used()?;
     let indent = indent.filter(|indent| !indent.is_none());
     let indent = indent.map(usize::try_from).transpose()?;
+    let characters = match ascii {
+        Some(true) => Characters::Ascii,
+        _ => Characters::All,
+    };
+    written(value, indent, characters)
+}
+
+/// A value as `json.dumps(value, indent=4)` writes it.
+pub(super) fn in_lines(value: &Value) -> Result<String, JinjaError> {
+    written(value, Some(4), Characters::All)
+}
+
+fn written(
+    value: &Value,
+    indent: Option<usize>,
+    characters: Characters,
+) -> Result<String, JinjaError> {
     let mut writer = Writer {
         out: String::new(),
         indent,
-        characters: match ascii {
-            Some(true) => Characters::Ascii,
-            _ => Characters::All,
-        },
+        characters,
     };
     writer.value(value, 0)?;
     Ok(writer.out)

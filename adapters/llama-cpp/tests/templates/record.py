@@ -8,6 +8,7 @@ import copy
 import datetime
 import json
 import pathlib
+import re
 import sys
 
 from tokenizers import Tokenizer
@@ -27,18 +28,25 @@ class FixedDate(datetime.datetime):
         return cls(2024, 7, 26)
 
 
-# Family, template, BOS, EOS, and what the template does not accept.
-FAMILIES = [
-    ("Qwen 2.5", "Qwen-Qwen2.5-7B-Instruct", "", "<|im_end|>", []),
-    ("Qwen 3", "Qwen-Qwen3-0.6B", "", "<|im_end|>", []),
-    ("Hermes 3", "NousResearch-Hermes-3-Llama-3.1-8B-tool_use", "<|begin_of_text|>", "<|im_end|>", ["no tools"]),
-    ("Llama 3.1", "meta-llama-Llama-3.1-8B-Instruct", "<|begin_of_text|>", "<|eot_id|>", ["several calls"]),
-    ("Mistral Nemo", "mistralai-Mistral-Nemo-Instruct-2407", "<s>", "</s>", ["system before a result"]),
-    ("Mistral Small 3.2", "Mistral-Small-3.2-24B-Instruct-2506", "<s>", "</s>", []),
-    ("Gemma 2", "google-gemma-2-2b-it", "<bos>", "<eos>", ["system", "tools"]),
-    ("Functionary 3.1", "meetkai-functionary-medium-v3.1", "<|begin_of_text|>", "<|eot_id|>", ["no tools", "objects"]),
-    ("DeepSeek R1 distilled", "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B", "<BOS>", "<EOS>", ["tools"]),
+BOS, EOS = "<s>", "</s>"
+
+# What a template can refuse; a conversation is then written in the form that it accepts, as the adapter writes it. Tried in order.
+REFUSED = [
+    [],
+    ["objects"],
+    ["several calls"],
+    ["several calls", "objects"],
+    ["system"],
+    ["system", "several calls"],
+    ["system", "several calls", "objects"],
 ]
+# What a template drops without a word: the adapter gives it the form in which nothing is lost.
+DROPPED = {
+    "mistralai-Mistral-Nemo-Instruct-2407": ["system before a result"],
+    "GigaChat3-10B-A1.8B": ["several calls"],
+    "GigaChat3.1-10B-A1.8B": ["several calls"],
+    "openai-gpt-oss-120b": ["several calls"],
+}
 
 WEATHER = {
     "type": "function",
@@ -133,7 +141,7 @@ def accepted(messages, refuses):
             for made in message.get("tool_calls", []):
                 function = made["function"]
                 function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
-    # The template drops it without a word; it is written where it stood before the call.
+    # It is written where it stood before the call.
     if "system before a result" in refuses and messages[0]["role"] == "system" and messages[-1]["role"] == "tool":
         rules, *messages = messages
         asked = [one for one in messages if one["role"] == "user"][-1]
@@ -145,50 +153,82 @@ def accepted(messages, refuses):
     return messages
 
 
-def tokenizer(template, bos, eos):
+def tokenizer(path):
     empty = Tokenizer(WordLevel({"x": 0}, unk_token="x"))
-    made = PreTrainedTokenizerFast(tokenizer_object=empty, bos_token=bos or None, eos_token=eos)
-    made.chat_template = (TEMPLATES / f"{template}.jinja").read_text(encoding="utf-8")
+    made = PreTrainedTokenizerFast(tokenizer_object=empty, bos_token=BOS, eos_token=EOS)
+    made.chat_template = path.read_text(encoding="utf-8")
     return made
 
 
-def rendered(model, messages, tools, thinking, generates):
+def rendered(model, messages, tools, thinking, generates=True):
     options = {} if thinking is None else {"enable_thinking": thinking}
+    # Firefunction's template reads these in place of `tools`.
+    functions = json.dumps(tools, ensure_ascii=False, indent=4)
     return model.apply_chat_template(
         messages,
         tools=tools or None,
         tokenize=False,
         add_generation_prompt=generates,
+        functions=functions,
+        datetime="2024-07-26 00:00:00",
         **options,
     )
 
 
-def family(name, template, bos, eos, refuses):
-    model = tokenizer(template, bos, eos)
+def first_accepted(render, drops):
+    """What `render` gives for the first form of the messages that the template accepts; None where it accepts none."""
+    for refused in REFUSED:
+        try:
+            return render(refused + drops)
+        except Exception:
+            continue
+    return None
+
+
+def answer_of(model, made, refused):
+    """What a template writes for calls, behind the opening of the model's turn."""
+    calling = [{"role": "assistant", "content": "", "tool_calls": made}]
+    before = rendered(model, accepted([ASK], refused), TOOLS, None)
+    after = rendered(model, accepted([ASK, *calling], refused), TOOLS, None, generates=False)
+    # Qwen 3 writes an empty thought into the last message; the model's own text begins behind the common part.
+    common = 0
+    while common < min(len(before), len(after)) and before[common] == after[common]:
+        common += 1
+    # A mark of which both have the beginning belongs to the model's text as a whole.
+    begun = re.search(r"<[^<>\s]*$", after[:common])
+    common = begun.start() if begun else common
+    text = after[common:]
+    # Command R's template writes the opening of the model's turn behind another message.
+    opening = [text[:length] for length in range(1, len(text)) if before.endswith(text[:length])]
+    return text.removeprefix(max(opening, key=len, default=""))
+
+
+def family(path):
+    model = tokenizer(path)
+    drops = DROPPED.get(path.stem, [])
     cases = []
     for case, messages, tools, thinking in CASES:
-        if (tools and "tools" in refuses) or (not tools and "no tools" in refuses):
-            continue
-        text = rendered(model, accepted(messages, refuses), tools, thinking, True)
-        cases.append({"name": case, "messages": messages, "tools": tools, "thinking": thinking, "rendered": text})
+        def render(refused):
+            return rendered(model, accepted(messages, refused), tools, thinking)
+
+        text = first_accepted(render, drops)
+        if text is not None:
+            cases.append({"name": case, "messages": messages, "tools": tools, "thinking": thinking, "rendered": text})
     answers = []
-    if "tools" not in refuses:
-        for made in ([ZURICH], [ZURICH, BERN]):
-            if len(made) > 1 and "several calls" in refuses:
-                continue
-            calling = [{"role": "assistant", "content": "", "tool_calls": made}]
-            before = rendered(model, accepted([ASK], refuses), TOOLS, None, True)
-            after = rendered(model, accepted([ASK, *calling], refuses), TOOLS, None, False)
-            # Qwen 3 writes an empty thought into the last message; the model's own text begins behind the common part.
-            common = 0
-            while common < min(len(before), len(after)) and before[common] == after[common]:
-                common += 1
-            answers.append({"text": after[common:], "calls": [one["function"] for one in made]})
+    for made in ([ZURICH], [ZURICH, BERN]):
+        def write(refused):
+            assert len(made) == 1 or "several calls" not in refused
+            return answer_of(model, made, refused)
+
+        text = first_accepted(write, drops)
+        # Some templates show no tools, or drop calls.
+        if text is not None and all(one["function"]["name"] in text for one in made):
+            answers.append({"text": text, "calls": [one["function"] for one in made]})
     return {
-        "family": name,
-        "template": f"{template}.jinja",
-        "bos": bos,
-        "eos": eos,
+        "family": path.stem,
+        "template": path.name,
+        "bos": BOS,
+        "eos": EOS,
         "cases": cases,
         "answers": answers,
     }
@@ -197,11 +237,12 @@ def family(name, template, bos, eos, refuses):
 def main():
     chat_template_utils.datetime = FixedDate
     parts = {"recorded": [], "fetched": []}
-    for one in FAMILIES:
-        is_kept = (HERE / f"{one[1]}.jinja").exists()
-        recorded = family(*one)
+    for path in sorted(TEMPLATES.glob("*.jinja")):
+        recorded = family(path)
+        is_kept = (HERE / path.name).exists()
         parts["recorded" if is_kept else "fetched"].append(recorded)
-        print(f"{recorded['family']}: {len(recorded['cases'])} conversations, {len(recorded['answers'])} answers")
+        left = len(CASES) - len(recorded["cases"])
+        print(f"{recorded['family']}: {len(recorded['cases'])} conversations, {left} refused, {len(recorded['answers'])} answers")
     for name, recorded in parts.items():
         text = json.dumps(recorded, ensure_ascii=False, indent=1)
         (TEMPLATES / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -131,19 +131,19 @@ fn name(text: &str) -> Option<(&str, &str)> {
         .then(|| text.split_at(end))
 }
 
-/// A tag's name or attribute: `=NAME>` or ` name="NAME" …>`, and the text behind the tag.
+/// A tag's name or attribute: `=NAME>` or the first of its attributes, ` name="NAME" …>`, and the text behind the tag.
 fn tag<'a>(text: &'a str, kinds: &[&str]) -> Option<(&'a str, &'a str)> {
     let text = text.strip_prefix('<')?;
-    let text = text.strip_prefix("｜DSML｜").unwrap_or(text);
     let rest = kinds.iter().find_map(|kind| text.strip_prefix(kind))?;
     let (inner, behind) = rest.split_once('>')?;
     let name = match inner.strip_prefix('=') {
         Some(name) => name,
-        None => inner
-            .trim_start()
-            .strip_prefix("name=\"")?
-            .split('"')
-            .next()?,
+        None => {
+            let attribute = inner.trim_start();
+            let names = ["name=\"", "tool=\"", "key=\""];
+            let value = names.iter().find_map(|name| attribute.strip_prefix(name))?;
+            value.split('"').next()?
+        }
     };
     let name = name.trim().trim_matches('"');
     (!name.is_empty() && name.len() <= LONGEST_NAME).then_some((name, behind))
@@ -151,16 +151,17 @@ fn tag<'a>(text: &'a str, kinds: &[&str]) -> Option<(&'a str, &'a str)> {
 
 /// Where a closing tag of one of these kinds begins, and the text behind it.
 fn closed<'a>(text: &'a str, kinds: &[&str]) -> Option<(usize, &'a str)> {
-    let tags = kinds
-        .iter()
-        .flat_map(|kind| ["", "｜DSML｜"].map(|prefix| format!("</{prefix}{kind}>")));
+    let tags = kinds.iter().map(|kind| format!("</{kind}>"));
     let found = tags.filter_map(|tag| Some((text.find(&tag)?, tag.len())));
     found.min().map(|(at, length)| (at, &text[at + length..]))
 }
 
+/// The tags of a call, and of one of its parameters.
+const CALL: [&str; 3] = ["function", "invoke", "call"];
+const PARAMETER: [&str; 3] = ["parameter", "param", "argument"];
+
 /// `<function=name>` or `<invoke name="name">` with JSON, or with a tag for each parameter.
 fn tagged(text: &str) -> Found<'_> {
-    const CALL: [&str; 2] = ["function", "invoke"];
     let (name, rest) = tag(text, &CALL)?;
     let inner = rest.trim_start();
     if inner.starts_with('{') {
@@ -170,7 +171,10 @@ fn tagged(text: &str) -> Found<'_> {
         let behind = end.map_or(behind, |(_, behind)| behind);
         return Some((vec![written("", name, Some(&arguments))], behind));
     }
-    let (arguments, rest) = parameters(inner)?;
+    let (arguments, rest) = match parameters(inner)? {
+        (none, _) if none.is_empty() => in_own_tags(inner),
+        found => found,
+    };
     let rest = match closed(rest.trim_start(), &CALL) {
         Some((0, behind)) => behind,
         // A call that is not closed ends with the answer.
@@ -183,7 +187,6 @@ fn tagged(text: &str) -> Found<'_> {
 
 /// `<parameter=key>value</parameter>`, any number of them. The values are texts.
 fn parameters(text: &str) -> Option<(Map<String, Value>, &str)> {
-    const PARAMETER: [&str; 1] = ["parameter"];
     let mut all = Map::new();
     let mut rest = text.trim_start();
     while let Some((key, behind)) = tag(rest, &PARAMETER) {
@@ -191,16 +194,40 @@ fn parameters(text: &str) -> Option<(Map<String, Value>, &str)> {
         let ends = [
             closed(behind, &PARAMETER),
             behind.find("<parameter=").map(|at| (at, &behind[at..])),
-            closed(behind, &["function", "invoke"]).map(|(at, _)| (at, &behind[at..])),
+            closed(behind, &CALL).map(|(at, _)| (at, &behind[at..])),
         ];
         let (end, next) = ends.into_iter().flatten().min_by_key(|(at, _)| *at)?;
-        let value = &behind[..end];
-        let value = value.strip_prefix('\n').unwrap_or(value);
-        let value = value.strip_suffix('\n').unwrap_or(value);
-        all.insert(key.to_owned(), Value::from(value));
+        all.insert(key.to_owned(), Value::from(value(&behind[..end])));
         rest = next.trim_start();
     }
     Some((all, rest))
+}
+
+/// `<key>value</key>`, any number of them. The values are texts.
+fn in_own_tags(text: &str) -> (Map<String, Value>, &str) {
+    let mut all = Map::new();
+    let mut rest = text.trim_start();
+    while let Some((key, behind)) = rest
+        .strip_prefix('<')
+        .and_then(|inner| inner.split_once('>'))
+        .filter(|(key, _)| !key.is_empty() && key.len() <= LONGEST_NAME && key.chars().all(is_name))
+        && let Some((end, next)) = closed(behind, &[key])
+    {
+        all.insert(key.to_owned(), Value::from(value(&behind[..end])));
+        rest = next.trim_start();
+    }
+    (all, rest)
+}
+
+/// The value between two tags: without the lines around it, and without `CDATA`.
+fn value(text: &str) -> &str {
+    let inner = text.strip_prefix("<![CDATA[");
+    if let Some(inner) = inner.and_then(|inner| inner.trim_end().strip_suffix("]]>")) {
+        return inner;
+    }
+    // A break before the tag alone belongs to the value.
+    let inner = text.strip_prefix('\n');
+    inner.map_or(text, |inner| inner.strip_suffix('\n').unwrap_or(inner))
 }
 
 /// MiroThinker's: the tool's name and arguments in tags of their own.
@@ -237,16 +264,28 @@ fn gemma(text: &str) -> Found<'_> {
 fn named(text: &str) -> Found<'_> {
     // DeepSeek V3 writes the kind of the call first.
     let text = text.strip_prefix("function<｜tool▁sep｜>").unwrap_or(text);
+    // Solar writes the id of the call first.
+    let (before, text) = match text.split_once("<|tool_call:name|>") {
+        Some((id, text)) if id.chars().all(is_name) => (id, text),
+        _ => ("", text),
+    };
     let (name, rest) = name(text)?;
     let (id, rest) = match rest.strip_prefix("[CALL_ID]") {
         Some(rest) => rest.split_at(rest.find("[ARGS]")?),
-        None => ("", rest),
+        None => (before, rest),
     };
     let behind = rest.trim_start();
+    let behind = behind.strip_prefix("<tool_sep>").unwrap_or(behind);
+    let behind = behind.trim_start();
     if behind.starts_with("<arg_key>") {
         return keyed(name, behind);
     }
-    let marks = ["[ARGS]", "<|tool_call_argument_begin|>", "<｜tool▁sep｜>"];
+    let marks = [
+        "[ARGS]",
+        "<|tool_call_argument_begin|>",
+        "<|tool_call:args|>",
+        "<｜tool▁sep｜>",
+    ];
     let marked = marks.iter().find_map(|mark| behind.strip_prefix(mark));
     let on_next_line = rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
     if marked.is_none() && !on_next_line && !rest.starts_with('{') {

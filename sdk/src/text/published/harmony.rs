@@ -5,9 +5,11 @@ use crate::text::WrittenCall;
 /// What ends the content of a message.
 const ENDS: [&str; 4] = ["<|end|>", "<|call|>", "<|return|>", "<|start|>"];
 
-/// Whether a text is written in channels.
+/// Whether a text is written in channels. Others address a call too, and write it in tags.
 pub(super) fn is_meant(text: &str) -> bool {
-    text.contains("<|message|>") && (text.contains("<|channel|>") || text.contains("to="))
+    !text.contains("<function_calls>")
+        && text.contains("<|message|>")
+        && (text.contains("<|channel|>") || text.contains("to="))
 }
 
 /// The words for the user, and the calls. Thoughts are left out.

@@ -294,6 +294,52 @@ fn a_message_has_no_marks() {
 }
 
 #[test]
+fn deepseek_s_tokens_are_read_in_every_spelling() {
+    let v31 = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>look<｜tool▁sep｜>{\"at\": \"a b_c\"}<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>";
+    for between in ["▁", " ", "_", "\\_"] {
+        let text = v31.replace('▁', between);
+        check(&text, "", &[r#"look({"at":"a b_c"})"#]);
+        assert!(begins_calls(&text) && has_marks(&text), "{text}");
+    }
+    let said = "I set a_b <｜ and c d.";
+    assert_eq!(with_one_spelling(said), said);
+}
+
+#[test]
+fn calls_in_tags_with_a_family_s_own_names_are_read() {
+    for text in [
+        // MiniCPM 5, MiniMax M3, Hunyuan, Solar, Kimi K3, and tags behind an address
+        "<function name=\"look\"><param name=\"at\"><![CDATA[a <b>\n]]></param></function>",
+        "hm</mm:think>]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"look\">]<]minimax[>[<at>a <b>\n]<]minimax[>[</at>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+        "<tool_calls:opensource>\n<tool_call:opensource>look<tool_sep:opensource>\n<arg_key:opensource>at</arg_key:opensource>\n<arg_value:opensource>a <b>\n</arg_value:opensource>\n</tool_call:opensource>\n</tool_calls:opensource>",
+        "<|tool_calls|><|tool_call:begin|>call00000<|tool_call:name|>look<|tool_call:args|>{\"at\": \"a <b>\\n\"}<|tool_call:end|><|calls|>",
+        "<|close|>think<|sep|><|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool=\"look\" index=\"1\"<|sep|><|open|>argument key=\"at\" type=\"string\"<|sep|>a <b>\n<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|><|end_of_msg|>",
+        " to=look<|message|><atem:function_calls>\n<atem:invoke name=\"look\">\n<atem:parameter name=\"at\">a <b>\n</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eot|>",
+    ] {
+        let found = published_calls(text, &|_| false).unwrap_or_default();
+        let [call] = found.calls.as_slice() else {
+            panic!("{text}: {found:?}");
+        };
+        let expect = serde_json::json!({"at": "a <b>\n"});
+        assert_eq!(call.tool, "look", "{text}");
+        assert_eq!(
+            serde_json::from_str::<Value>(&call.arguments).unwrap(),
+            expect,
+            "{text}"
+        );
+        let words = crate::text::without_thinking(&found.words);
+        assert_eq!(words, "", "{text}");
+        assert!(begins_calls(text) && has_marks(text), "{text}");
+    }
+    // The thought behind a call takes nothing from it, and one before it is no call.
+    check(
+        "<think><tool_call>{\"name\": \"rest\"}</tool_call></think><tool_call>{\"name\": \"look\", \"arguments\": {\"at\": \"<think>\"}}</tool_call><think></think>",
+        "<think><tool_call>{\"name\": \"rest\"}</tool_call></think>",
+        &[r#"look({"at":"<think>"})"#],
+    );
+}
+
+#[test]
 fn what_is_spelled_is_read_again() {
     let calls = [
         WrittenCall {

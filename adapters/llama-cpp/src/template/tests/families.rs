@@ -4,8 +4,9 @@
 use std::{env, fs, path::PathBuf};
 
 use journeyman::{
+    contract::{FinishReason, ToolChoice},
     domain::{Message, NativeCall, Span, Speaker, ToolCall, ToolDefinition},
-    text::{PublishedCalls, WrittenCall, published_calls, without_thinking},
+    text::{PublishedCalls, ToolCalls, WrittenCall, published_calls, without_thinking},
 };
 use serde_json::Value as Json;
 
@@ -16,23 +17,23 @@ const RECORDED: &str = include_str!("../../../tests/templates/recorded.json");
 /// The published templates that this repository keeps.
 const KEPT: [(&str, &str); 5] = [
     (
-        "Qwen 2.5",
+        "Qwen-Qwen2.5-7B-Instruct",
         include_str!("../../../tests/templates/Qwen-Qwen2.5-7B-Instruct.jinja"),
     ),
     (
-        "Qwen 3",
+        "Qwen-Qwen3-0.6B",
         include_str!("../../../tests/templates/Qwen-Qwen3-0.6B.jinja"),
     ),
     (
-        "Mistral Nemo",
+        "mistralai-Mistral-Nemo-Instruct-2407",
         include_str!("../../../tests/templates/mistralai-Mistral-Nemo-Instruct-2407.jinja"),
     ),
     (
-        "Mistral Small 3.2",
+        "Mistral-Small-3.2-24B-Instruct-2506",
         include_str!("../../../tests/templates/Mistral-Small-3.2-24B-Instruct-2506.jinja"),
     ),
     (
-        "DeepSeek R1 distilled",
+        "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B",
         include_str!("../../../tests/templates/deepseek-ai-DeepSeek-R1-Distill-Qwen-32B.jinja"),
     ),
 ];
@@ -176,48 +177,117 @@ fn without_html(text: &str) -> String {
     })
 }
 
-/// Compares every recorded conversation; returns how many there are.
-fn check_renderings(families: impl Fn(bool) -> Vec<Family>) -> usize {
-    let mut count = 0;
-    for family in [true, false].into_iter().flat_map(families) {
-        for case in list(&family.recorded, "cases") {
-            let messages: Vec<Message> = list(&case, "messages").iter().map(message).collect();
-            let tools: Vec<ToolDefinition> = list(&case, "tools").iter().map(tool).collect();
-            let conversation = Conversation {
-                messages: &messages,
-                tools: &tools,
-                thinking: case["thinking"].as_bool(),
-            };
-            let pieces = family.template.render("test", &conversation).unwrap();
-            let name = format!("{}, {}", family.name, case["name"]);
-            let mut expect = text(&case, "rendered");
-            if family.name == "Functionary 3.1" {
-                expect = without_html(&expect);
-            }
-            assert_eq!(written(&pieces), expect, "{name}");
-            count += 1;
-        }
-    }
-    count / 2
+/// How many there are, and which of them are not as they should be.
+#[derive(Default)]
+struct Compared {
+    all: usize,
+    wrong: Vec<String>,
 }
 
-/// Reads every recorded answer with calls; returns how many there are.
-fn check_answers(families: Vec<Family>) -> usize {
-    let mut count = 0;
-    for family in families {
-        if family.template.features().form().is_none() {
-            continue;
-        }
-        for recorded in list(&family.recorded, "answers") {
-            let expect: Vec<ToolCall> = list(&recorded, "calls").iter().map(call).collect();
-            let answer = published(&text(&recorded, "text"), &expect);
-            assert_eq!(calls(&answer), expect, "{}: {recorded}", family.name);
-            let words = without_thinking(&answer.words);
-            assert_eq!(words.trim(), "", "{}", family.name);
-            count += 1;
+impl Compared {
+    fn add(&mut self, name: &str, found: &str, expect: &str) {
+        self.all += 1;
+        if found != expect {
+            let same = found.chars().zip(expect.chars());
+            let at = same.take_while(|(one, other)| one == other).count();
+            let part = |text: &str| -> String {
+                let behind = text.chars().skip(at.saturating_sub(30));
+                behind.take(90).collect()
+            };
+            let (found, expect) = (part(found), part(expect));
+            self.wrong
+                .push(format!("{name}: {found:?} instead of {expect:?}"));
         }
     }
-    count
+
+    /// The line that the figures read.
+    fn finish(self, what: &str, least: usize) {
+        println!("{what}: {} of {}", self.all - self.wrong.len(), self.all);
+        assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
+        assert!(self.all >= least, "{} of {least}", self.all);
+    }
+}
+
+/// Templates that look into the descriptions of tools: how they quote one, and whether it ends a sentence. What stands behind a
+/// placeholder is hidden from them.
+const LOOK_INTO_TEXTS: [&str; 3] = [
+    "Apriel-1.6-15b-Thinker-fixed",
+    "unsloth-Apriel-1.5",
+    "meetkai-functionary-medium-v3.2",
+];
+
+/// Compares every recorded conversation. A template without an interface for tools gets none.
+fn check_renderings(families: impl Fn(bool) -> Vec<Family>, least: usize) {
+    let mut compared = Compared::default();
+    for plain in [true, false] {
+        let mut these = Compared::default();
+        for family in families(plain) {
+            if !plain && LOOK_INTO_TEXTS.contains(&family.name.as_str()) {
+                continue;
+            }
+            for case in list(&family.recorded, "cases") {
+                let tools: Vec<ToolDefinition> = list(&case, "tools").iter().map(tool).collect();
+                if !tools.is_empty() && family.template.features().form().is_none() {
+                    continue;
+                }
+                let messages: Vec<Message> = list(&case, "messages").iter().map(message).collect();
+                let conversation = Conversation {
+                    messages: &messages,
+                    tools: &tools,
+                    thinking: case["thinking"].as_bool(),
+                };
+                let found = match family.template.render("test", &conversation) {
+                    Ok(pieces) => written(&pieces),
+                    Err(error) => error.to_string(),
+                };
+                let mut expect = text(&case, "rendered");
+                match family.name.as_str() {
+                    "meetkai-functionary-medium-v3.1" => expect = without_html(&expect),
+                    "openbmb-MiniCPM5-1B" => {
+                        // Around a text that it looks into.
+                        expect = expect.replace("<![CDATA[Zürich", "Zürich");
+                        expect = expect.replace("\n]]></param>", "\n</param>");
+                    }
+                    _ => {}
+                }
+                let name = format!("{}, {}", family.name, case["name"]);
+                these.add(&name, &found, &expect);
+            }
+        }
+        compared.all = compared.all.max(these.all);
+        compared.wrong.extend(these.wrong);
+    }
+    compared.finish("rendered as by the reference", least);
+}
+
+/// Reads every recorded answer with calls.
+fn check_answers(families: Vec<Family>, least: usize) {
+    let mut compared = Compared::default();
+    for family in families {
+        let tools = list(&family.recorded, "cases").into_iter();
+        let tools = { tools }.find_map(|case| {
+            case["tools"]
+                .as_array()
+                .cloned()
+                .filter(|all| !all.is_empty())
+        });
+        let tools: Vec<ToolDefinition> = tools.iter().flatten().map(tool).collect();
+        let reader = ToolCalls::new(&tools, &ToolChoice::Auto).unwrap();
+        for recorded in list(&family.recorded, "answers") {
+            let expect: Vec<ToolCall> = list(&recorded, "calls").iter().map(call).collect();
+            let whole = text(&recorded, "text");
+            let found = published(&whole, &expect);
+            let read = reader.read(found.calls, FinishReason::EndOfText);
+            let read: Vec<ToolCall> = (read.unwrap_or_default().into_iter())
+                .map(|made| made.call)
+                .collect();
+            let words = without_thinking(&found.words);
+            let told = |calls: &[ToolCall], words: &str| format!("{calls:?} {words}");
+            let name = format!("{}, {whole:?}", family.name);
+            compared.add(&name, &told(&read, words.trim()), &told(&expect, ""));
+        }
+    }
+    compared.finish("read as they were meant", least);
 }
 
 /// The calls of an answer, with the words before them; all words without calls.
@@ -246,8 +316,9 @@ const OBJECT: &str = "{\"name\": \"look\", \"parameters\": ";
 const FUNCTION: &str = "<function=look>";
 
 fn check_features(families: &[Family], expect: &[Known]) {
-    assert_eq!(families.len(), expect.len());
-    for (family, expect) in families.iter().zip(expect) {
+    for expect in expect {
+        let family = families.iter().find(|family| family.name == expect.0);
+        let family = family.unwrap();
         let features = family.template.features();
         let found = [
             features.several_calls(),
@@ -263,28 +334,24 @@ fn check_features(families: &[Family], expect: &[Known]) {
 
 #[test]
 fn each_conversation_is_rendered_as_the_reference_renders_it() {
-    assert_eq!(check_renderings(kept), 45);
-    println!("rendered as by the reference: 45");
+    check_renderings(kept, 45);
 }
 
 #[test]
 #[ignore = "set JOURNEYMAN_TEMPLATES to what tests/templates/record.sh prints"]
 fn conversations_of_fetched_templates_are_rendered_as_the_reference_renders_them() {
-    assert_eq!(check_renderings(fetched), 25);
-    println!("rendered as by the reference: 25");
+    check_renderings(fetched, 500);
 }
 
 #[test]
 fn each_family_s_own_answers_are_read() {
-    assert_eq!(check_answers(kept(true)), 8);
-    println!("read as they were meant: 8");
+    check_answers(kept(true), 8);
 }
 
 #[test]
 #[ignore = "set JOURNEYMAN_TEMPLATES to what tests/templates/record.sh prints"]
 fn answers_of_fetched_families_are_read() {
-    assert_eq!(check_answers(fetched(true)), 5);
-    println!("read as they were meant: 5");
+    check_answers(fetched(true), 100);
 }
 
 #[test]
@@ -292,19 +359,27 @@ fn each_family_s_features_are_found_out() {
     check_features(
         &kept_and_own(true),
         &[
-            ("Qwen 2.5", Some(TAGGED), [true, true, true, false]),
-            ("Qwen 3", Some(TAGGED), [true, true, true, true]),
             (
-                "Mistral Nemo",
+                "Qwen-Qwen2.5-7B-Instruct",
+                Some(TAGGED),
+                [true, true, true, false],
+            ),
+            ("Qwen-Qwen3-0.6B", Some(TAGGED), [true, true, true, true]),
+            (
+                "mistralai-Mistral-Nemo-Instruct-2407",
                 Some("[TOOL_CALLS][{\"name\": \"look\", \"arguments\": "),
                 [true, true, false, false],
             ),
             (
-                "Mistral Small 3.2",
+                "Mistral-Small-3.2-24B-Instruct-2506",
                 Some("[TOOL_CALLS]look[CALL_ID]call00000[ARGS]"),
                 [true, true, false, false],
             ),
-            ("DeepSeek R1 distilled", None, [false, true, true, false]),
+            (
+                "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B",
+                None,
+                [false, true, true, true],
+            ),
             ("objects", Some(OBJECT), [false, true, true, false]),
             ("functions", Some(FUNCTION), [true, true, true, false]),
         ],
@@ -314,13 +389,36 @@ fn each_family_s_features_are_found_out() {
 #[test]
 #[ignore = "set JOURNEYMAN_TEMPLATES to what tests/templates/record.sh prints"]
 fn fetched_families_features_are_found_out() {
+    let families = fetched(true);
+    let is_native = |family: &&Family| family.template.features().form().is_some();
+    let native = families.iter().filter(is_native).count();
+    for family in families.iter().filter(|family| !is_native(family)) {
+        println!("no interface for tools: {}", family.name);
+    }
+    println!(
+        "with an interface for tools: {native} of {}",
+        families.len()
+    );
+    assert!(native >= 42, "{native}");
     check_features(
-        &fetched(true),
+        &families,
         &[
-            ("Hermes 3", Some(TAGGED), [true, true, true, false]),
-            ("Llama 3.1", Some(OBJECT), [false, true, true, false]),
-            ("Gemma 2", None, [false, false, false, false]),
-            ("Functionary 3.1", Some(FUNCTION), [true, true, true, false]),
+            (
+                "NousResearch-Hermes-3-Llama-3.1-8B-tool_use",
+                Some(TAGGED),
+                [true, true, true, false],
+            ),
+            (
+                "meta-llama-Llama-3.1-8B-Instruct",
+                Some(OBJECT),
+                [false, true, true, false],
+            ),
+            ("google-gemma-2-2b-it", None, [false, false, false, false]),
+            (
+                "meetkai-functionary-medium-v3.1",
+                Some(FUNCTION),
+                [true, true, true, false],
+            ),
         ],
     );
 }
