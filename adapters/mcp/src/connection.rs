@@ -27,6 +27,7 @@ use crate::{
     fault::McpFault,
     heard::{Cause, Heard},
     http_client,
+    mended::Mended,
     tool_listing::{Listed, Page, ToolListing, shown},
     watched::Watched,
 };
@@ -83,14 +84,16 @@ impl Connection {
                 let output = Watched::new(pipes.output, heard.clone(), most);
                 let transport =
                     AsyncRwTransport::new_client(output, pipes.input).with_max_line_length(most);
-                let served = in_time(limit, &heard, client.serve(transport)).await;
+                let served = client.serve(Mended::new(transport));
+                let served = in_time(limit, &heard, served).await;
                 (Some(child), served)
             }
             McpServer::Http(endpoint) => {
                 let (http, transport) =
                     http_client::prepare(&config, endpoint, heard.clone(), operation)?;
                 let transport = StreamableHttpClientTransport::with_client(http, transport);
-                let served = in_time(limit, &heard, client.serve(transport)).await;
+                let served = client.serve(Mended::new(transport));
+                let served = in_time(limit, &heard, served).await;
                 (None, served)
             }
         };

@@ -1,15 +1,34 @@
 //! The results of tools as text.
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::Value;
 
-/// The text of a result: its texts, a line for what is no text, and its structured content where it has nothing else.
+/// The text of a result: its texts, a line for what is no text, and its structured content where they do not say all of it.
 pub(crate) fn text(result: &CallToolResult, cap: usize) -> String {
-    let blocks: Vec<String> = result.content.iter().map(block).collect();
-    let text = match (&result.structured_content, blocks.is_empty()) {
-        (Some(structured), true) => structured.to_string(),
-        _ => blocks.join("\n"),
-    };
-    cut(text, cap)
+    let mut blocks: Vec<String> = result.content.iter().map(block).collect();
+    let said = blocks.join("\n");
+    let structured = result.structured_content.as_ref();
+    if let Some(structured) = structured.filter(|structured| !is_said(structured, &said)) {
+        blocks.push(structured.to_string());
+        return cut(blocks.join("\n"), cap);
+    }
+    cut(said, cap)
+}
+
+/// Whether each value of a structured content stands in a text. Most servers give the same in both; some give a summary in words.
+fn is_said(structured: &Value, text: &str) -> bool {
+    match structured {
+        Value::Null => true,
+        // Texts say so in words of their own.
+        Value::Bool(_) => !text.is_empty(),
+        Value::Number(number) => text.contains(&number.to_string()),
+        Value::String(inner) => {
+            let escaped = Value::from(inner.as_str()).to_string();
+            text.contains(inner.as_str()) || text.contains(escaped.trim_matches('"'))
+        }
+        Value::Array(items) => items.iter().all(|item| is_said(item, text)),
+        Value::Object(fields) => fields.values().all(|item| is_said(item, text)),
+    }
 }
 
 fn block(block: &ContentBlock) -> String {
@@ -44,13 +63,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_its_texts_or_its_structured_content() {
+    fn a_result_is_its_texts_and_the_structured_content_that_they_do_not_say() {
         let mut both = CallToolResult::success(vec![
             ContentBlock::text("one"),
             ContentBlock::image("aGk=", "image/png"),
         ]);
+        let structured = serde_json::json!({"n": 1, "said": "one"});
+        both.structured_content = Some(structured);
+        assert_eq!(
+            text(&both, 100),
+            "one\n[image, image/png]\n{\"n\":1,\"said\":\"one\"}"
+        );
+        both.content = vec![ContentBlock::text("one at place 1")];
+        assert_eq!(text(&both, 100), "one at place 1");
+        both.content = vec![ContentBlock::text("{\"said\": \"a \\\"b\\\"\"}")];
+        both.structured_content = Some(serde_json::json!({"said": "a \"b\"", "is": true}));
+        assert_eq!(text(&both, 100), "{\"said\": \"a \\\"b\\\"\"}");
         both.structured_content = Some(serde_json::json!({"n": 1}));
-        assert_eq!(text(&both, 100), "one\n[image, image/png]");
         both.content.clear();
         assert_eq!(text(&both, 100), r#"{"n":1}"#);
         both.structured_content = None;

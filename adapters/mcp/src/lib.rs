@@ -26,6 +26,7 @@ mod http_answer;
 mod http_client;
 pub mod library;
 mod listed_tool;
+mod mended;
 mod runtime;
 mod tool_calls;
 mod tool_listing;

@@ -108,6 +108,13 @@ pub(crate) struct Answer {
     pub(crate) pieces: u64,
 }
 
+impl Chunk {
+    /// Whether it says anything of an answer. Some servers send events of their own kind between those of the answer.
+    pub(crate) fn is_answer(&self) -> bool {
+        self.choices.is_some() || self.usage.is_some() || self.error.is_some()
+    }
+}
+
 impl Answer {
     pub(crate) fn new(stream: TextStream) -> Self {
         Self {
@@ -131,8 +138,6 @@ impl Answer {
         }
         if let Some(usage) = chunk.usage {
             self.usage = counted(&usage);
-        } else if chunk.choices.is_none() {
-            return Err(OpenAiError::shape("it has no choices"));
         }
         self.prompt_ids
             .extend(chunk.prompt_token_ids.into_iter().flatten());

@@ -13,6 +13,8 @@ pub(crate) struct Events {
     searched: usize,
     /// The data lines of the event that is not complete.
     data: Vec<u8>,
+    /// Whether the last line ended with a carriage return: a line feed behind it ends no line of its own.
+    returned: bool,
 }
 
 impl Events {
@@ -41,6 +43,8 @@ impl Events {
                 None => (&line[..], &[][..]),
             };
             let value = value.strip_prefix(b" ").unwrap_or(value);
+            // A stream may begin with a byte order mark.
+            let field = field.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(field);
             match field {
                 b"data" => {
                     if !self.data.is_empty() {
@@ -58,20 +62,24 @@ impl Events {
         Ok(None)
     }
 
+    /// The next line, which ends with a line feed, a carriage return or both.
     fn line(&mut self) -> Option<Vec<u8>> {
-        let Some(at) = self.pending[self.searched..]
-            .iter()
-            .position(|byte| *byte == b'\n')
-        else {
-            self.searched = self.pending.len();
-            return None;
-        };
-        let end = self.searched + at;
-        let line = &self.pending[self.taken..end];
-        let line = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
-        self.searched = end + 1;
-        self.taken = end + 1;
-        Some(line)
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        loop {
+            let Some(at) = self.pending[self.searched..].iter().position(is_end) else {
+                self.searched = self.pending.len();
+                return None;
+            };
+            let end = self.searched + at;
+            let line = self.taken..end;
+            (self.searched, self.taken) = (end + 1, end + 1);
+            let is_return = self.pending[end] == b'\r';
+            let is_rest = self.returned && !is_return && line.is_empty();
+            self.returned = is_return;
+            if !is_rest {
+                return Some(self.pending[line].to_vec());
+            }
+        }
     }
 }
 
@@ -98,6 +106,8 @@ mod tests {
     fn events_end_with_an_empty_line() {
         check("data: a\n\ndata: b\n\n", &["a", "b"]);
         check("data: a\r\n\r\ndata:b\r\n\r\n", &["a", "b"]);
+        check("data: a\r\rdata: b\rdata: c\r\r", &["a", "b\nc"]);
+        check("\u{feff}data: a\n\ndata: b\n\n", &["a", "b"]);
         check(
             ": comment\n\nevent: x\nid: 3\ndata: a\ndata: b\n\n",
             &["a\nb"],

@@ -247,11 +247,8 @@ impl Server {
             .await?;
         let read = match body.is_events() {
             true => read_events(body, answer).await,
-            // A server that does not stream.
-            false => match parsed::<Chunk>(&body.whole().await?) {
-                Ok(chunk) => answer.absorb(chunk).map(|_| Read::Whole),
-                Err(error) => Err(error),
-            },
+            // A server that does not stream, or calls a stream something else.
+            false => read_whole(&body.whole().await?, answer),
         };
         match (read, answer.finish) {
             // All of the text is there.
@@ -360,11 +357,42 @@ async fn read_events(mut body: Body, answer: &mut Answer) -> Result<Read, OpenAi
     let mut events = Events::default();
     while let Some(piece) = body.piece().await? {
         events.push(&piece);
-        while let Some(event) = events.next()? {
-            if event.trim() == "[DONE]" || answer.absorb(parsed(event.as_bytes())?)? {
-                return Ok(Read::Whole);
-            }
+        if absorbed(&mut events, answer)? {
+            return Ok(Read::Whole);
         }
     }
     Ok(Read::Cut)
+}
+
+/// Takes in the events that are complete; true at the end of the answer.
+fn absorbed(events: &mut Events, answer: &mut Answer) -> Result<bool, OpenAiError> {
+    while let Some(event) = events.next()? {
+        if event.trim() == "[DONE]" {
+            return Ok(true);
+        }
+        let chunk: Chunk = parsed(event.as_bytes())?;
+        if chunk.is_answer() && answer.absorb(chunk)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn read_whole(body: &[u8], answer: &mut Answer) -> Result<Read, OpenAiError> {
+    let is_stream = [&b"data:"[..], b"event:", b":"];
+    let is_stream = is_stream
+        .iter()
+        .any(|begin| body.trim_ascii_start().starts_with(begin));
+    if is_stream {
+        let mut events = Events::default();
+        events.push(body);
+        events.push(b"\n\n");
+        let is_whole = absorbed(&mut events, answer)?;
+        return Ok(if is_whole { Read::Whole } else { Read::Cut });
+    }
+    let chunk: Chunk = parsed(body)?;
+    if !chunk.is_answer() {
+        return Err(OpenAiError::shape("it has no choices"));
+    }
+    answer.absorb(chunk).map(|_| Read::Whole)
 }

@@ -236,7 +236,8 @@ impl Body {
     pub(crate) fn is_events(&self) -> bool {
         let kind = self.response.headers().get(CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        kind.starts_with("text/event-stream")
+        let essence = kind.split(';').next().unwrap_or_default();
+        essence.trim().eq_ignore_ascii_case("text/event-stream")
     }
 
     /// The next piece; `None` at the end.

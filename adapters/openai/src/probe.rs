@@ -62,11 +62,32 @@ impl From<Loaded> for Adapter {
     }
 }
 
+/// Whether a server has no list of models, as far as its answer tells.
+fn lists_nothing(error: &OpenAiError) -> bool {
+    let is_absent = |status: u16| matches!(status, 404 | 405 | 501);
+    match error {
+        OpenAiError::Status { status, .. } => is_absent(*status),
+        OpenAiError::Shape { .. } => true,
+        _ => false,
+    }
+}
+
 impl Server {
     /// Finds the model and what the server can do with it. What does not work is declined with its reason; only an absent
     /// model, a refused key, an unknown context and a scoring form that the host chose and that does not work are errors.
     pub(crate) async fn probe(&mut self, deadline: Deadline) -> Result<(), OpenAiError> {
-        let said = self.find_model(deadline).await?;
+        let said = match self.find_model(deadline).await {
+            Err(error) if lists_nothing(&error) => {
+                // A server without a list may have the model all the same, where it is told all else.
+                self.find_context(None, deadline).await?;
+                let Ok(()) = self.writes(deadline).await else {
+                    return Err(error);
+                };
+                self.support.decline("the list of models", error);
+                None
+            }
+            said => said?,
+        };
         let kind = self.support.server;
         let is_known = matches!(
             kind,
@@ -84,6 +105,17 @@ impl Server {
         self.capabilities.json_schema = self.support.json_schema;
         self.capabilities.tools = self.support.tools;
         Ok(())
+    }
+
+    /// Has the model write one token.
+    async fn writes(&self, deadline: Deadline) -> Result<(), OpenAiError> {
+        let prompt = Prompt {
+            messages: vec![Message::data(Speaker::User, "Say yes.")],
+            open: Vec::new(),
+        };
+        let mut request = GenerateRequest::greedy(prompt, 1);
+        request.time_limit = deadline.limit;
+        self.once(&request, deadline).await.map(drop)
     }
 
     /// The context that the server lists for the model, if any.

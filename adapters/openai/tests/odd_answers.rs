@@ -345,6 +345,83 @@ fn a_models_tag_need_not_be_named() {
 }
 
 #[test]
+fn a_server_needs_no_list_of_models() {
+    let connected = |models: Script, works: bool| {
+        let toy = Toy::new(Like::OpenAi);
+        let server = Server::start(move |seen: &Seen| match seen.path.as_str() {
+            "/v1/models" => models.clone(),
+            _ if works => toy.answer(seen),
+            _ => answer(404, "", "no such path"),
+        });
+        let mut config = config(&server.url(), "toy", Route::Chat);
+        config.context = std::num::NonZeroUsize::new(512);
+        block_on(OpenAi::connect(config)).map(|model| model.support().to_string())
+    };
+    for models in [
+        answer(404, "", "<html>404 Not Found</html>"),
+        answer(405, "", ""),
+        whole(&json!({"object": "list", "data": null})),
+        whole(&json!([])),
+    ] {
+        let support = connected(models.clone(), true).unwrap();
+        assert!(
+            support.contains("declined: the list of models"),
+            "{support}"
+        );
+        // Else the address is wrong.
+        connected(models, false).unwrap_err();
+    }
+}
+
+#[test]
+fn a_stream_is_read_whatever_it_is_called_and_however_its_lines_end() {
+    let body = |end: &str| {
+        let events = [
+            json!({"choices": [{"index": 0, "delta": {"role": "assistant"}}]}),
+            json!({"type": "ping"}),
+            json!({"choices": null}),
+            json!({"choices": [{"index": 0, "delta": {"content": "yes"}, "finish_reason": "stop"}]}),
+        ];
+        let lines = events.map(|event| format!("data: {event}{end}{end}"));
+        format!(": begun{end}{end}{}data: [DONE]{end}{end}", lines.concat())
+    };
+    let typed = |kind: &str, body: &str| {
+        let kind = match kind {
+            "" => String::new(),
+            kind => format!("Content-Type: {kind}\r\n"),
+        };
+        let head = format!(
+            "HTTP/1.1 200 OK\r\n{kind}Content-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len()
+        );
+        ask(vec![Play::Send(
+            [head.as_bytes(), body.as_bytes()].concat(),
+        )])
+    };
+    for kind in [
+        "text/event-stream",
+        "Text/Event-Stream; charset=utf-8",
+        "application/json",
+        "text/plain",
+        "",
+    ] {
+        for end in ["\n", "\r\n", "\r"] {
+            let made = typed(kind, &body(end)).unwrap();
+            let found = (made.text.as_str(), made.finish);
+            assert_eq!(found, ("yes", FinishReason::EndOfText), "{kind:?} {end:?}");
+        }
+    }
+    for other in [
+        "<html>sign in</html>",
+        "{\"ok\": true}",
+        "",
+        "data: <html>\n\n",
+    ] {
+        typed("application/json", other).unwrap_err();
+    }
+}
+
+#[test]
 fn a_refusal_tells_how_long_the_context_is() {
     for (status, said, context) in [
         (
