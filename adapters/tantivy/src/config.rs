@@ -34,6 +34,14 @@ impl Boosts {
     }
 }
 
+/// A language whose inflected words are also found by their stems, after Snowball (M. F. Porter, 2001).
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stemmer {
+    /// `meetings` and `meeting` both count as `meet`, too.
+    English,
+}
+
 /// The options of a [`Bm25Retriever`](crate::Bm25Retriever).
 ///
 /// ```
@@ -52,6 +60,17 @@ pub struct Config {
     /// Maximum number of different query words that are used, the first ones; it bounds the time of a query of any
     /// size. Parts of names and of texts without spaces count as words. Default: 1,024.
     pub max_query_words: usize,
+    /// The stemmer of skills and queries, if any. An index on disk with another one is built anew. Default: none.
+    ///
+    /// ```
+    /// use journeyman_tantivy::{Bm25Retriever, Config, Stemmer};
+    ///
+    /// let mut config = Config::default();
+    /// config.stemmer = Some(Stemmer::English);
+    /// let retriever = Bm25Retriever::new(config)?;
+    /// # Ok::<_, journeyman::Error>(())
+    /// ```
+    pub stemmer: Option<Stemmer>,
 }
 
 impl Default for Config {
@@ -61,6 +80,7 @@ impl Default for Config {
             k1: 1.2,
             b: 0.75,
             max_query_words: 1024,
+            stemmer: None,
         }
     }
 }

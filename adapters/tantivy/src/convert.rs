@@ -8,7 +8,7 @@ use tantivy::{
     schema::{FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions},
 };
 
-use crate::words::tokenized;
+use crate::{config::Stemmer, words::tokenized};
 
 /// The fast field that holds the skill's id.
 pub(crate) const ID: &str = "id";
@@ -51,7 +51,11 @@ impl Fields {
 
     /// # Errors
     /// `Invalid` for an id that cannot be a key.
-    pub(crate) fn document(&self, skill: &Skill) -> Result<TantivyDocument> {
+    pub(crate) fn document(
+        &self,
+        skill: &Skill,
+        stemmer: Option<Stemmer>,
+    ) -> Result<TantivyDocument> {
         let id = skill.id.as_str();
         if id.len() > MAX_ID {
             return Err(Error::invalid(
@@ -72,7 +76,7 @@ impl Fields {
         document.add_text(self.id, id);
         document.add_u64(self.version, skill.version.0);
         for (field, text) in self.texts.into_iter().zip(texts) {
-            document.add_pre_tokenized_text(field, tokenized(text));
+            document.add_pre_tokenized_text(field, tokenized(text, stemmer));
         }
         Ok(document)
     }

@@ -19,6 +19,7 @@ use tantivy::{
 };
 
 use crate::{
+    config::Stemmer,
     convert::{Fields, ID, VERSION, error, kind},
     mark,
 };
@@ -41,40 +42,50 @@ const MOST_REPLACED: f32 = 0.3;
 pub(crate) struct Home {
     folder: Option<PathBuf>,
     pub(crate) index: Index,
+    /// The stemmer of its words.
+    pub(crate) stemmer: Option<Stemmer>,
 }
 
 impl Home {
-    pub(crate) fn in_memory() -> Result<Self> {
+    pub(crate) fn in_memory(stemmer: Option<Stemmer>) -> Result<Self> {
         let index = (Index::builder().schema(Fields::schema().0)).create_in_ram();
         Ok(Self {
             folder: None,
             index: index.map_err(|source| error("Bm25Retriever::new", source))?,
+            stemmer,
         })
     }
 
     /// Opens the index of a folder. A damaged index is moved aside and replaced by an empty one.
-    pub(crate) fn in_folder(operation: &'static str, folder: &Path) -> Result<Self> {
+    pub(crate) fn in_folder(
+        operation: &'static str,
+        folder: &Path,
+        stemmer: Option<Stemmer>,
+    ) -> Result<Self> {
         let failed = |source: TantivyError| {
             error(operation, source)
                 .with("folder", folder.display())
                 .hint("give the index a writable folder, or keep it in memory with Bm25Retriever::new")
         };
         fs::create_dir_all(folder).map_err(|source| failed(source.into()))?;
-        let index = match open_checked(folder) {
+        let index = match open_checked(folder, stemmer) {
             Ok(index) => index,
-            Err(source) if is_damage(&source) => replace_damaged(folder).map_err(failed)?,
+            Err(source) if is_damage(&source) => {
+                replace_damaged(folder, stemmer).map_err(failed)?
+            }
             Err(source) => return Err(failed(source)),
         };
         Ok(Self {
             folder: Some(folder.to_owned()),
             index,
+            stemmer,
         })
     }
 
     /// Opens the folder's index again; `None` where the failure is not damage, or the index is in memory.
     pub(crate) fn reopen_damaged(&self, failure: &TantivyError) -> Option<Result<Self>> {
         let folder = self.folder.as_ref().filter(|_| is_damage(failure))?;
-        Some(Self::in_folder("Bm25Retriever::open", folder))
+        Some(Self::in_folder("Bm25Retriever::open", folder, self.stemmer))
     }
 
     /// The writer, of which only one can exist over all processes, with its threads.
@@ -117,13 +128,13 @@ fn folder_of(folder: &Path) -> Result<MmapDirectory, TantivyError> {
 }
 
 /// Opens the index of a folder after checking all its bytes; creates an empty one where there is none.
-fn open_checked(folder: &Path) -> Result<Index, TantivyError> {
+fn open_checked(folder: &Path, stemmer: Option<Stemmer>) -> Result<Index, TantivyError> {
     // tantivy panics on some invalid lengths.
-    panic::catch_unwind(AssertUnwindSafe(|| checked_index(folder)))
+    panic::catch_unwind(AssertUnwindSafe(|| checked_index(folder, stemmer)))
         .unwrap_or_else(|_| Err(damaged("a file cannot be read")))
 }
 
-fn checked_index(folder: &Path) -> Result<Index, TantivyError> {
+fn checked_index(folder: &Path, stemmer: Option<Stemmer>) -> Result<Index, TantivyError> {
     let directory = folder_of(folder)?;
     let (schema, _) = Fields::schema();
     if !Index::exists(&directory)? {
@@ -139,7 +150,7 @@ fn checked_index(folder: &Path) -> Result<Index, TantivyError> {
         return Err(damaged("the index has other fields"));
     }
     let metas = index.load_metas()?;
-    mark::read(&metas)?;
+    mark::read(&metas, stemmer)?;
     for file in metas.list_segment_files() {
         if index.directory().exists(&file)? && !index.directory().validate_checksum(&file)? {
             return Err(damaged("a file differs from its checksum"));
@@ -182,10 +193,10 @@ fn lock(directory: &MmapDirectory) -> Result<DirectoryLock, TantivyError> {
 }
 
 /// Moves a damaged index aside and creates an empty one, unless another process has done so already.
-fn replace_damaged(folder: &Path) -> Result<Index, TantivyError> {
+fn replace_damaged(folder: &Path, stemmer: Option<Stemmer>) -> Result<Index, TantivyError> {
     let directory = folder_of(folder)?;
     let lock = retry_while_locked(|| lock(&directory))?;
-    if let Ok(index) = open_checked_unlocked(folder) {
+    if let Ok(index) = open_checked_unlocked(folder, stemmer) {
         return Ok(index);
     }
     let aside = folder.join(DAMAGED);
@@ -201,9 +212,9 @@ fn replace_damaged(folder: &Path) -> Result<Index, TantivyError> {
     Ok(index)
 }
 
-fn open_checked_unlocked(folder: &Path) -> Result<Index, TantivyError> {
+fn open_checked_unlocked(folder: &Path, stemmer: Option<Stemmer>) -> Result<Index, TantivyError> {
     match Index::exists(&folder_of(folder)?)? {
-        true => open_checked(folder),
+        true => open_checked(folder, stemmer),
         false => Err(damaged("meta.json is missing")),
     }
 }

@@ -42,10 +42,11 @@ mod convert;
 mod folded;
 mod home;
 mod identifier;
+mod kin;
 mod mark;
 mod retriever;
 mod view;
 mod words;
 
-pub use config::{Boosts, Config};
+pub use config::{Boosts, Config, Stemmer};
 pub use retriever::Bm25Retriever;

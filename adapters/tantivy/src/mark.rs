@@ -5,7 +5,7 @@ use journeyman::domain::IndexMark;
 use serde::{Deserialize, Serialize};
 use tantivy::{IndexMeta, TantivyError};
 
-use crate::words::words;
+use crate::{config::Stemmer, words::words};
 
 /// Version of the index format. Raised when the same skills are indexed differently and neither the fields nor the
 /// words of the sample show it.
@@ -29,10 +29,10 @@ struct StoredMark {
 }
 
 impl StoredMark {
-    fn new(mark: IndexMark) -> Self {
+    fn new(mark: IndexMark, stemmer: Option<Stemmer>) -> Self {
         Self {
             form: FORM,
-            words: words(SAMPLE),
+            words: words(SAMPLE, stemmer),
             unicode: char::UNICODE_VERSION,
             forms: unicode_normalization::UNICODE_VERSION,
             mark,
@@ -41,8 +41,8 @@ impl StoredMark {
 }
 
 /// A mark as a commit's payload, stored twice so that damage is detected.
-pub(crate) fn payload(mark: &IndexMark) -> Result<String, TantivyError> {
-    let shaped = || StoredMark::new(mark.clone());
+pub(crate) fn payload(mark: &IndexMark, stemmer: Option<Stemmer>) -> Result<String, TantivyError> {
+    let shaped = || StoredMark::new(mark.clone(), stemmer);
     serde_json::to_string(&[shaped(), shaped()])
         .map_err(|error| TantivyError::InternalError(error.to_string()))
 }
@@ -51,20 +51,20 @@ pub(crate) fn payload(mark: &IndexMark) -> Result<String, TantivyError> {
 ///
 /// # Errors
 /// When the mark is damaged, or the index was built differently.
-pub(crate) fn read(metas: &IndexMeta) -> Result<IndexMark, TantivyError> {
+pub(crate) fn read(metas: &IndexMeta, stemmer: Option<Stemmer>) -> Result<IndexMark, TantivyError> {
     let Some(payload) = &metas.payload else {
         return match metas.segments.is_empty() {
             true => Ok(IndexMark::default()),
             false => Err(refused("the commit has no mark")),
         };
     };
-    of_payload(payload)
+    of_payload(payload, stemmer)
 }
 
-fn of_payload(payload: &str) -> Result<IndexMark, TantivyError> {
+fn of_payload(payload: &str, stemmer: Option<Stemmer>) -> Result<IndexMark, TantivyError> {
     let read = serde_json::from_str::<[StoredMark; 2]>(payload);
     let [first, second] = read.map_err(|_| refused("the commit's mark cannot be read"))?;
-    if first != second || first != StoredMark::new(first.mark.clone()) {
+    if first != second || first != StoredMark::new(first.mark.clone(), stemmer) {
         return Err(refused(
             "the index was built differently, or its mark is damaged",
         ));
@@ -83,22 +83,29 @@ mod tests {
     use super::*;
 
     fn check(change: impl Fn(&mut Value), expect: bool) {
-        let text = payload(&IndexMark::default()).unwrap();
+        let text = payload(&IndexMark::default(), None).unwrap();
         let mut stored: Value = serde_json::from_str(&text).unwrap();
         stored.as_array_mut().unwrap().iter_mut().for_each(change);
-        assert_eq!(of_payload(&stored.to_string()).is_ok(), expect, "{stored}");
+        assert_eq!(
+            of_payload(&stored.to_string(), None).is_ok(),
+            expect,
+            "{stored}"
+        );
     }
 
     #[test]
     fn an_index_of_other_words_is_refused() {
         check(|_| {}, true);
+        let stemmed = payload(&IndexMark::default(), Some(Stemmer::English)).unwrap();
+        assert!(of_payload(&stemmed, None).is_err());
+        assert!(of_payload(&stemmed, Some(Stemmer::English)).is_ok());
         check(|mark| mark["unicode"][0] = 9.into(), false);
         // The form before had no parts of names, and no forms of Unicode.
         check(
             |mark| drop(mark.as_object_mut().unwrap().remove("forms")),
             false,
         );
-        let sample = words(SAMPLE);
+        let sample = words(SAMPLE, None);
         for word in [
             "refresh",
             "http",

@@ -54,7 +54,8 @@ impl Bm25Retriever {
     /// `Invalid` for an option out of range.
     pub fn new(config: Config) -> Result<Self> {
         config.check()?;
-        Self::at("Bm25Retriever::new", config, Home::in_memory()?)
+        let stemmer = config.stemmer;
+        Self::at("Bm25Retriever::new", config, Home::in_memory(stemmer)?)
     }
 
     /// Opens the index of a folder; creates an empty one where there is none. The whole index is checked. One that is
@@ -88,11 +89,8 @@ impl Bm25Retriever {
     pub fn open(folder: impl AsRef<Path>, config: Config) -> Result<Self> {
         config.check()?;
         let operation = "Bm25Retriever::open";
-        Self::at(
-            operation,
-            config,
-            Home::in_folder(operation, folder.as_ref())?,
-        )
+        let home = Home::in_folder(operation, folder.as_ref(), config.stemmer)?;
+        Self::at(operation, config, home)
     }
 
     fn at(operation: &'static str, config: Config, home: Home) -> Result<Self> {
@@ -157,7 +155,7 @@ impl Bm25Retriever {
         }
         let mut edits = Vec::with_capacity(update.changed.len() + update.gone.len());
         for skill in &update.changed {
-            let document = self.fields.document(skill)?;
+            let document = self.fields.document(skill, self.config.stemmer)?;
             edits.push((self.fields.key(skill.id.as_str()), Some(document)));
         }
         for id in &update.gone {
@@ -182,10 +180,12 @@ impl Bm25Retriever {
             return Ok(());
         }
         let anew = update.since == Revision(0);
-        let committed = commit(writer, edits, anew, &mark).and_then(|()| {
-            state.follow()?;
-            self.show(&state)
-        });
+        let committed = mark::payload(&mark, self.config.stemmer)
+            .and_then(|payload| commit(writer, edits, anew, &payload))
+            .and_then(|()| {
+                state.follow()?;
+                self.show(&state)
+            });
         committed.map_err(|source| error(REFRESH, source))
     }
 }
@@ -194,7 +194,7 @@ impl State {
     fn read(home: Home) -> Result<Self, TantivyError> {
         let metas = home.index.load_metas()?;
         Ok(Self {
-            mark: mark::read(&metas)?,
+            mark: mark::read(&metas, home.stemmer)?,
             read: metas.payload,
             reader: reader(&home.index)?,
             home,
@@ -207,7 +207,7 @@ impl State {
         if metas.payload == self.read {
             return Ok(false);
         }
-        let mark = mark::read(&metas)?;
+        let mark = mark::read(&metas, self.home.stemmer)?;
         self.reader.reload()?;
         self.mark = mark;
         self.read = metas.payload;
@@ -225,12 +225,12 @@ fn reader(index: &Index) -> Result<IndexReader, TantivyError> {
 type Edit = (tantivy::Term, Option<tantivy::TantivyDocument>);
 
 /// Replaces documents by key, or all of them where `anew` is true. The mark is in the same commit, so that a reopened
-/// index knows its revision. A failed commit changes nothing.
+/// index knows its revision; it is in the payload. A failed commit changes nothing.
 fn commit(
     mut writer: IndexWriter,
     edits: Vec<Edit>,
     anew: bool,
-    mark: &IndexMark,
+    payload: &str,
 ) -> Result<(), TantivyError> {
     if anew {
         writer.delete_all_documents()?;
@@ -244,7 +244,7 @@ fn commit(
         }
     }
     let mut commit = writer.prepare_commit()?;
-    commit.set_payload(&mark::payload(mark)?);
+    commit.set_payload(payload);
     commit.commit()?;
     writer.wait_merging_threads()
 }

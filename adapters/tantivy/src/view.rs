@@ -10,8 +10,10 @@ use journeyman::{
     domain::{Candidate, Query, SkillRef},
 };
 use tantivy::{
-    Searcher, SegmentReader, TantivyError, Term, columnar::StrColumn, index::SegmentId,
-    schema::IndexRecordOption,
+    Searcher, SegmentReader, TantivyError, Term,
+    columnar::StrColumn,
+    index::SegmentId,
+    schema::{Field, IndexRecordOption},
 };
 
 use crate::{
@@ -19,8 +21,15 @@ use crate::{
     best::{Best, Place},
     bm25::{self, Lengths, Scoring},
     convert::{Fields, ID, VERSION},
+    kin::{Compounds, compounds, has_kin, split},
     words::words,
 };
+
+/// The weight of a compound, as a share of that of the word itself: it is found, and stands behind what has the word. With 0.5, English
+/// names in words found a right skill first in 0.88 of cases in place of 0.95.
+const KIN: f64 = 0.1;
+/// The most words of a query for which compounds are looked for.
+const MOST_WITH_KIN: usize = 16;
 
 pub(crate) struct View {
     fields: Fields,
@@ -31,11 +40,12 @@ pub(crate) struct View {
     room: Mutex<Vec<f64>>,
 }
 
-/// A segment's id and its skill ids, in the order of its dictionary. The dictionary of a segment never changes, so
-/// later views share the ids.
+/// A segment's id, its skill ids in the order of its dictionary, and its long words. The dictionaries of a segment never change, so
+/// later views share both.
 struct Segment {
     id: SegmentId,
     ids: Arc<OnceLock<Vec<SkillId>>>,
+    compounds: Arc<OnceLock<Compounds>>,
 }
 
 impl View {
@@ -52,9 +62,13 @@ impl View {
         let lengths = lengths.collect::<Result<_, TantivyError>>()?;
         let known = |id| before.and_then(|view| view.segments.iter().find(|one| one.id == id));
         let segments = (searcher.segment_readers().iter())
-            .map(|segment| Segment {
-                id: segment.segment_id(),
-                ids: known(segment.segment_id()).map_or_else(Arc::default, |one| one.ids.clone()),
+            .map(|segment| {
+                let known: Option<&Segment> = known(segment.segment_id());
+                Segment {
+                    id: segment.segment_id(),
+                    ids: known.map_or_else(Arc::default, |one| one.ids.clone()),
+                    compounds: known.map_or_else(Arc::default, |one| one.compounds.clone()),
+                }
             })
             .collect();
         Ok(Self {
@@ -122,19 +136,40 @@ impl View {
     ) -> Result<Vec<(usize, Term, f64)>, TantivyError> {
         let mut weighted_terms = Vec::new();
         let boosts = config.boosts.in_order();
-        for word in distinct(words(text), config.max_query_words) {
-            for (at, field) in self.fields.texts.into_iter().enumerate() {
-                if boosts[at] == 0.0 {
-                    continue;
-                }
-                let term = Term::from_field_text(field, &word);
+        let fields = self.fields.texts.into_iter().enumerate();
+        let fields: Vec<(usize, Field)> = fields.filter(|(at, _)| boosts[*at] > 0.0).collect();
+        let mut add = |word: &str, share: f64| -> Result<bool, TantivyError> {
+            let mut is_held = false;
+            for (at, field) in &fields {
+                let term = Term::from_field_text(*field, word);
                 let mut holders = 0;
                 for segment in self.searcher.segment_readers() {
                     holders += bm25::holders(segment, &term)?;
                 }
                 if holders > 0 {
                     let rarity = bm25::inverse_frequency(self.skills(), holders);
-                    weighted_terms.push((at, term, boosts[at] * rarity * (config.k1 + 1.0)));
+                    let weight = boosts[*at] * rarity * (config.k1 + 1.0);
+                    weighted_terms.push((*at, term, share * weight));
+                    is_held = true;
+                }
+            }
+            Ok(is_held)
+        };
+        let searched: Vec<Field> = fields.iter().map(|(_, field)| *field).collect();
+        let glued = self.compounds()?;
+        let mut left = MOST_WITH_KIN;
+        for word in distinct(words(text, config.stemmer), config.max_query_words) {
+            let is_held = add(&word, 1.0)?;
+            if left == 0 || !has_kin(&word) {
+                continue;
+            }
+            left -= 1;
+            for one in compounds(glued.iter().copied(), &word) {
+                add(&one, KIN)?;
+            }
+            if !is_held {
+                for one in split(&self.searcher, &searched, &word)? {
+                    add(&one, KIN)?;
                 }
             }
         }
@@ -207,6 +242,20 @@ impl View {
     fn id_column(&self, at: usize) -> Result<StrColumn, TantivyError> {
         let columns = self.searcher.segment_reader(at as u32).fast_fields();
         columns.str(ID)?.ok_or_else(missing)
+    }
+
+    /// The long words of each segment.
+    fn compounds(&self) -> Result<Vec<&Compounds>, TantivyError> {
+        let mut all = Vec::with_capacity(self.segments.len());
+        for (at, segment) in self.segments.iter().enumerate() {
+            if segment.compounds.get().is_none() {
+                let reader = self.searcher.segment_reader(at as u32);
+                let found = Compounds::of(reader, &self.fields.texts)?;
+                segment.compounds.get_or_init(|| found);
+            }
+            all.extend(segment.compounds.get());
+        }
+        Ok(all)
     }
 
     /// The skill ids of a segment, in order.

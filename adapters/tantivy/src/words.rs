@@ -4,6 +4,7 @@ use tantivy::tokenizer::{PreTokenizedString, Token};
 use unicode_normalization::char::is_combining_mark;
 
 use crate::{
+    config::Stemmer,
     folded::{folded, normal, without_accents, without_article},
     identifier::parts,
 };
@@ -37,8 +38,9 @@ struct Run<'a> {
 }
 
 /// The words of a text, in order, in a form in which ways to write a word are the same. Names of code count as a whole and
-/// as the words that they are made of; scripts without spaces, and Korean words, as parts that overlap.
-pub(crate) fn words(text: &str) -> Vec<String> {
+/// as the words that they are made of; scripts without spaces, and Korean words, as parts that overlap. With a stemmer, inflected
+/// words also count as their stems.
+pub(crate) fn words(text: &str, stemmer: Option<Stemmer>) -> Vec<String> {
     let text = normal(text);
     let mut words = Vec::new();
     for joined in runs(&text).chunk_by(|_, next| next.is_joined) {
@@ -52,12 +54,35 @@ pub(crate) fn words(text: &str) -> Vec<String> {
         }
         words.extend(whole_name(joined));
     }
-    words
+    match stemmer {
+        None => words,
+        Some(stemmer) => with_stems(words, stemmer),
+    }
+}
+
+/// The words, each with its stem behind it where that is another word.
+fn with_stems(words: Vec<String>, stemmer: Stemmer) -> Vec<String> {
+    let stemmer = frostem::Stemmer::new(match stemmer {
+        Stemmer::English => frostem::Algorithm::English,
+    });
+    let mut all = Vec::with_capacity(words.len());
+    for word in words {
+        let stem = match word.chars().all(|c| c.is_ascii_lowercase()) {
+            true => stemmer.stem(&word).into_owned(),
+            false => word.clone(),
+        };
+        let is_other = stem != word;
+        all.push(word);
+        if is_other {
+            all.push(stem);
+        }
+    }
+    all
 }
 
 /// A text's words as tantivy's tokens.
-pub(crate) fn tokenized(text: &str) -> PreTokenizedString {
-    let tokens = words(text)
+pub(crate) fn tokenized(text: &str, stemmer: Option<Stemmer>) -> PreTokenizedString {
+    let tokens = words(text, stemmer)
         .into_iter()
         .enumerate()
         .map(|(position, text)| Token {
@@ -230,7 +255,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: &[&str]) {
-        assert_eq!(words(text), expect, "{text:?}");
+        assert_eq!(words(text, None), expect, "{text:?}");
     }
 
     #[test]
@@ -314,12 +339,31 @@ mod tests {
     }
 
     #[test]
+    fn inflected_words_count_as_their_stems_too() {
+        let found = words("Rescheduling meetings, jar2 café", Some(Stemmer::English));
+        assert_eq!(
+            found,
+            [
+                "rescheduling",
+                "reschedul",
+                "meetings",
+                "meet",
+                "jar2",
+                "jar",
+                "2",
+                "cafe",
+                "café"
+            ]
+        );
+    }
+
+    #[test]
     fn long_words_are_cut() {
         let most = "x".repeat(MAX_CHARS);
         check(&format!("{} y", "x".repeat(500)), &[&most, "y"]);
         let file = "aB3d".repeat(100);
-        assert_eq!(words(&file).len(), 1);
+        assert_eq!(words(&file, None).len(), 1);
         let name = ["part"; MAX_JOINED + 1].join("-");
-        assert_eq!(words(&name).len(), MAX_JOINED + 1);
+        assert_eq!(words(&name, None).len(), MAX_JOINED + 1);
     }
 }
