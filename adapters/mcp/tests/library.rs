@@ -249,7 +249,13 @@ fn an_outcome_is_credited_once_to_the_skills_that_were_given() {
         let attempt = begin().await;
         let wrong = report(&attempt, json!({"success": true, "score": 1.5})).await;
         assert!(wrong.unwrap_err().contains("still open"));
-        let counted = report(&attempt, json!({"success": true})).await.unwrap();
+        // A tool's error, which a model can mend, and no error of the protocol.
+        for success in [json!("maybe"), json!(2), json!(null), json!([true])] {
+            let wrong = report(&attempt, json!({"success": success})).await;
+            assert!(wrong.unwrap_err().contains("success"), "{success}");
+        }
+        let counted = report(&attempt, json!({"success": "true", "score": "0.5"})).await;
+        let counted = counted.unwrap();
         assert_eq!(counted["counted"], true);
         assert_eq!(counted["skills"][0], "skill://open-jars/SKILL.md");
         let (after, helped) = uses().await;

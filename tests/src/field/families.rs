@@ -46,7 +46,7 @@ pub fn read_family(family: &Family, is_native: bool) -> bool {
 }
 
 /// All families.
-pub const FAMILIES: [Family; 55] = [
+pub const FAMILIES: [Family; 62] = [
     Family {
         name: "Qwen 2.5",
         answer: "<tool_call>\n{\"name\": \"set_level\", \"arguments\": {\"level\": 8}}\n</tool_call>",
@@ -266,5 +266,33 @@ pub const FAMILIES: [Family; 55] = [
     Family {
         name: "Phi 3.5",
         answer: "{\"tool\": \"set_level\", \"arguments\": {\"level\": 8}}",
+    },
+    Family {
+        name: "Kimi K3",
+        answer: "<|open|>tools<|sep|><|open|>call tool=\"set_level\" index=\"1\"<|sep|><|open|>argument key=\"level\" type=\"number\"<|sep|>8<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>",
+    },
+    Family {
+        name: "MiniMax M3",
+        answer: "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"set_level\">]<]minimax[>[<level>8]<]minimax[>[</level>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+    },
+    Family {
+        name: "MiniCPM 5",
+        answer: "<function name=\"set_level\"><param name=\"level\">8</param></function>",
+    },
+    Family {
+        name: "Hunyuan 3",
+        answer: "<tool_calls:opensource>\n<tool_call:opensource>set_level<tool_sep:opensource>\n<arg_key:opensource>level</arg_key:opensource>\n<arg_value:opensource>8</arg_value:opensource>\n</tool_call:opensource>\n</tool_calls:opensource>",
+    },
+    Family {
+        name: "Solar Open",
+        answer: "<|tool_calls|><|tool_call:begin|>call1<|tool_call:name|>set_level<|tool_call:args|>{\"level\": 8}<|tool_call:end|><|calls|>",
+    },
+    Family {
+        name: "Muse",
+        answer: " to=set_level<|message|><atem:function_calls>\n<atem:invoke name=\"set_level\">\n<atem:parameter name=\"level\">8</atem:parameter>\n</atem:invoke>\n</atem:function_calls>",
+    },
+    Family {
+        name: "DeepSeek V3.1, tokens with blanks",
+        answer: "<｜tool calls begin｜><｜tool call begin｜>set_level<｜tool sep｜>{\"level\": 8}<｜tool call end｜><｜tool calls end｜>",
     },
 ];

@@ -2,6 +2,7 @@
 
 mod damaged;
 mod families;
+mod kinds;
 
 pub use damaged::{Outcome as DamagedOutcome, read_damaged};
 pub use families::{FAMILIES, Family, read_family};
@@ -22,6 +23,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
             .filter(|family| read_family(family, is_native));
         read.count() as f64
     };
+    kinds::record(figures)?;
     let all = FAMILIES.len() as f64;
     figures.record(
         "families of models whose calls are known",
