@@ -162,13 +162,15 @@ impl Answer {
             self.think(&thoughts);
             self.think(&said(&piece.reasoning_content).words);
             self.think(&said(&piece.reasoning).words);
-            let calls = piece.tool_calls.into_iter().flatten();
-            self.pieces += self.calls.take_in(calls);
-            let call = piece.function_call.map(|function| CallPiece {
-                function: Some(function),
-                ..CallPiece::default()
-            });
-            self.pieces += self.calls.take_in(call.into_iter());
+            let mut calls = piece.tool_calls.unwrap_or_default();
+            // llama-cpp-python gives the same call in both forms.
+            if calls.is_empty() {
+                calls.extend(piece.function_call.map(|function| CallPiece {
+                    function: Some(function),
+                    ..CallPiece::default()
+                }));
+            }
+            self.pieces += self.calls.take_in(calls.into_iter());
         }
         let mut is_stopped = false;
         if !text.is_empty() {

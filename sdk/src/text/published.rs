@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use self::spelling::with_one_spelling;
+use self::spelling::{is_in_control, with_one_spelling};
 use super::{WrittenCall, lenient::MAX_BYTES};
 
 mod bodies;
@@ -209,11 +209,6 @@ fn has_control(text: &str) -> bool {
         let end = inner.find(|c| !is_in_control(c)).unwrap_or(inner.len());
         (1..=64).contains(&end) && inner[end..].starts_with(['|', '｜'])
     })
-}
-
-/// Whether a character may stand in the name of a control token.
-fn is_in_control(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '▁' | '-' | ' ' | ':' | '\\')
 }
 
 /// What stands before calls, without the marks at its end that announce them.

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// A kind, and the tests that hold its variants.
-const KINDS: [(&str, &[&str]); 25] = [
+const KINDS: [(&str, &[&str]); 26] = [
     ("end reasons", &["an_end_in_any_words_ends_the_text"]),
     (
         "text in parts",
@@ -80,6 +80,10 @@ const KINDS: [(&str, &[&str]); 25] = [
     (
         "streams",
         &["a_stream_is_read_whatever_it_is_called_and_however_its_lines_end"],
+    ),
+    (
+        "the forms of 18 kinds of servers",
+        &["the_answers_of_each_kind_of_server_are_read"],
     ),
     (
         "one bad tool among good ones",

@@ -6,9 +6,11 @@ use journeyman_llama_cpp::{LlamaConfig, Template, Thinking};
 
 use crate::{
     support::{TestFile, Tiny, load, scripted, spelled},
-    tools::{DEEPSEEK, ask},
+    tools::ask,
 };
 
+/// Opens thoughts for the model, as templates of the first reasoning models do.
+const OPENS: &str = include_str!("../templates/own/opens_thoughts.jinja");
 const QWEN3: &str = include_str!("../templates/Qwen-Qwen3-0.6B.jinja");
 /// Ends thoughts that were too long.
 const END: &str = "\n</think>\n\n";
@@ -25,7 +27,7 @@ fn thoughts_without_end_leave_room_for_an_answer() {
     request.max_tokens = 60;
     let endless = "hm ".repeat(40);
     for (is, most) in [(Thinking::Template, 30), (Thinking::Budget(7), 7)] {
-        let answer = scripted::answer(DEEPSEEK, thinking(is), &request, &endless).unwrap();
+        let answer = scripted::answer(OPENS, thinking(is), &request, &endless).unwrap();
         assert_eq!(
             answer.text,
             format!(
@@ -48,7 +50,7 @@ fn thoughts_without_end_leave_room_for_an_answer() {
 fn thoughts_that_end_are_left_alone() {
     let text = "A sail?\n</think>\n\nYes.";
     let request = ask("Is there a sail?");
-    let answer = scripted::answer(DEEPSEEK, |_| (), &request, text).unwrap();
+    let answer = scripted::answer(OPENS, |_| (), &request, text).unwrap();
     assert_eq!(answer.text, format!("<think>{text}"));
     assert!(answer.forced.is_empty());
 }
@@ -62,10 +64,10 @@ fn thoughts_can_be_switched_off() {
         assert!(answer.text.ends_with("Yes."));
         (spelled(&answer.prompt_ids), answer.text)
     };
-    let (open, text) = prompt(DEEPSEEK, Thinking::Template);
+    let (open, text) = prompt(OPENS, Thinking::Template);
     assert!(open.ends_with("<think>\n"), "{open}");
     assert_eq!(text, "<think>Yes.");
-    let (closed, text) = prompt(DEEPSEEK, Thinking::Off);
+    let (closed, text) = prompt(OPENS, Thinking::Off);
     assert_eq!(closed, format!("{open}{END}"));
     assert_eq!(text, "Yes.");
     let (open, _) = prompt(QWEN3, Thinking::Template);
@@ -80,13 +82,13 @@ fn thoughts_can_be_switched_off() {
 #[test]
 fn a_score_has_no_thoughts() {
     let open = Tiny {
-        template: Some(DEEPSEEK),
+        template: Some(OPENS),
         ..Tiny::default()
     };
     let request = ask("Is there a sail?");
     let count = block_on(open.load().count_prompt(&request)).unwrap().tokens;
     let at = count + END_TOKENS - 1;
-    let file = TestFile::new("scripted.gguf", &scripted::bytes(DEEPSEEK, "Yes.", at));
+    let file = TestFile::new("scripted.gguf", &scripted::bytes(OPENS, "Yes.", at));
     let model = load(&file, |config| config.template = Template::Auto);
     let scores = block_on(model.score(&ScoreRequest {
         prompt: request.prompt,

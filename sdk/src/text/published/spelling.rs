@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::is_in_control;
-
 /// Families that write a name of their own into each mark, and what the reader knows in its place.
 const OWN: [(&str, &str); 7] = [
     // DeepSeek V3.2 and V4
@@ -63,4 +61,9 @@ fn deepseek(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(all)
+}
+
+/// Whether a character may stand in the name of a control token.
+pub(super) fn is_in_control(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '▁' | '-' | ' ' | ':' | '\\')
 }
