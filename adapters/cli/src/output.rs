@@ -110,7 +110,11 @@ fn say(text: &str) {
 pub(crate) fn error_text(error: &Error) -> String {
     let mut text = cell(&of_the_command(error.message()));
     for (key, value) in error.facts() {
-        text.push_str(&format!("\n  {}: {}", cell(key), cell(value)));
+        text.push_str(&format!(
+            "\n  {}: {}",
+            cell(key),
+            cell(&of_the_command(value))
+        ));
     }
     if let Some(hint) = error.hint_text() {
         text.push_str(&format!("\n  hint: {}", cell(&of_the_command(hint))));

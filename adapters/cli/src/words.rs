@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 38] = [
+const WORDS: [(&str, &str); 39] = [
     (
         "(`ChatDialect::max_tokens`)",
         "(`answer_tokens` in [model])",
@@ -123,6 +123,10 @@ const WORDS: [(&str, &str); 38] = [
     (
         "fit them for this model with `journeyman model calibrate`, or choose them by hand and leave `GatePolicy::fitted_for` empty",
         "fit them for this model with `journeyman model calibrate`, and name the file in `calibration` of [model]",
+    ),
+    (
+        "fit it with `journeyman model calibrate` and give it to `Recipe::calibrate` (`calibration` in a run's file), or set `GatePolicy::fitted_for` where you know that it fits",
+        "fit it with `journeyman model calibrate`, and name the file in `calibration` of [model]",
     ),
     (
         "leave out the calibration, or choose `Selector::Gate`",

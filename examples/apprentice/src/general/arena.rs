@@ -10,7 +10,7 @@ use journeyman::contract::{
     RoleTask, Roles, Scorer,
 };
 use journeyman::domain::{InjectedSkill, Injection, Skill, Task, Trace, Verdict};
-use journeyman::role::GeneralRoles;
+use journeyman::role::{GeneralRoles, RoleOptions};
 use journeyman::{AttemptId, Result, Seed};
 use journeyman_toolworld::environment::{Setup, Toolworld};
 use journeyman_toolworld::general::manner::Manner;
@@ -66,10 +66,15 @@ impl Arena {
         let executor = |dialect: Arc<dyn Dialect>| {
             ModelExecutor::new(model.clone(), dialect, ModelExecutorOptions::default())
         };
+        // What is measured is the answer: another job on the machine is to change none.
+        let options = RoleOptions {
+            time_limit: Duration::from_secs(600),
+            ..RoleOptions::default()
+        };
         Ok(Self {
             executor: executor(Arc::new(dialect.clone()))?,
             reworded: executor(Arc::new(Reworded(dialect.clone())))?,
-            roles: GeneralRoles::shipped()?,
+            roles: GeneralRoles::shipped()?.with_options(options),
             environment: Toolworld::new(STEPS)?,
             scorer,
             dialect,
