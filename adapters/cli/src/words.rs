@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 39] = [
+const WORDS: [(&str, &str); 43] = [
     (
         "(`ChatDialect::max_tokens`)",
         "(`answer_tokens` in [model])",
@@ -129,6 +129,22 @@ const WORDS: [(&str, &str); 39] = [
         "fit it with `journeyman model calibrate`, and name the file in `calibration` of [model]",
     ),
     (
+        "check that base_url leads to an OpenAI-compatible server (it usually ends in /v1)",
+        "check that `server` in [model] leads to an OpenAI-compatible server (it usually ends in /v1)",
+    ),
+    (
+        "start the server, and check base_url and the proxy",
+        "start the server, and check `server` in [model]",
+    ),
+    (
+        "check base_url (it usually ends in /v1) and the model's name",
+        "check `server` (it usually ends in /v1) and `name` in [model]",
+    ),
+    (
+        "correct the cause of the first error; the run's events have the other errors",
+        "correct the cause of the first error; `--trace FILE` keeps the others",
+    ),
+    (
         "leave out the calibration, or choose `Selector::Gate`",
         "leave out `calibration`, or choose the selector `gate`",
     ),
@@ -155,9 +171,7 @@ const WORDS: [(&str, &str); 39] = [
 pub(crate) fn of_the_command(text: &str) -> String {
     let mut said = text.to_owned();
     for (theirs, ours) in WORDS {
-        if said.contains("::") || said.contains("deadlines.") || said.contains("the host") {
-            said = said.replace(theirs, ours);
-        }
+        said = said.replace(theirs, ours);
     }
     said
 }

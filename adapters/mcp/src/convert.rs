@@ -12,7 +12,10 @@ pub(crate) fn text(result: &CallToolResult, cap: usize) -> String {
         blocks.push(structured.to_string());
         return cut(blocks.join("\n"), cap);
     }
-    cut(said, cap)
+    match (said.is_empty(), result.is_error) {
+        (true, Some(true)) => "the tool reported an error without a text".to_owned(),
+        _ => cut(said, cap),
+    }
 }
 
 /// Whether each value of a structured content stands in a text. Most servers give the same in both; some give a summary in words.
@@ -84,6 +87,8 @@ mod tests {
         assert_eq!(text(&both, 100), r#"{"n":1}"#);
         both.structured_content = None;
         assert_eq!(text(&both, 100), "");
+        both.is_error = Some(true);
+        assert!(text(&both, 100).contains("without a text"));
     }
 
     #[test]

@@ -19,6 +19,14 @@ const OPTIONAL: [&str; 9] = [
 /// The field for the number of tokens, and its newer name.
 const MOST: (&str, &str) = ("max_tokens", "max_completion_tokens");
 
+/// What servers say of a field that they do not know, in lower case.
+const UNKNOWN: [&str; 4] = [
+    "unsupported parameter",
+    "unrecognized request argument",
+    "is not supported",
+    "extra inputs are not permitted",
+];
+
 impl Server {
     /// The raw answer to a request. What the server refuses and names is left out from now on.
     pub(crate) async fn answer_without_refused(
@@ -59,9 +67,12 @@ impl Server {
                 ![before, behind].into_iter().flatten().any(is_part)
             })
         };
+        // Refusals of a prompt that is too long name the field as well.
+        let lower = said.to_lowercase();
+        let is_unknown = UNKNOWN.iter().any(|words| lower.contains(words));
         let fields = [MOST.0]
             .into_iter()
-            .filter(|_| names(MOST.1))
+            .filter(|_| is_unknown || names(MOST.1))
             .chain(OPTIONAL);
         let mut fields = fields.filter(|field| !self.support.left_out.contains(field));
         fields.find(|field| names(field))

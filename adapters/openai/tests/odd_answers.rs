@@ -322,6 +322,14 @@ fn fields_that_a_server_refuses_are_found_out_once() {
         })
     });
     assert_eq!(several, ["seed", "stream_options"]);
+    for said in [
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        "Unsupported parameter: 'max_tokens' is not supported with this model.",
+        "Unrecognized request argument supplied: max_tokens",
+    ] {
+        let most = left_out(move |body| body.get("max_tokens").map(|_| said));
+        assert_eq!(most, ["max_tokens"], "{said}");
+    }
     assert_eq!(left_out(|_| None), Vec::<String>::new());
 }
 

@@ -18,8 +18,8 @@
     serve(Guessing)
 
 The host starts this file as a process and talks to it in JSON Lines on standard input and output (docs/process.md).
-`serve` keeps standard output for itself: whatever the program prints goes to standard error. Needs Python 3.9 and no
-package; copy the file next to yours.
+`serve` keeps standard output for itself: whatever the program prints from then on goes to standard error; before it, print
+nothing. Needs Python 3.9 and no package; copy the file next to yours.
 """
 
 from __future__ import annotations

@@ -197,7 +197,8 @@ impl ProcessFault {
                 "name an executable file: a path, or a name that the host's PATH has; arguments go into `arguments`"
             }
             Self::Noise { .. } => {
-                "standard output carries the protocol alone: print to standard error, as journeyman_env.py does"
+                "standard output carries the protocol alone, with the keys of docs/process.md: print to standard error; \
+                 journeyman_env.py sees to it from `serve` on"
             }
             Self::LineTooLong { .. } => "shorten the observation, or raise `line_cap`",
             Self::OutOfTurn { .. } => {
@@ -215,7 +216,8 @@ impl ProcessFault {
                 "start the program anew in the host, so that its guarantees are read again"
             }
             Self::NoAnswer { .. } => {
-                "raise the limit if the work takes that long; `said` has the end of its standard error"
+                "a program that writes the protocol itself has to flush each line; raise the limit if the work takes that long; \
+                 `said`, if there is one, has the end of its standard error"
             }
             Self::TooManyRestarts { .. } => {
                 "mend the program; it is started again when the window has passed"

@@ -245,17 +245,27 @@ fn begin_outside_thoughts(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Option<
         is_first.then_some(end + close.len())
     });
     let mut at = ended.max().unwrap_or(0);
+    // Where each kind of thought begins next: a mark is searched for once for each time that it stands there.
+    let mut opens: Vec<(usize, &str, &str)> = marks()
+        .filter_map(|(open, close)| Some((at + text[at..].find(open)?, *open, *close)))
+        .collect();
     loop {
-        let rest = &text[at..];
-        let opened = marks().filter_map(|(open, close)| Some((rest.find(open)?, *open, *close)));
-        let opened = opened.min_by_key(|(begin, ..)| *begin);
-        let outside = opened.map_or(rest, |(begin, ..)| &rest[..begin]);
-        if let Some(begin) = begin(outside, is_tool) {
+        let opened = opens.iter().copied().min_by_key(|(begin, ..)| *begin);
+        let end = opened.map_or(text.len(), |(begin, ..)| begin);
+        if let Some(begin) = begin(&text[at..end], is_tool) {
             return Some(at + begin);
         }
         let (begin, open, close) = opened?;
         let inner = begin + open.len();
-        at += inner + rest[inner..].find(close)? + close.len();
+        at = inner + text[inner..].find(close)? + close.len();
+        opens.retain_mut(|(begin, open, _)| {
+            if *begin >= at {
+                return true;
+            }
+            let next = text[at..].find(*open);
+            *begin = at + next.unwrap_or_default();
+            next.is_some()
+        });
     }
 }
 

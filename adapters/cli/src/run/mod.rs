@@ -251,8 +251,8 @@ async fn tell_kept(learned: &RunReport, store: &DiskStore, library: &Path) {
 /// The skills of the library, and what to do about those that are not offered.
 fn in_library(skills: &SkillLibrary, library: &Path) -> String {
     let (offered, all) = counts(skills);
-    let held_back = "Skills that are not offered wait in quarantine, since the world is not trusted: read them with `skill show`, \
-         then `skill release` them, or set `trusted = true` for a world of your own.\n";
+    let held_back = "Skills that are not offered wait in quarantine: they were learned in a world that is not trusted, imported, or put there \
+         by hand. Read them with `skill show`, then `skill release` them; `trusted = true` is for a world of your own.\n";
     format!(
         "The library has {all} skills, of which {offered} are offered: {}\n{}",
         library.display(),

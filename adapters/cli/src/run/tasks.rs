@@ -83,7 +83,9 @@ impl Tasks {
             return Err(Error::invalid(RUN, message)
                 .with("learn", stream.len())
                 .with("held_out", held_out.len())
-                .hint("give at least one task a line in both parts"));
+                .hint(
+                    "hold out one task at least (`held_out`), and leave one at least to learn from",
+                ));
         }
         Ok(Self {
             stream,

@@ -11,9 +11,11 @@ use journeyman::{
     Error, Result,
     builtin::EnvironmentJudge,
     contract::{Environment, Judge},
+    text::first_object,
 };
 use journeyman_mcp::{ApprovedTools, ExpectationJudge, McpEnvironment, McpFault, list_tools};
 use journeyman_process::ProcessEnvironment;
+use serde_json::Value;
 
 use super::{form::RUN, world_config::WorldConfig};
 use crate::{
@@ -78,10 +80,18 @@ impl World {
 fn read(path: &Path) -> Result<ApprovedTools> {
     const HINT: &str = "`run FILE --approve-tools` shows the server's tools and writes the file";
     let text = fs::read_to_string(path).map_err(|error| unreadable(RUN, path, error).hint(HINT))?;
-    serde_json::from_str(&text).map_err(|_| {
-        Error::invalid(RUN, "this is no file of approved tools")
-            .with("path", path.display())
-            .hint(HINT)
+    serde_json::from_str(&text).or_else(|error| {
+        // A person who takes out the last line leaves a comma.
+        let object = first_object(&text).map(Value::Object);
+        let read = object
+            .ok()
+            .and_then(|object| serde_json::from_value(object).ok());
+        read.ok_or_else(|| {
+            Error::invalid(RUN, "this is no file of approved tools")
+                .with("path", path.display())
+                .with("line", error.line())
+                .hint(HINT)
+        })
     })
 }
 
@@ -109,4 +119,29 @@ pub(super) async fn approve(config: WorldConfig) -> Result<(usize, PathBuf)> {
     let text = serde_json::to_string_pretty(&ApprovedTools::all(&tools)).unwrap_or_default();
     fs::write(&approved, text + "\n").map_err(|error| unwritable(RUN, &approved, error))?;
     Ok((tools.len(), approved))
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn a_line_can_be_taken_out_of_the_approved_tools() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("tools.json");
+        let (one, two) = ("0".repeat(64), "1".repeat(64));
+        let whole = format!("{{\n  \"look\": \"{one}\",\n  \"rest\": \"{two}\"\n}}\n");
+        let last = format!("{{\n  \"look\": \"{one}\",\n}}\n");
+        let approved = |text: &str| {
+            fs::write(&path, text).unwrap();
+            read(&path).map(|tools| serde_json::to_value(tools).unwrap())
+        };
+        assert_eq!(approved(&whole).unwrap().as_object().unwrap().len(), 2);
+        let left = approved(&last).unwrap();
+        assert_eq!(left, serde_json::json!({"look": one}));
+        let cut = approved(&whole[..40]).unwrap_err();
+        assert!(cut.to_string().contains("line"), "{cut}");
+    }
 }

@@ -331,6 +331,13 @@ fn calls_in_tags_with_a_family_s_own_names_are_read() {
         assert_eq!(words, "", "{text}");
         assert!(begins_calls(text) && has_marks(text), "{text}");
     }
+    // Many thoughts are read in one pass.
+    let many = "<think></think>".repeat(MAX_BYTES / 15 - 10);
+    check(&many, "", &[]);
+    let found = published_calls(&format!("{many}<tool_call>{{\"name\": \"rest\"}}"), &|_| {
+        false
+    });
+    assert_eq!(found.unwrap().calls[0].tool, "rest");
     // The thought behind a call takes nothing from it, and one before it is no call.
     check(
         "<think><tool_call>{\"name\": \"rest\"}</tool_call></think><tool_call>{\"name\": \"look\", \"arguments\": {\"at\": \"<think>\"}}</tool_call><think></think>",
