@@ -284,7 +284,14 @@ fn past_calls_have_the_name_that_the_server_knows() {
 fn left_out(
     refuses: impl Fn(&Value) -> Option<&'static str> + Send + Sync + 'static,
 ) -> Vec<String> {
-    let toy = Toy::new(Like::OpenAi);
+    left_out_by(Like::OpenAi, refuses)
+}
+
+fn left_out_by(
+    like: Like,
+    refuses: impl Fn(&Value) -> Option<&'static str> + Send + Sync + 'static,
+) -> Vec<String> {
+    let toy = Toy::new(like);
     let server =
         Server::start(
             move |seen: &Seen| match refuses(&seen.body).filter(|_| seen.path == CHAT) {
@@ -327,7 +334,7 @@ fn fields_that_a_server_refuses_are_found_out_once() {
         "Unsupported parameter: 'max_tokens' is not supported with this model.",
         "Unrecognized request argument supplied: max_tokens",
     ] {
-        let most = left_out(move |body| body.get("max_tokens").map(|_| said));
+        let most = left_out_by(Like::Vllm, move |body| body.get("max_tokens").map(|_| said));
         assert_eq!(most, ["max_tokens"], "{said}");
     }
     assert_eq!(left_out(|_| None), Vec::<String>::new());
