@@ -18,9 +18,20 @@ pub(crate) fn text(result: &CallToolResult, cap: usize) -> String {
     }
 }
 
-/// Whether each value of a structured content stands in a text. Most servers give the same in both; some give a summary in words.
+/// Whether a text gives a structured content: as the same JSON, or with each of its texts and numbers, as most servers do. Of a
+/// content with more values nobody looks.
 fn is_said(structured: &Value, text: &str) -> bool {
-    match structured {
+    const MOST: usize = 200;
+    let is_same = serde_json::from_str::<Value>(text).is_ok_and(|said| said == *structured);
+    is_same || stands_in(structured, text, &mut { MOST })
+}
+
+fn stands_in(value: &Value, text: &str, left: &mut usize) -> bool {
+    let Some(fewer) = left.checked_sub(1) else {
+        return false;
+    };
+    *left = fewer;
+    match value {
         Value::Null => true,
         // Texts say so in words of their own.
         Value::Bool(_) => !text.is_empty(),
@@ -29,8 +40,8 @@ fn is_said(structured: &Value, text: &str) -> bool {
             let escaped = Value::from(inner.as_str()).to_string();
             text.contains(inner.as_str()) || text.contains(escaped.trim_matches('"'))
         }
-        Value::Array(items) => items.iter().all(|item| is_said(item, text)),
-        Value::Object(fields) => fields.values().all(|item| is_said(item, text)),
+        Value::Array(items) => items.iter().all(|item| stands_in(item, text, left)),
+        Value::Object(fields) => fields.values().all(|item| stands_in(item, text, left)),
     }
 }
 

@@ -8,7 +8,7 @@ use rmcp::{
     service::TxJsonRpcMessage,
     transport::Transport,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A transport whose answers are put right where they mean one thing only.
 pub(crate) struct Mended<T> {
@@ -93,26 +93,28 @@ fn named(server: &Value) -> Value {
     fields.into()
 }
 
-/// A block of a tool's result: a text, where it is none of the protocol's.
+/// A block of a tool's result: a text, where it is of none of the protocol's types.
 fn block(block: Value) -> Value {
+    const OTHERS: [&str; 4] = ["image", "audio", "resource", "resource_link"];
     let text = |text: &Value| match text {
         Value::String(text) => text.clone(),
+        Value::Null => String::new(),
         other => other.to_string(),
     };
-    let of = |text: String| json!({"type": "text", "text": text});
-    match &block {
-        Value::Object(fields) => match (kind(fields), fields.get("text")) {
-            (Some("text"), Some(Value::String(_))) => block,
-            (Some("text") | None, Some(inner)) => of(text(inner)),
-            (Some(_), _) => block,
-            (None, None) => of(block.to_string()),
-        },
-        other => of(text(other)),
+    let kind = block
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if OTHERS.contains(&kind) || (kind == "text" && block.get("text").is_some_and(Value::is_string))
+    {
+        return block;
     }
-}
-
-fn kind(fields: &Map<String, Value>) -> Option<&str> {
-    fields.get("type")?.as_str()
+    let said = match (block.get("text"), kind) {
+        (Some(inner), _) => text(inner),
+        (None, "text") => String::new(),
+        (None, _) => text(&block),
+    };
+    json!({"type": "text", "text": said})
 }
 
 #[cfg(test)]
@@ -161,6 +163,10 @@ mod tests {
             (
                 json!({"content": [{"type": "text", "text": 3}, "a"]}),
                 "3\na",
+            ),
+            (
+                json!({"content": [{"type": "markdown", "text": "# a"}, {"type": "text", "text": null}]}),
+                "# a\n",
             ),
             (
                 json!({"content": [{"text": "a"}, {"x": 1}]}),

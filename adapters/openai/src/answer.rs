@@ -264,7 +264,7 @@ fn counted(usage: &CountedUsage) -> Option<Usage> {
 }
 
 /// An error within a stream, whose status was 200 already.
-fn refused(error: &Value) -> OpenAiError {
+pub(crate) fn refused(error: &Value) -> OpenAiError {
     let status = error.get("code").and_then(Value::as_u64);
     let status = status.and_then(|status| u16::try_from(status).ok());
     let (code, said) = explained(error);

@@ -9,7 +9,7 @@ use journeyman::{
 use serde_json::Value;
 
 use crate::{
-    answer::{Answer, Chunk},
+    answer::{Answer, Chunk, refused},
     budget::Usage,
     config::Route,
     error::OpenAiError,
@@ -371,11 +371,23 @@ fn absorbed(events: &mut Events, answer: &mut Answer) -> Result<bool, OpenAiErro
             return Ok(true);
         }
         let chunk: Chunk = parsed(event.as_bytes())?;
-        if chunk.is_answer() && answer.absorb(chunk)? {
+        if !chunk.is_answer() {
+            failed(event.as_bytes())?;
+        } else if answer.absorb(chunk)? {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// An event that is no part of an answer: an error where it says so, and else nothing.
+fn failed(event: &[u8]) -> Result<(), OpenAiError> {
+    let event: Value = parsed(event)?;
+    let says = |key: &str| event.get(key).and_then(Value::as_str) == Some("error");
+    match says("object") || says("type") || event.get("error_code").is_some() {
+        true => Err(refused(&event)),
+        false => Ok(()),
+    }
 }
 
 fn read_whole(body: &[u8], answer: &mut Answer) -> Result<Read, OpenAiError> {

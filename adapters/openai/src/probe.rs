@@ -79,10 +79,14 @@ impl Server {
         let said = match self.find_model(deadline).await {
             Err(error) if lists_nothing(&error) => {
                 // A server without a list may have the model all the same, where it is told all else.
-                self.find_context(None, deadline).await?;
-                let Ok(()) = self.writes(deadline).await else {
+                if self.find_context(None, deadline).await.is_err() {
                     return Err(error);
-                };
+                }
+                match self.writes(deadline).await {
+                    // Then the address is wrong.
+                    Err(other) if lists_nothing(&other) => return Err(error),
+                    written => written?,
+                }
                 self.support.decline("the list of models", error);
                 None
             }
@@ -108,14 +112,16 @@ impl Server {
     }
 
     /// Has the model write one token.
-    async fn writes(&self, deadline: Deadline) -> Result<(), OpenAiError> {
+    async fn writes(&mut self, deadline: Deadline) -> Result<(), OpenAiError> {
         let prompt = Prompt {
             messages: vec![Message::data(Speaker::User, "Say yes.")],
             open: Vec::new(),
         };
         let mut request = GenerateRequest::greedy(prompt, 1);
         request.time_limit = deadline.limit;
-        self.once(&request, deadline).await.map(drop)
+        self.answer_without_refused(&request, deadline)
+            .await
+            .map(drop)
     }
 
     /// The context that the server lists for the model, if any.

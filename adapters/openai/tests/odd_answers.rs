@@ -431,6 +431,8 @@ fn a_stream_is_read_whatever_it_is_called_and_however_its_lines_end() {
         "{\"ok\": true}",
         "",
         "data: <html>\n\n",
+        "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\ndata: {\"object\":\"error\",\"message\":\"out of memory\"}\n\ndata: [DONE]\n\n",
+        "data: {\"type\":\"error\",\"message\":\"overloaded\"}\n\n",
     ] {
         typed("application/json", other).unwrap_err();
     }

@@ -161,6 +161,10 @@ pub fn published_calls(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Option<Pub
         return (!calls.is_empty()).then_some(PublishedCalls { words, calls });
     }
     let begin = begin_outside_thoughts(text, is_tool)?;
+    // Where a thought ends behind it, what looks like a call stands in that thought.
+    if ends_thoughts(&text[begin..]) {
+        return None;
+    }
     let calls = calls(&text[begin..])?;
     let words = words_before(&text[..begin]).to_owned();
     (!calls.is_empty()).then_some(PublishedCalls { words, calls })
@@ -175,6 +179,9 @@ pub(crate) fn begins_calls(text: &str) -> bool {
 
 /// Whether a text has marks of calls, or control tokens, so that it is no message to a person.
 pub(crate) fn has_marks(text: &str) -> bool {
+    if has_control(text) {
+        return true;
+    }
     let text = &*with_one_spelling(text);
     let all = OPENERS.iter().chain(&BEGINNINGS).chain(&CLOSERS);
     let long = all.filter(|mark| mark.len() > 3);
@@ -184,6 +191,7 @@ pub(crate) fn has_marks(text: &str) -> bool {
 
 /// The words of an answer without calls, as they are meant for the user: without the marks around them.
 pub(crate) fn message(text: &str) -> String {
+    let text = &*with_one_spelling(text);
     if harmony::is_meant(text) {
         return harmony::read(text).0;
     }
@@ -233,6 +241,14 @@ fn words_before(text: &str) -> &str {
         words = shorter.trim_end();
     }
     words
+}
+
+/// Whether a thought ends in a text that began before it.
+fn ends_thoughts(text: &str) -> bool {
+    super::thinking::MARKS.iter().any(|(open, close)| {
+        let end = text.find(close);
+        end.is_some_and(|end| !text[..end].contains(open))
+    })
 }
 
 /// Where the first call begins that stands in no thought. `None` where the thoughts before it do not end.

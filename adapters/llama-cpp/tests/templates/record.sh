@@ -36,11 +36,12 @@ rm -rf "$out"
 mkdir -p "$out"
 tar -xzf "$archive" -C "$out" --strip-components 5 "$package/vendor/llama.cpp/models/templates"
 rm -f "$out/README.md"
-if $is_written; then
-    for kept in "$here"/*.jinja; do
+for kept in "$here"/*.jinja; do
+    if $is_written; then
         cp "$out/$(basename "$kept")" "$kept"
-    done
-fi
+    fi
+    cmp "$kept" "$out/$(basename "$kept")" >&2
+done
 if [ -n "${1:-}" ]; then
     cp --no-preserve=mode "$1"/*.jinja "$out"
 fi

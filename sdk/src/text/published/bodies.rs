@@ -131,10 +131,11 @@ fn name(text: &str) -> Option<(&str, &str)> {
         .then(|| text.split_at(end))
 }
 
-/// A tag's name or attribute: `=NAME>` or the first of its attributes, ` name="NAME" …>`, and the text behind the tag.
-fn tag<'a>(text: &'a str, kinds: &[&str]) -> Option<(&'a str, &'a str)> {
+/// A tag's kind, and its name or attribute: `=NAME>` or the first of its attributes, ` name="NAME" …>`, and the text behind the tag.
+fn tag<'a>(text: &'a str, kinds: &[&'static str]) -> Option<(&'static str, &'a str, &'a str)> {
     let text = text.strip_prefix('<')?;
-    let rest = kinds.iter().find_map(|kind| text.strip_prefix(kind))?;
+    let of = |kind: &&'static str| Some((*kind, text.strip_prefix(*kind)?));
+    let (kind, rest) = kinds.iter().find_map(of)?;
     let (inner, behind) = rest.split_once('>')?;
     let name = match inner.strip_prefix('=') {
         Some(name) => name,
@@ -146,14 +147,14 @@ fn tag<'a>(text: &'a str, kinds: &[&str]) -> Option<(&'a str, &'a str)> {
         }
     };
     let name = name.trim().trim_matches('"');
-    (!name.is_empty() && name.len() <= LONGEST_NAME).then_some((name, behind))
+    (!name.is_empty() && name.len() <= LONGEST_NAME).then_some((kind, name, behind))
 }
 
-/// Where a closing tag of one of these kinds begins, and the text behind it.
-fn closed<'a>(text: &'a str, kinds: &[&str]) -> Option<(usize, &'a str)> {
-    let tags = kinds.iter().map(|kind| format!("</{kind}>"));
-    let found = tags.filter_map(|tag| Some((text.find(&tag)?, tag.len())));
-    found.min().map(|(at, length)| (at, &text[at + length..]))
+/// Where a closing tag of this kind begins, and the text behind it.
+fn closed<'a>(text: &'a str, kind: &str) -> Option<(usize, &'a str)> {
+    let tag = format!("</{kind}>");
+    let at = text.find(&tag)?;
+    Some((at, &text[at + tag.len()..]))
 }
 
 /// The tags of a call, and of one of its parameters.
@@ -162,20 +163,20 @@ const PARAMETER: [&str; 3] = ["parameter", "param", "argument"];
 
 /// `<function=name>` or `<invoke name="name">` with JSON, or with a tag for each parameter.
 fn tagged(text: &str) -> Found<'_> {
-    let (name, rest) = tag(text, &CALL)?;
+    let (kind, name, rest) = tag(text, &CALL)?;
     let inner = rest.trim_start();
     if inner.starts_with('{') {
         let (arguments, behind) = object(inner)?;
         let behind = behind.trim_start();
-        let end = closed(behind, &CALL).filter(|(at, _)| *at == 0);
+        let end = closed(behind, kind).filter(|(at, _)| *at == 0);
         let behind = end.map_or(behind, |(_, behind)| behind);
         return Some((vec![written("", name, Some(&arguments))], behind));
     }
-    let (arguments, rest) = match parameters(inner)? {
+    let (arguments, rest) = match parameters(inner, kind)? {
         (none, _) if none.is_empty() => in_own_tags(inner),
         found => found,
     };
-    let rest = match closed(rest.trim_start(), &CALL) {
+    let rest = match closed(rest.trim_start(), kind) {
         Some((0, behind)) => behind,
         // A call that is not closed ends with the answer.
         _ if !arguments.is_empty() => rest,
@@ -185,22 +186,37 @@ fn tagged(text: &str) -> Found<'_> {
     Some((vec![written("", name, Some(&arguments))], rest))
 }
 
-/// `<parameter=key>value</parameter>`, any number of them. The values are texts.
-fn parameters(text: &str) -> Option<(Map<String, Value>, &str)> {
+/// `<parameter=key>value</parameter>`, any number of them, in a call with tags of the kind `call`. The values are texts.
+fn parameters<'a>(text: &'a str, call: &str) -> Option<(Map<String, Value>, &'a str)> {
     let mut all = Map::new();
     let mut rest = text.trim_start();
-    while let Some((key, behind)) = tag(rest, &PARAMETER) {
+    while let Some((kind, key, behind)) = tag(rest, &PARAMETER) {
+        if let Some((value, next)) = in_cdata(behind, kind) {
+            all.insert(key.to_owned(), Value::from(value));
+            rest = next.trim_start();
+            continue;
+        }
         // A closing tag may be missing: then the next parameter, or the call's end, ends the value.
         let ends = [
-            closed(behind, &PARAMETER),
+            closed(behind, kind),
             behind.find("<parameter=").map(|at| (at, &behind[at..])),
-            closed(behind, &CALL).map(|(at, _)| (at, &behind[at..])),
+            closed(behind, call).map(|(at, _)| (at, &behind[at..])),
         ];
         let (end, next) = ends.into_iter().flatten().min_by_key(|(at, _)| *at)?;
         all.insert(key.to_owned(), Value::from(value(&behind[..end])));
         rest = next.trim_start();
     }
     Some((all, rest))
+}
+
+/// The value in `<![CDATA[value]]>` before a closing tag, and the text behind the tag.
+fn in_cdata<'a>(text: &'a str, kind: &str) -> Option<(&'a str, &'a str)> {
+    let (value, behind) = text
+        .trim_start()
+        .strip_prefix("<![CDATA[")?
+        .split_once("]]>")?;
+    let (at, behind) = closed(behind.trim_start(), kind)?;
+    (at == 0).then_some((value, behind))
 }
 
 /// `<key>value</key>`, any number of them. The values are texts.
@@ -211,7 +227,7 @@ fn in_own_tags(text: &str) -> (Map<String, Value>, &str) {
         .strip_prefix('<')
         .and_then(|inner| inner.split_once('>'))
         .filter(|(key, _)| !key.is_empty() && key.len() <= LONGEST_NAME && key.chars().all(is_name))
-        && let Some((end, next)) = closed(behind, &[key])
+        && let Some((end, next)) = closed(behind, key)
     {
         all.insert(key.to_owned(), Value::from(value(&behind[..end])));
         rest = next.trim_start();
@@ -219,13 +235,8 @@ fn in_own_tags(text: &str) -> (Map<String, Value>, &str) {
     (all, rest)
 }
 
-/// The value between two tags: without the lines around it, and without `CDATA`.
+/// The value between two tags, without the breaks around it. A break before the closing tag alone belongs to the value.
 fn value(text: &str) -> &str {
-    let inner = text.strip_prefix("<![CDATA[");
-    if let Some(inner) = inner.and_then(|inner| inner.trim_end().strip_suffix("]]>")) {
-        return inner;
-    }
-    // A break before the tag alone belongs to the value.
     let inner = text.strip_prefix('\n');
     inner.map_or(text, |inner| inner.strip_suffix('\n').unwrap_or(inner))
 }
@@ -265,9 +276,10 @@ fn named(text: &str) -> Found<'_> {
     // DeepSeek V3 writes the kind of the call first.
     let text = text.strip_prefix("function<｜tool▁sep｜>").unwrap_or(text);
     // Solar writes the id of the call first.
-    let (before, text) = match text.split_once("<|tool_call:name|>") {
-        Some((id, text)) if id.chars().all(is_name) => (id, text),
-        _ => ("", text),
+    let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
+    let (before, text) = match text[end..].strip_prefix("<|tool_call:name|>") {
+        Some(behind) => (&text[..end], behind),
+        None => ("", text),
     };
     let (name, rest) = name(text)?;
     let (id, rest) = match rest.strip_prefix("[CALL_ID]") {

@@ -7,9 +7,8 @@ const ENDS: [&str; 4] = ["<|end|>", "<|call|>", "<|return|>", "<|start|>"];
 
 /// Whether a text is written in channels. Others address a call too, and write it in tags.
 pub(super) fn is_meant(text: &str) -> bool {
-    !text.contains("<function_calls>")
-        && text.contains("<|message|>")
-        && (text.contains("<|channel|>") || text.contains("to="))
+    let is_addressed = || text.contains("to=") && !text.contains("<function_calls>");
+    text.contains("<|message|>") && (text.contains("<|channel|>") || is_addressed())
 }
 
 /// The words for the user, and the calls. Thoughts are left out.

@@ -2,46 +2,57 @@
 
 use std::borrow::Cow;
 
-/// Families that write a name of their own into each mark, and what the reader knows in its place.
-const OWN: [(&str, &str); 7] = [
+/// A text that shows a family's own marks, and these marks with what the reader knows in their place.
+type Family = (&'static str, &'static [(&'static str, &'static str)]);
+
+const FAMILIES: [Family; 5] = [
     // DeepSeek V3.2 and V4
-    ("<｜DSML｜", "<"),
-    ("</｜DSML｜", "</"),
+    ("<｜DSML｜", &[("<｜DSML｜", "<"), ("</｜DSML｜", "</")]),
     // MiniMax M3
-    ("]<]minimax[>[", ""),
-    ("<atem:", "<"),
-    ("</atem:", "</"),
-    ("<|eom|><|start|>assistant to=", "to="),
+    ("]<]minimax[>[<tool_call>", &[("]<]minimax[>[", "")]),
+    // Muse
+    (
+        "<atem:function_calls>",
+        &[
+            ("<atem:", "<"),
+            ("</atem:", "</"),
+            ("<|eom|><|start|>assistant to=", "to="),
+        ],
+    ),
     // Hunyuan
-    (":opensource>", ">"),
-];
-/// Kimi K3's, which spells tags with control tokens.
-const KIMI: &str = "<|open|>";
-const KIMIS: [(&str, &str); 7] = [
-    ("<|open|>response<|sep|>", ""),
-    ("<|close|>response<|sep|>", ""),
-    ("<|close|>message<|sep|>", ""),
-    ("<|end_of_msg|>", ""),
-    (KIMI, "<"),
-    ("<|close|>", "</"),
-    ("<|sep|>", ">"),
+    ("<tool_calls:opensource>", &[(":opensource>", ">")]),
+    // Kimi K3, which spells tags with control tokens
+    (
+        "<|close|>",
+        &[
+            ("<|open|>response<|sep|>", ""),
+            ("<|close|>response<|sep|>", ""),
+            ("<|close|>message<|sep|>", ""),
+            ("<|end_of_msg|>", ""),
+            ("<|open|>", "<"),
+            ("<|close|>", "</"),
+            ("<|sep|>", ">"),
+        ],
+    ),
 ];
 
 /// A text whose marks are written as the reader knows them.
 pub(super) fn with_one_spelling(text: &str) -> Cow<'_, str> {
     let mut text = deepseek(text);
-    let kimis = KIMIS.iter().filter(|_| text.contains(KIMI));
-    let all: Vec<&(&str, &str)> = OWN.iter().chain(kimis).collect();
-    for (own, known) in all {
-        if text.contains(own) {
-            text = Cow::Owned(text.replace(own, known));
+    for (shown_by, marks) in FAMILIES {
+        if text.contains(shown_by) {
+            let known = marks.iter();
+            let known = known.fold(text.into_owned(), |text, (own, known)| {
+                text.replace(own, known)
+            });
+            text = Cow::Owned(known);
         }
     }
     text
 }
 
 /// DeepSeek's control tokens with `▁` between their words. Vocabularies write `▁` for a blank, and some models and servers undo
-/// it; others write `_`, or `\\_` as in Markdown.
+/// it; others write `_`, or `\_` as in Markdown.
 fn deepseek(text: &str) -> Cow<'_, str> {
     const OPEN: &str = "<｜";
     const LONGEST: usize = 64;

@@ -331,6 +331,34 @@ fn calls_in_tags_with_a_family_s_own_names_are_read() {
         assert_eq!(words, "", "{text}");
         assert!(begins_calls(text) && has_marks(text), "{text}");
     }
+    // A value may hold the tags of other families.
+    check(
+        "<function=look>\n<parameter=at>\n<param name=\"rate\">5</param>\n</call>\n</parameter>\n</function>",
+        "",
+        &[r#"look({"at":"<param name=\"rate\">5</param>\n</call>"})"#],
+    );
+    check(
+        "<function name=\"look\"><param name=\"at\"><![CDATA[a</param>b]]></param></function>",
+        "",
+        &[r#"look({"at":"a</param>b"})"#],
+    );
+    check(
+        "<tool_call>{\"name\": \"look\", \"arguments\": {\"at\": \"kind:opensource>3 <atem:x>\"}}</tool_call>",
+        "",
+        &[r#"look({"at":"kind:opensource>3 <atem:x>"})"#],
+    );
+    // What stands in a thought is no call.
+    for text in [
+        "<think>One may write <think>hm</think> and <tool_call>{\"name\": \"rest\"}</tool_call>.</think>No.",
+        "The tag </think> ends it; <tool_call>{\"name\": \"rest\"}</tool_call> is wrong here.</think>No.",
+        "<|channel|>analysis<|message|>I might write <function_calls><invoke name=\"rest\"></invoke></function_calls>, but no.<|end|><|start|>assistant<|channel|>final<|message|>No.<|return|>",
+    ] {
+        check(text, "", &[]);
+    }
+    let kimi = "hm<|close|>think<|sep|><|open|>response<|sep|>Hello<|close|>response<|sep|><|close|>message<|sep|><|end_of_msg|>";
+    assert_eq!(crate::text::without_thinking(&message(kimi)), "Hello");
+    // Many tries of a form are no long work.
+    check(&"[a](b)\n".repeat(100_000), "", &[]);
     // Many thoughts are read in one pass.
     let many = "<think></think>".repeat(MAX_BYTES / 15 - 10);
     check(&many, "", &[]);

@@ -202,7 +202,11 @@ impl Compared {
 
     /// The line that the figures read.
     fn finish(self, what: &str, least: usize) {
-        println!("{what}: {} of {}", self.all - self.wrong.len(), self.all);
+        println!(
+            "{what}: {} of {}",
+            self.all.saturating_sub(self.wrong.len()),
+            self.all
+        );
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
         assert!(self.all >= least, "{} of {least}", self.all);
     }
