@@ -86,6 +86,7 @@ mod score_echo;
 mod score_forced;
 mod scorer;
 mod server;
+mod streamed;
 mod support;
 mod tls;
 mod tokens;

@@ -2,13 +2,17 @@
 
 use serde_json::Value;
 
-use self::spelling::{is_in_control, with_one_spelling};
+use self::{
+    spelling::{is_in_control, with_one_spelling},
+    thoughts::{ends_thoughts, find_outside},
+};
 use super::{WrittenCall, lenient::MAX_BYTES};
 
 mod bodies;
 mod harmony;
 mod literal;
 mod spelling;
+mod thoughts;
 
 /// What stands in front of calls, and between and behind them, in the templates of published models.
 const OPENERS: [&str; 24] = [
@@ -160,7 +164,7 @@ pub fn published_calls(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Option<Pub
         let (words, calls) = harmony::read(text);
         return (!calls.is_empty()).then_some(PublishedCalls { words, calls });
     }
-    let begin = begin_outside_thoughts(text, is_tool)?;
+    let begin = find_outside(text, &|outside| begin(outside, is_tool))?;
     // Where a thought ends behind it, what looks like a call stands in that thought.
     if ends_thoughts(&text[begin..]) {
         return None;
@@ -241,48 +245,6 @@ fn words_before(text: &str) -> &str {
         words = shorter.trim_end();
     }
     words
-}
-
-/// Whether a thought ends in a text that began before it.
-fn ends_thoughts(text: &str) -> bool {
-    super::thinking::MARKS.iter().any(|(open, close)| {
-        let end = text.find(close);
-        end.is_some_and(|end| !text[..end].contains(open))
-    })
-}
-
-/// Where the first call begins that stands in no thought. `None` where the thoughts before it do not end.
-fn begin_outside_thoughts(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Option<usize> {
-    let marks = || super::thinking::MARKS.iter();
-    // Thoughts that were opened in the prompt.
-    let ended = marks().filter_map(|(open, close)| {
-        let end = text.find(close)?;
-        let is_first = text.find(open).is_none_or(|open| end < open);
-        is_first.then_some(end + close.len())
-    });
-    let mut at = ended.max().unwrap_or(0);
-    // Where each kind of thought begins next: a mark is searched for once for each time that it stands there.
-    let mut opens: Vec<(usize, &str, &str)> = marks()
-        .filter_map(|(open, close)| Some((at + text[at..].find(open)?, *open, *close)))
-        .collect();
-    loop {
-        let opened = opens.iter().copied().min_by_key(|(begin, ..)| *begin);
-        let end = opened.map_or(text.len(), |(begin, ..)| begin);
-        if let Some(begin) = begin(&text[at..end], is_tool) {
-            return Some(at + begin);
-        }
-        let (begin, open, close) = opened?;
-        let inner = begin + open.len();
-        at = inner + text[inner..].find(close)? + close.len();
-        opens.retain_mut(|(begin, open, _)| {
-            if *begin >= at {
-                return true;
-            }
-            let next = text[at..].find(*open);
-            *begin = at + next.unwrap_or_default();
-            next.is_some()
-        });
-    }
 }
 
 /// Where the first call, or the mark before it, begins.
