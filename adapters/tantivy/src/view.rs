@@ -138,42 +138,60 @@ impl View {
         let boosts = config.boosts.in_order();
         let fields = self.fields.texts.into_iter().enumerate();
         let fields: Vec<(usize, Field)> = fields.filter(|(at, _)| boosts[*at] > 0.0).collect();
-        let mut add = |word: &str, share: f64| -> Result<bool, TantivyError> {
-            let mut is_held = false;
-            for (at, field) in &fields {
-                let term = Term::from_field_text(*field, word);
-                let mut holders = 0;
-                for segment in self.searcher.segment_readers() {
-                    holders += bm25::holders(segment, &term)?;
-                }
-                if holders > 0 {
-                    let rarity = bm25::inverse_frequency(self.skills(), holders);
-                    let weight = boosts[*at] * rarity * (config.k1 + 1.0);
-                    weighted_terms.push((*at, term, share * weight));
-                    is_held = true;
-                }
-            }
-            Ok(is_held)
-        };
         let searched: Vec<Field> = fields.iter().map(|(_, field)| *field).collect();
-        let glued = self.compounds()?;
+        // The rarity of a word in each searched field that has it.
+        let rarities = |word: &str| -> Result<Vec<Option<f64>>, TantivyError> {
+            let of = |field: &Field| self.rarity(*field, word);
+            searched.iter().map(of).collect()
+        };
+        let mut glued = None;
         let mut left = MOST_WITH_KIN;
         for word in distinct(words(text, config.stemmer), config.max_query_words) {
-            let is_held = add(&word, 1.0)?;
+            let of_word = rarities(&word)?;
+            let mut add = |word: &str, rarities: &[Option<f64>], share: f64| {
+                for ((at, field), rarity) in fields.iter().zip(rarities) {
+                    if let Some(rarity) = rarity {
+                        let weight = share * boosts[*at] * rarity * (config.k1 + 1.0);
+                        weighted_terms.push((*at, Term::from_field_text(*field, word), weight));
+                    }
+                }
+            };
+            add(&word, &of_word, 1.0);
             if left == 0 || !has_kin(&word) {
                 continue;
             }
             left -= 1;
-            for one in compounds(glued.iter().copied(), &word) {
-                add(&one, KIN)?;
+            let glued: &Vec<_> = match &mut glued {
+                Some(glued) => glued,
+                none => none.insert(self.compounds()?),
+            };
+            let is_held = |word: &str| Ok(rarities(word)?.iter().any(Option::is_some));
+            let mut kin = compounds(glued, &word, is_held)?;
+            if of_word.iter().all(Option::is_none) {
+                kin.extend(split(&self.searcher, &searched, &word)?);
             }
-            if !is_held {
-                for one in split(&self.searcher, &searched, &word)? {
-                    add(&one, KIN)?;
-                }
+            let rarest = of_word.iter().copied().flatten().reduce(f64::max);
+            for one in kin {
+                // Each rarer than the word itself, all of its compounds would count for more than the word.
+                let capped = rarities(&one)?.into_iter().zip(&of_word);
+                let capped = capped.map(|(one, word)| {
+                    let most = word.or(rarest).unwrap_or(f64::MAX);
+                    Some(one?.min(most))
+                });
+                add(&one, &capped.collect::<Vec<_>>(), KIN);
             }
         }
         Ok(weighted_terms)
+    }
+
+    /// How rare a word is in a field; `None` where no skill has it there.
+    fn rarity(&self, field: Field, word: &str) -> Result<Option<f64>, TantivyError> {
+        let term = Term::from_field_text(field, word);
+        let mut holders = 0;
+        for segment in self.searcher.segment_readers() {
+            holders += bm25::holders(segment, &term)?;
+        }
+        Ok((holders > 0).then(|| bm25::inverse_frequency(self.skills(), holders)))
     }
 
     fn score(
