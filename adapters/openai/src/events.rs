@@ -1,6 +1,10 @@
 //! Server-sent events (the WHATWG HTML standard, 9.2.6), as much of them as model servers send.
 
+use serde::de::IgnoredAny;
+
 use crate::error::OpenAiError;
+
+pub(crate) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Splits bytes into events. What is kept is bounded by the limit on the answer's length.
 #[derive(Debug, Default)]
@@ -32,11 +36,7 @@ impl Events {
                 if self.data.is_empty() {
                     continue;
                 }
-                let data = String::from_utf8(std::mem::take(&mut self.data));
-                return match data {
-                    Ok(data) => Ok(Some(data)),
-                    Err(_) => Err(OpenAiError::shape("an event is not UTF-8")),
-                };
+                return self.take(Vec::new()).map(Some);
             }
             let (field, value) = match line.iter().position(|byte| *byte == b':') {
                 Some(colon) => (&line[..colon], &line[colon + 1..]),
@@ -44,8 +44,12 @@ impl Events {
             };
             let value = value.strip_prefix(b" ").unwrap_or(value);
             // A stream may begin with a byte order mark.
-            let field = field.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(field);
+            let field = field.strip_prefix(BOM).unwrap_or(field);
             match field {
+                // Some servers leave out the empty line. No JSON goes on behind its end.
+                b"data" if is_next(value) && is_whole(&self.data) => {
+                    return self.take(value.to_vec()).map(Some);
+                }
                 b"data" => {
                     if !self.data.is_empty() {
                         self.data.push(b'\n');
@@ -60,6 +64,12 @@ impl Events {
             }
         }
         Ok(None)
+    }
+
+    /// The event so far; `next` begins another one.
+    fn take(&mut self, next: Vec<u8>) -> Result<String, OpenAiError> {
+        String::from_utf8(std::mem::replace(&mut self.data, next))
+            .map_err(|_| OpenAiError::shape("an event is not UTF-8"))
     }
 
     /// The next line, which ends with a line feed, a carriage return or both.
@@ -81,6 +91,16 @@ impl Events {
             }
         }
     }
+}
+
+/// Whether a line of data begins an event of its own.
+fn is_next(data: &[u8]) -> bool {
+    data.starts_with(b"{") || data.trim_ascii() == b"[DONE]"
+}
+
+fn is_whole(data: &[u8]) -> bool {
+    let is_object = data.starts_with(b"{") && data.trim_ascii_end().ends_with(b"}");
+    is_object && serde_json::from_slice::<IgnoredAny>(data).is_ok()
 }
 
 #[cfg(test)]
@@ -111,6 +131,10 @@ mod tests {
         check(
             ": comment\n\nevent: x\nid: 3\ndata: a\ndata: b\n\n",
             &["a\nb"],
+        );
+        check(
+            "data: {\"a\":1}\ndata: {\"b\":\ndata: 2}\ndata: [DONE]\n\n",
+            &["{\"a\":1}", "{\"b\":\n2}", "[DONE]"],
         );
         check("error: {\"code\":500}\n\n", &[r#"{"error":{"code":500}}"#]);
     }

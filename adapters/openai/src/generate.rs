@@ -92,6 +92,9 @@ impl Server {
                 Ok(()) => {
                     let usage = self.usage(&prepared, &answer);
                     reservation.settle(usage);
+                    if answer.usage.is_some_and(|said| said.input == usage.input) {
+                        self.learn_density(request, usage.input);
+                    }
                     return self.finished(request, prepared, answer, usage);
                 }
                 // Nothing that reached a sink is repeated.
@@ -102,7 +105,14 @@ impl Server {
                     reservation.after(&error, answer.pieces > 0);
                     if let Some(told) = error.too_long() {
                         let answer = prepared.most.output;
-                        let prompt = request.estimated_prompt().tokens as u64;
+                        if let Some(prompt) = told.prompt {
+                            // Some servers name the prompt with the answer that was asked for.
+                            self.learn_density(
+                                request,
+                                prompt.saturating_sub(prepared.most.output),
+                            );
+                        }
+                        let prompt = self.count(request).tokens as u64;
                         self.learn_context(told, prompt + answer, answer);
                     }
                     attempts.again(error).await?;

@@ -270,6 +270,7 @@ pub(crate) fn parsed<T: serde::de::DeserializeOwned>(answer: &[u8]) -> Result<T,
     serde_json::from_slice(answer).map_err(|error| {
         let why = match error.classify() {
             serde_json::error::Category::Data => "it lacks what the endpoint documents",
+            _ if is_page(answer) => "it is a web page, so something else answers at this address",
             _ => "it is not JSON",
         };
         OpenAiError::shape(format!(
@@ -278,6 +279,12 @@ pub(crate) fn parsed<T: serde::de::DeserializeOwned>(answer: &[u8]) -> Result<T,
             error.column()
         ))
     })
+}
+
+fn is_page(answer: &[u8]) -> bool {
+    let begin: Vec<u8> = answer.trim_ascii_start().iter().take(14).copied().collect();
+    let begin = begin.to_ascii_lowercase();
+    begin.starts_with(b"<!doctype html") || begin.starts_with(b"<html")
 }
 
 /// Code and text of a refusal: `{"error": {"code", "message"}}`, or what servers send in its place.

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use journeyman::{
     Result,
-    contract::{GenerateRequest, Generation, LanguageModel, ModelCapabilities},
+    contract::{GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenCount},
 };
 
 use crate::{config::Route, connection::OpenAi, generate::GENERATE, http::Place};
@@ -18,6 +18,10 @@ impl LanguageModel for OpenAi {
 
     fn context(&self) -> usize {
         self.server.context()
+    }
+
+    async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
+        Ok(self.server.count(request))
     }
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {

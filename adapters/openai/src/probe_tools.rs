@@ -1,8 +1,9 @@
 //! Finds out whether a server's model calls tools.
 
 use journeyman::{
-    contract::{GenerateRequest, ToolChoice},
+    contract::{FinishReason, GenerateRequest, ToolChoice},
     domain::{Message, Prompt, Speaker, ToolDefinition},
+    text::published_calls,
 };
 use serde_json::json;
 
@@ -10,6 +11,8 @@ use crate::{config::Route, error::OpenAiError, retry::Deadline, server::Server};
 
 /// Tokens in which a model can write the call that the probe demands.
 const ROOM: usize = 64;
+/// The tool that it has to call.
+const REPORT: &str = "report";
 
 impl Server {
     /// Has the model call a tool that it must call, and sends a request in which it may.
@@ -29,7 +32,7 @@ impl Server {
         request.time_limit = deadline.limit;
         request.tool_choice = ToolChoice::Required;
         request.tools = vec![ToolDefinition {
-            name: "report".to_owned(),
+            name: REPORT.to_owned(),
             description: "Reports whether you are ready.".to_owned(),
             input_schema: json!({
                 "type": "object",
@@ -58,9 +61,16 @@ impl Server {
         deadline: Deadline,
     ) -> Result<(), OpenAiError> {
         let generation = self.generate(request, deadline, &mut 0).await?;
-        match generation.calls.len() {
-            0 => Err(OpenAiError::shape("the call was cut before it was whole")),
-            _ => Ok(()),
+        if !generation.calls.is_empty() {
+            return Ok(());
         }
+        let in_text = published_calls(&generation.text, &|tool| tool == REPORT).is_some();
+        Err(OpenAiError::shape(match generation.finish {
+            _ if in_text => {
+                "the server gave the call as text, so the model is asked for JSON instead"
+            }
+            FinishReason::Length => "the call was cut before it was whole",
+            _ => "the model did not make the call that it had to make",
+        }))
     }
 }

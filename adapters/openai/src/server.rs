@@ -8,7 +8,11 @@ use std::{
     time::Duration,
 };
 
-use journeyman::{ErrorKind, Result, contract::ModelCapabilities, domain::TokenId};
+use journeyman::{
+    ErrorKind, Result,
+    contract::{GenerateRequest, ModelCapabilities, TokenCount},
+    domain::TokenId,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -25,6 +29,13 @@ use crate::{
 /// A context that a refusal does not name is never taken for shorter than this, in tokens: memory that a server's requests share may
 /// be full for a moment.
 const LEAST_CONTEXT: usize = 1_024;
+
+const PER_MILLE: u64 = 1_000;
+/// The tokens of a prompt beside which a template's own words count for little.
+const TELLING: u64 = 1_000;
+/// The greatest factor by which a server may count more tokens than are estimated, in thousandths: an estimated token is three
+/// bytes, and no token is less than one. What is named beyond it is no count of this prompt.
+const DENSEST: u64 = 3 * PER_MILLE;
 
 /// An adapter (LoRA) of the model that a server has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +88,8 @@ pub(crate) struct Server {
     calls: AtomicU64,
     /// The shortest context, in tokens, that a refusal of the server named; `usize::MAX` before the first one.
     learned: AtomicUsize,
+    /// The server's tokens for 1,000 estimated ones, the most that it named so far.
+    denser: AtomicU64,
 }
 
 impl Server {
@@ -95,6 +108,7 @@ impl Server {
             echo_takes_zero: false,
             calls: AtomicU64::new(0),
             learned: AtomicUsize::new(usize::MAX),
+            denser: AtomicU64::new(PER_MILLE),
             config,
         })
     }
@@ -168,6 +182,27 @@ impl Server {
     pub(crate) fn context(&self) -> usize {
         let learned = self.learned.load(Ordering::Relaxed);
         self.capabilities.context.min(learned)
+    }
+
+    /// The tokens of a request's prompt: estimated, and more by as much as the server counted more before.
+    pub(crate) fn count(&self, request: &GenerateRequest) -> TokenCount {
+        let mut count = request.estimated_prompt();
+        let denser = self.denser.load(Ordering::Relaxed);
+        let tokens = (count.tokens as u64).saturating_mul(denser) / PER_MILLE;
+        count.tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
+        count
+    }
+
+    /// Learns how many tokens the server counts for a prompt, so that the next one is shortened before it is refused. A short
+    /// prompt tells nothing of longer ones: a template puts as much before either.
+    pub(crate) fn learn_density(&self, request: &GenerateRequest, counted: u64) {
+        let estimate = request.estimated_prompt().tokens as u64;
+        if estimate < TELLING.min(self.context() as u64 / 2) {
+            return;
+        }
+        let denser = counted.saturating_mul(PER_MILLE).div_ceil(estimate.max(1));
+        self.denser
+            .fetch_max(denser.min(DENSEST), Ordering::Relaxed);
     }
 
     /// Learns from the refusal of a request how long the context is. `asked` is an estimate of the request's tokens, of which its

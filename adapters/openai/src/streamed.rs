@@ -1,11 +1,12 @@
 //! Reads the body of an answer: a stream of events, or one JSON object.
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::{
     answer::{Answer, Chunk, refused},
     error::OpenAiError,
-    events::Events,
+    events::{BOM, Events},
     http::{Body, parsed},
 };
 
@@ -17,31 +18,63 @@ pub(crate) enum Read {
     Cut,
 }
 
+impl Read {
+    fn whole(self) -> Option<Self> {
+        matches!(self, Self::Whole).then_some(self)
+    }
+}
+
 pub(crate) async fn read_events(mut body: Body, answer: &mut Answer) -> Result<Read, OpenAiError> {
     let mut events = Events::default();
-    while let Some(piece) = body.piece().await? {
-        events.push(&piece);
+    loop {
+        match body.piece().await {
+            Ok(Some(piece)) => events.push(&piece),
+            Ok(None) => return ended(events, answer),
+            // The end may have come before the connection broke.
+            Err(error) => return ended(events, answer)?.whole().ok_or(error),
+        }
         if absorbed(&mut events, answer)? {
+            return Ok(Read::Whole);
+        }
+    }
+}
+
+/// Takes in the events that are complete; true at the end of the answer.
+fn absorbed(events: &mut Events, answer: &mut Answer) -> Result<bool, OpenAiError> {
+    while let Some(event) = events.next()? {
+        if absorb(&event, answer)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Takes in what stands behind the last complete event: one without its empty line, or one that was cut.
+fn ended(mut events: Events, answer: &mut Answer) -> Result<Read, OpenAiError> {
+    events.push(b"\n\n");
+    while let Ok(Some(event)) = events.next() {
+        let is_cut = !is_end(&event) && serde_json::from_str::<IgnoredAny>(&event).is_err();
+        if !is_cut && absorb(&event, answer)? {
             return Ok(Read::Whole);
         }
     }
     Ok(Read::Cut)
 }
 
-/// Takes in the events that are complete; true at the end of the answer.
-fn absorbed(events: &mut Events, answer: &mut Answer) -> Result<bool, OpenAiError> {
-    while let Some(event) = events.next()? {
-        if event.trim() == "[DONE]" {
-            return Ok(true);
-        }
-        let chunk: Chunk = parsed(event.as_bytes())?;
-        if !chunk.is_answer() {
-            failed(event.as_bytes())?;
-        } else if answer.absorb(chunk)? {
-            return Ok(true);
-        }
+fn is_end(event: &str) -> bool {
+    event.trim() == "[DONE]"
+}
+
+/// Takes in an event; true at the end of the answer.
+fn absorb(event: &str, answer: &mut Answer) -> Result<bool, OpenAiError> {
+    if is_end(event) {
+        return Ok(true);
     }
-    Ok(false)
+    let chunk: Chunk = parsed(event.as_bytes())?;
+    if chunk.is_answer() {
+        return answer.absorb(chunk);
+    }
+    failed(event.as_bytes()).map(|()| false)
 }
 
 /// An event that is no part of an answer: an error where it says so, and else nothing.
@@ -55,18 +88,17 @@ fn failed(event: &[u8]) -> Result<(), OpenAiError> {
 }
 
 pub(crate) fn read_whole(body: &[u8], answer: &mut Answer) -> Result<Read, OpenAiError> {
-    let is_stream = [&b"data:"[..], b"event:", b":"];
-    let is_stream = is_stream
-        .iter()
-        .any(|begin| body.trim_ascii_start().starts_with(begin));
-    if is_stream {
+    let fields = [&b"data:"[..], b"event:", b"id:", b"retry:", b":"];
+    let begin = body.strip_prefix(BOM).unwrap_or(body).trim_ascii_start();
+    if fields.iter().any(|field| begin.starts_with(field)) {
         let mut events = Events::default();
-        events.push(body);
-        events.push(b"\n\n");
-        let is_whole = absorbed(&mut events, answer)?;
-        return Ok(if is_whole { Read::Whole } else { Read::Cut });
+        events.push(begin);
+        return match absorbed(&mut events, answer)? {
+            true => Ok(Read::Whole),
+            false => ended(events, answer),
+        };
     }
-    let chunk: Chunk = parsed(body)?;
+    let chunk: Chunk = parsed(begin)?;
     if !chunk.is_answer() {
         return Err(OpenAiError::shape("it has no choices"));
     }

@@ -400,6 +400,7 @@ fn a_stream_is_read_whatever_it_is_called_and_however_its_lines_end() {
         let lines = events.map(|event| format!("data: {event}{end}{end}"));
         format!(": begun{end}{end}{}data: [DONE]{end}{end}", lines.concat())
     };
+    let unended = body("\n").replace("\n\n", "\n");
     let typed = |kind: &str, body: &str| {
         let kind = match kind {
             "" => String::new(),
@@ -426,6 +427,26 @@ fn a_stream_is_read_whatever_it_is_called_and_however_its_lines_end() {
             assert_eq!(found, ("yes", FinishReason::EndOfText), "{kind:?} {end:?}");
         }
     }
+    let begun = |begin: &str| format!("{begin}{}", body("\n"));
+    for stream in [
+        unended.clone(),
+        unended.trim_end().to_owned(),
+        begun("id: 1\n"),
+        begun("retry: 10\n\n"),
+        begun("\u{feff}"),
+    ] {
+        for kind in ["text/event-stream", "application/json"] {
+            let made = typed(kind, &stream).unwrap();
+            assert_eq!(made.text, "yes", "{kind} {stream:?}");
+        }
+    }
+    // What a stream had said before it was cut stays, where it had ended.
+    let finished = body("\n").replace("data: [DONE]", "data: {\"id\": \"a");
+    let cut = finished.trim_end();
+    assert_eq!(typed("application/json", cut).unwrap().text, "yes");
+    let whole = "{\"choices\":[{\"message\":{\"content\":\"yes\"},\"finish_reason\":\"stop\"}]}";
+    let marked = typed("application/json", &format!("\u{feff}{whole}")).unwrap();
+    assert_eq!(marked.text, "yes");
     for other in [
         "<html>sign in</html>",
         "{\"ok\": true}",
@@ -506,5 +527,46 @@ fn a_refusal_without_a_number_makes_the_next_request_shorter() {
         model.context() >= 1_024 && model.context() < asked,
         "{}",
         model.context()
+    );
+}
+
+#[test]
+fn prompts_are_counted_as_the_server_has_counted_them() {
+    let words = |count: usize| GenerateRequest::greedy(prompt(&"word ".repeat(count)), 64);
+    let (long, short) = (words(240), words(20));
+    let of = |asked: &GenerateRequest, plays: Vec<Play>| {
+        let (_server, model) = playing(Like::OpenAi, plays);
+        let count = || block_on(model.count_prompt(&long)).unwrap();
+        let before = count();
+        assert_eq!(
+            (before.tokens, before.estimated),
+            (long.estimated_prompt().tokens, true)
+        );
+        let _ = block_on(model.generate(asked));
+        count().tokens
+    };
+    let used = |asked: &GenerateRequest, tokens: usize| {
+        let body = json!({
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": tokens, "completion_tokens": 1, "total_tokens": tokens + 1},
+        });
+        of(asked, answer(200, "", &body.to_string()))
+    };
+    let estimate = long.estimated_prompt().tokens;
+    let (more, fewer) = (estimate + estimate / 5, estimate / 2);
+    assert!(used(&long, more).abs_diff(more) <= 1);
+    // A server that counts fewer may count more for another text.
+    assert_eq!(used(&long, fewer), estimate);
+    // The context has 512 tokens: this is no count of one prompt.
+    assert_eq!(used(&long, 100 * estimate), estimate);
+    // Of a short prompt most is what the template adds.
+    assert_eq!(used(&short, 400), estimate);
+    let refused = json!({"error": {"message": format!(
+        "request ({} tokens) exceeds the available context size (200 tokens), try increasing it", 2 * estimate
+    )}});
+    let told = of(&long, answer(400, "", &refused.to_string()));
+    assert!(
+        told.abs_diff(2 * estimate - 64) <= 1,
+        "{told} of {estimate}"
     );
 }

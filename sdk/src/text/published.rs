@@ -241,10 +241,15 @@ fn words_before(text: &str) -> &str {
             .map_or(header, |(before, _)| before);
         words = before.trim_end();
     }
-    while let Some(shorter) = ANNOUNCE.iter().find_map(|mark| words.strip_suffix(mark)) {
-        words = shorter.trim_end();
+    loop {
+        // A fence that closes what the words themselves have opened is theirs.
+        let is_closed = words.matches("```").count() % 2 == 0;
+        let mut marks = ANNOUNCE.iter().filter(|mark| **mark != "```" || !is_closed);
+        match marks.find_map(|mark| words.strip_suffix(mark)) {
+            Some(shorter) => words = shorter.trim_end(),
+            None => return words,
+        }
     }
-    words
 }
 
 /// Where the first call, or the mark before it, begins.

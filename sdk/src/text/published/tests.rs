@@ -393,3 +393,15 @@ fn what_is_spelled_is_read_again() {
         &[r#"look({"at":"mast"})"#, "rest({})"],
     );
 }
+
+#[test]
+fn a_fence_of_the_words_before_a_call_stays() {
+    let call = "<tool_call>{\"name\": \"look\", \"arguments\": {\"at\": \"a\"}}</tool_call>";
+    for (words, kept) in [
+        ("So:\n```\nls\n```", "So:\n```\nls\n```"),
+        ("So:\n```json", "So:"),
+        ("So:\n```\nls\n```\nAction:\n```", "So:\n```\nls\n```"),
+    ] {
+        check(&format!("{words}\n{call}"), kept, &[r#"look({"at":"a"})"#]);
+    }
+}
