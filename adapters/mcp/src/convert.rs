@@ -33,9 +33,9 @@ fn stands_in(value: &Value, text: &str, left: &mut usize) -> bool {
     *left = fewer;
     match value {
         Value::Null => true,
-        // Texts say so in words of their own.
-        Value::Bool(_) => !text.is_empty(),
-        Value::Number(number) => text.contains(&number.to_string()),
+        // Python writes `True`.
+        Value::Bool(yes) => has_word(&text.to_lowercase(), &yes.to_string()),
+        Value::Number(number) => has_number(text, &number.to_string()),
         Value::String(inner) => {
             let escaped = Value::from(inner.as_str()).to_string();
             text.contains(inner.as_str()) || text.contains(escaped.trim_matches('"'))
@@ -43,6 +43,36 @@ fn stands_in(value: &Value, text: &str, left: &mut usize) -> bool {
         Value::Array(items) => items.iter().all(|item| stands_in(item, text, left)),
         Value::Object(fields) => fields.values().all(|item| stands_in(item, text, left)),
     }
+}
+
+/// Whether a word stands in a text, and not within another one.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(word).any(|(at, _)| {
+        let after = text[at + word.len()..].chars().next();
+        !is_part(text[..at].chars().next_back()) && !is_part(after)
+    })
+}
+
+/// Whether a number stands in a text, and not within another one: `7.5`, `17`, `7,000` and `-7` have no 7; `[7,8]`, `7ms`, `5-7` and
+/// a sentence that ends with it have one.
+fn has_number(text: &str, number: &str) -> bool {
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    text.match_indices(number).any(|(at, _)| {
+        let mut before = text[..at].chars().rev();
+        let begins = match before.next() {
+            Some('.') => !is_digit(before.next()),
+            Some('-') => before.next().is_some_and(char::is_alphanumeric),
+            first => !is_digit(first),
+        };
+        let mut after = text[at + number.len()..].chars();
+        let ends = match after.next() {
+            Some('.') => !is_digit(after.next()),
+            Some(',') => after.take_while(char::is_ascii_digit).count() != 3,
+            first => !is_digit(first),
+        };
+        begins && ends
+    })
 }
 
 fn block(block: &ContentBlock) -> String {
@@ -91,8 +121,28 @@ mod tests {
         both.content = vec![ContentBlock::text("one at place 1")];
         assert_eq!(text(&both, 100), "one at place 1");
         both.content = vec![ContentBlock::text("{\"said\": \"a \\\"b\\\"\"}")];
-        both.structured_content = Some(serde_json::json!({"said": "a \"b\"", "is": true}));
+        both.structured_content = Some(serde_json::json!({"said": "a \"b\""}));
         assert_eq!(text(&both, 100), "{\"said\": \"a \\\"b\\\"\"}");
+        for (said, structured, is_said) in [
+            ("n is 7.", serde_json::json!({"n": 7}), true),
+            ("n is 17", serde_json::json!({"n": 7}), false),
+            ("n is 7.5", serde_json::json!({"n": 7}), false),
+            ("n is 7.5", serde_json::json!({"n": 7.5}), true),
+            ("n is -7", serde_json::json!({"n": 7}), false),
+            ("n is 7,000", serde_json::json!({"n": 7}), false),
+            ("ids: [7,8,9]", serde_json::json!({"ids": [7, 8, 9]}), true),
+            (
+                "took 7ms, pages 5-7",
+                serde_json::json!({"ms": 7, "from": 5}),
+                true,
+            ),
+            ("Open: True", serde_json::json!({"open": true}), true),
+            ("It is done.", serde_json::json!({"done": false}), false),
+        ] {
+            both.content = vec![ContentBlock::text(said)];
+            both.structured_content = Some(structured.clone());
+            assert_eq!(text(&both, 100) == said, is_said, "{said} {structured}");
+        }
         both.structured_content = Some(serde_json::json!({"n": 1}));
         both.content.clear();
         assert_eq!(text(&both, 100), r#"{"n":1}"#);

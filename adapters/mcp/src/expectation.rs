@@ -118,6 +118,12 @@ impl ExpectationJudge {
     pub fn new(expected: impl IntoIterator<Item = (TaskId, Expected)>) -> Self {
         Self(expected.into_iter().collect())
     }
+
+    /// The calls that tasks expect.
+    pub fn calls(&self) -> impl Iterator<Item = (&TaskId, &ExpectedCall)> {
+        let tasks = self.0.iter();
+        tasks.flat_map(|(task, expected)| expected.calls.iter().map(move |call| (task, call)))
+    }
 }
 
 #[async_trait]

@@ -59,7 +59,7 @@ pub(crate) struct Asked {
     /// The request's id; none for what awaits no answer.
     id: Option<RequestId>,
     /// Whether it is asked within a session.
-    is_within: bool,
+    pub(crate) is_within: bool,
 }
 
 impl Asked {

@@ -1,6 +1,6 @@
-//! The client of streamable HTTP: rustls with ring, no proxy, no redirects, no repeated calls.
+//! The client of streamable HTTP: rustls with ring, no proxy, no redirects, no call that may be done twice.
 
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
 
 use http::{HeaderName, HeaderValue};
 use journeyman::{Error, ErrorKind, Result};
@@ -81,6 +81,28 @@ pub(crate) struct QuietClient {
     redirected: Redirected,
 }
 
+/// How long to wait before each further try of a call that a busy server did not take, where the server does not say. The time
+/// limit of the request counts all of them.
+const WAITS: [Duration; 3] = [
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+];
+/// The longest that a server may ask to wait: for more the host decides what to do.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// How long a server that has not taken a message asks to wait. Only HTTP 429 says that nothing was done: what stands before a
+/// server answers 503 also where the server has begun. `usual` is for those that do not say in seconds.
+fn wait(error: &Failed, usual: Duration) -> Option<Duration> {
+    let Failed::HttpStatus(error) = error else {
+        return None;
+    };
+    let told = error.retry_after.as_deref();
+    let told = told.and_then(|told| told.trim().parse().ok().map(Duration::from_secs));
+    let wait = told.unwrap_or(usual);
+    (error.status == 429 && wait <= LONGEST).then_some(wait)
+}
+
 type Failed = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
@@ -140,10 +162,21 @@ impl StreamableHttpClient for QuietClient {
     ) -> Result<StreamableHttpPostResponse, Failed> {
         let asked = Asked::of(&message);
         let _ = self.redirected.take();
-        let client = &self.client;
-        let answer = client
-            .post_message_with_response_limits(uri, message, session, token, headers, limits)
-            .await;
+        let send = || {
+            let (uri, message, session) = (uri.clone(), message.clone(), session.clone());
+            let (token, headers) = (token.clone(), headers.clone());
+            let client = &self.client;
+            client.post_message_with_response_limits(uri, message, session, token, headers, limits)
+        };
+        let mut answer = send().await;
+        for usual in WAITS {
+            let failed = answer.as_ref().err().filter(|_| asked.is_within);
+            let Some(wait) = failed.and_then(|error| wait(error, usual)) else {
+                break;
+            };
+            tokio::time::sleep(wait).await;
+            answer = send().await;
+        }
         match answer {
             Ok(answer) => Ok(answered(answer, &asked, &self.heard)),
             Err(error) => {

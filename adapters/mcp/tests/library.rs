@@ -254,7 +254,14 @@ fn an_outcome_is_credited_once_to_the_skills_that_were_given() {
             let wrong = report(&attempt, json!({"success": success})).await;
             assert!(wrong.unwrap_err().contains("success"), "{success}");
         }
-        let counted = report(&attempt, json!({"success": "true", "score": "0.5"})).await;
+        // A skill that was not given: the one that was meant would count as not followed.
+        let other = json!({"success": true, "followed": ["skill://open-jar/SKILL.md"]});
+        let wrong = report(&attempt, other).await.unwrap_err();
+        for part in ["still open", "skill://open-jars/SKILL.md"] {
+            assert!(wrong.contains(part), "{wrong}");
+        }
+        let followed = json!({"success": "true", "score": "0.5", "followed": ["open-jars"]});
+        let counted = report(&attempt, followed).await;
         let counted = counted.unwrap();
         assert_eq!(counted["counted"], true);
         assert_eq!(counted["skills"][0], "skill://open-jars/SKILL.md");

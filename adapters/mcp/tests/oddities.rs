@@ -455,6 +455,38 @@ fn a_server_that_forgets_every_session_is_asked_twice() {
 }
 
 #[test]
+fn a_call_that_a_busy_server_did_not_take_is_made_again_and_no_other() {
+    let made = |oddity: &str| {
+        let server = OddHttp::start(oddity);
+        block_on(async {
+            let (_, world) = world(&server.config()).await;
+            let mut episode = begin(&world).await;
+            let name = episode.observation().tools[0].name.clone();
+            let result = episode.step(&Action::call(name, json!({}))).await;
+            episode.close().await.unwrap();
+            result
+        })
+    };
+    for oddity in ["busy:429:1:0", "busy:429:3:0", "busy:429:1:soon"] {
+        let result = made(oddity).unwrap();
+        assert!(
+            result.observation.text.contains("call 1 of the session"),
+            "{oddity}: {}",
+            result.observation.text
+        );
+    }
+    for oddity in [
+        "busy:429:4:0",
+        "busy:429:1:3600",
+        "busy:503:1:0",
+        "busy:500:1:0",
+    ] {
+        let error = made(oddity).unwrap_err();
+        assert_eq!(error.retry(), Retry::Temporary, "{oddity}: {error}");
+    }
+}
+
+#[test]
 fn a_redirect_is_told_in_plain_words() {
     for (oddity, to) in [
         ("to:307:/mcp/", "with a `/` at its end"),

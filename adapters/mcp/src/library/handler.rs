@@ -6,7 +6,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use journeyman::{
     Error, ErrorKind,
     contract::{FinishReason, SkillFiles, ToolChoice},
-    domain::{self, Outcome, SkillRef, SkillUse, Task, ToolDefinition},
+    domain::{self, Outcome, SkillUse, Task, ToolDefinition},
     library::SkillLibrary,
     run::{GroupStatus, Journeyman},
     text::{ToolCalls, WrittenCall},
@@ -27,6 +27,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     catalog::{self, Found},
+    followed::{names, refuse_others, uri},
     reports::{Kept, Report, Reports},
     tools,
 };
@@ -238,6 +239,13 @@ impl Handler {
         }
         // Read before the attempt is taken: where this fails, the attempt is still open, and the client reports it again.
         let library = self.journeyman.library().await.map_err(again)?;
+        if let Some(given) = self.reports.given(&reported.attempt) {
+            refuse_others(
+                reported.followed.as_deref().unwrap_or_default(),
+                &given,
+                &library,
+            )?;
+        }
         let (handle, kept) = match self.reports.take(&reported.attempt) {
             Report::Counts(handle, kept) => (handle, kept),
             Report::Waits(kept) => {
@@ -264,7 +272,7 @@ impl Handler {
         };
         if let Some(followed) = &reported.followed {
             for skill in &kept.skills {
-                let is_followed = uri(&library, skill).is_some_and(|uri| followed.contains(&uri));
+                let is_followed = followed.iter().any(|said| names(said, skill, &library));
                 let used = match is_followed {
                     true => SkillUse::Followed,
                     false => SkillUse::NotFollowed,
@@ -316,12 +324,6 @@ fn again(error: Error) -> Error {
 fn counted(library: &SkillLibrary, kept: &Kept) -> Value {
     let skills = kept.skills.iter().map(|skill| uri(library, skill));
     json!({ "counted": true, "skills": skills.collect::<Vec<_>>() })
-}
-
-/// The URI of a skill's SKILL.md; `None` where the library no longer has this version.
-fn uri(library: &SkillLibrary, skill: &SkillRef) -> Option<String> {
-    let skill = library.version(skill)?;
-    Some(catalog::uri(skill, SKILL_MD))
 }
 
 /// One page of a list that is sorted by name; the cursor is the last name of the page before.

@@ -1,6 +1,7 @@
 //! A skill library, served over MCP.
 
 mod catalog;
+mod followed;
 mod handler;
 mod http;
 mod reports;

@@ -85,6 +85,11 @@ impl Reports {
         id
     }
 
+    /// The skills that an open attempt was given; `None` where no such attempt is open.
+    pub(crate) fn given(&self, id: &str) -> Option<Vec<SkillRef>> {
+        self.lock().open.get(id).map(skills)
+    }
+
     /// Takes an attempt for its report. From here on it is reported: the caller finishes it, and calls
     /// [`close`](Self::close) when its outcome is written or refused for good.
     pub(crate) fn take(&self, id: &str) -> Report {

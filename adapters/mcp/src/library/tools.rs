@@ -34,7 +34,7 @@ pub(crate) fn report_tool() -> Tool {
             "followed": {
                 "type": "array",
                 "items": {"type": "string"},
-                "description": "The URIs of the skills that you followed, of those that search_skills gave; empty for none. Leave it out if you do not know.",
+                "description": "The URIs or names of the skills that you followed, of those that search_skills gave; empty for none. Leave it out if you do not know.",
             },
         },
         "required": ["attempt", "success"],

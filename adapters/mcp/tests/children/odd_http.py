@@ -70,6 +70,10 @@ class Odd(BaseHTTPRequestHandler):
             result = {"tools": [TOOL]}
         elif method == "tools/call":
             MADE["calls"] += 1
+            if ODD.startswith("busy:"):
+                status, times, after = ODD.split(":")[1:]
+                if MADE["calls"] <= int(times):
+                    return self.out(int(status), "busy", "text/plain", Retry_After=after)
             first = "forget-first" in ODD and MADE["calls"] == 1
             second = "forget-second" in ODD and MADE["calls"] == 2
             if first or second or "forget-always" in ODD:
