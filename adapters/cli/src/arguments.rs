@@ -5,7 +5,7 @@ use std::{num::NonZero, path::PathBuf, time::SystemTime};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::model::arguments::ModelCommand;
+use crate::{model::arguments::ModelCommand, stemming::Language};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -105,6 +105,9 @@ pub(crate) struct ServeMcp {
     /// the variable JOURNEYMAN_MCP_TOKEN
     #[arg(long, value_name = "PORT")]
     pub(crate) http: Option<u16>,
+    /// Find inflected words of this language by their stems, too
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub(crate) stems: Option<Language>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -291,6 +294,9 @@ pub(crate) struct Search {
     /// At most this many skills
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) limit: usize,
+    /// Find inflected words of this language by their stems, too
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub(crate) stems: Option<Language>,
     /// Search also skills that are not offered: drafts, those in quarantine, disabled and archived ones
     #[arg(long)]
     pub(crate) all: bool,

@@ -132,12 +132,27 @@ fn refusal(error: &serde_json::Error) -> Refusal {
 pub(crate) fn expected(said: &str) -> String {
     match said.split_once(", expected ") {
         Some((before, expected)) if before.starts_with("invalid ") => {
-            format!("the value does not fit: expected {expected}")
+            format!("the value does not fit: expected {}", in_words(expected))
         }
         Some((before, expected)) if before.starts_with("unknown variant ") => {
             format!("there is no such choice: expected {expected}")
         }
         _ => said.to_owned(),
+    }
+}
+
+/// What a deserializer expected, without the names of Rust's types.
+fn in_words(expected: &str) -> String {
+    let whole = |kind: &str| {
+        let number = kind.strip_prefix(['u', 'i']).unwrap_or_default();
+        kind == "usize" || number.parse::<u8>().is_ok()
+    };
+    match expected.strip_prefix("a nonzero ") {
+        Some(kind) if whole(kind) => "a whole number from 1".to_owned(),
+        _ if whole(expected) => "a whole number".to_owned(),
+        _ if expected == "f64" || expected == "f32" => "a number".to_owned(),
+        _ if expected == "a boolean" => "true or false".to_owned(),
+        _ => expected.to_owned(),
     }
 }
 
@@ -334,9 +349,9 @@ mod tests {
         refused(
             "attempts.group",
             Some(json!("eight")),
-            "the value does not fit: expected a nonzero u32",
+            "the value does not fit: expected a whole number from 1",
             "",
         );
-        refused("attempts.group", None, "expected a nonzero u32", "");
+        refused("attempts.group", None, "expected a whole number from 1", "");
     }
 }

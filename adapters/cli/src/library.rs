@@ -5,7 +5,7 @@ use std::{fs, path::Path, time::Duration};
 use journeyman::{
     Error, ErrorKind, Result, SkillId,
     contract::SkillStore,
-    domain::SkillName,
+    domain::{SkillName, State},
     library::{Entry, SkillLibrary},
 };
 use journeyman_disk::{DiskOptions, DiskStore};
@@ -68,6 +68,12 @@ pub(crate) fn refuse_unread(root: &Path) -> Result<()> {
         .hint(
             "make the library in another folder with --library, and import these folders into it",
         ))
+}
+
+/// The number of skills in a state.
+pub(crate) fn count(library: &SkillLibrary, state: State) -> usize {
+    let entries = library.entries();
+    entries.filter(|one| one.skill.state == state).count()
 }
 
 /// Opens a library and takes in people's changes of its folders. Warns of each folder that cannot be taken in.

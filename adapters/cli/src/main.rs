@@ -29,6 +29,7 @@ mod search;
 mod serve;
 mod show;
 mod stats;
+mod stemming;
 mod take_in;
 #[cfg(test)]
 mod tests;

@@ -10,18 +10,18 @@ use journeyman::{
     contract::Retriever,
     domain::{Candidate, Query},
 };
-use journeyman_tantivy::Bm25Retriever;
 use serde_json::json;
 
 use crate::{
     arguments::Search,
     library::open,
     output::{Answer, table, word},
+    stemming::retriever,
 };
 
 pub(crate) async fn search(root: &Path, search: &Search) -> Result<Answer> {
     let opened = open(root, false).await?;
-    let retriever = Bm25Retriever::new(Default::default())?;
+    let retriever = retriever(search.stems)?;
     opened.library.refresh(&retriever).await?;
     let offered = opened.library.entries();
     let offered: Vec<SkillId> = offered

@@ -13,6 +13,8 @@ use journeyman::{
     Error, ErrorKind, Result, Seed,
     builtin::SystemClock,
     contract::Backends,
+    domain::State,
+    library::SkillLibrary,
     recipe,
     run::{Journeyman, Options},
     select::Selector,
@@ -21,12 +23,12 @@ use journeyman_mcp::{
     LibraryServer,
     library::{HttpOptions, ServedLibrary},
 };
-use journeyman_tantivy::Bm25Retriever;
 
 use crate::{
     arguments::ServeMcp,
     library,
     output::{Answer, Exit, tell, warn},
+    stemming::retriever,
 };
 
 /// How long a command that was told to end may take to write what it holds, before a further signal ends it at once.
@@ -38,11 +40,10 @@ const TOKEN: &str = "JOURNEYMAN_MCP_TOKEN";
 /// Serves one client on standard streams until it goes, or clients over HTTP. Either ends when the command is told to end.
 pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
     let opened = library::open(root, false).await?;
-    let offered = opened.library.entries();
-    let offered = offered.filter(|one| one.skill.state.is_offered()).count();
+    let skills = served(&opened.library);
     let store = Arc::new(opened.store);
     let backends = Backends::own_loop()
-        .with_retriever(Arc::new(Bm25Retriever::new(Default::default())?))
+        .with_retriever(Arc::new(retriever(command.stems)?))
         .with_store(store.clone())
         .with_journal(store.clone())
         .with_clock(Arc::new(SystemClock::new()));
@@ -55,12 +56,12 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
     let end = told_to_end()?;
     let served = match command.http {
         None => {
-            tell(&format!("serving {offered} skills on standard streams"));
+            tell(&format!("serving {skills} on standard streams"));
             server.serve_stdio_until(end.map(drop)).await
         }
         Some(port) => {
             let served = serve_http(server, port).await?;
-            tell(&format!("serving {offered} skills at {}", served.url()));
+            tell(&format!("serving {skills} at {}", served.url()));
             let _ = end.await;
             served.close().await;
             Ok(())
@@ -78,6 +79,20 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
     }
     served?;
     settled.map(|_| Answer::default())
+}
+
+/// How many skills clients may be given.
+fn served(skills: &SkillLibrary) -> String {
+    let [active, on_trial] =
+        [State::Active, State::Trial].map(|state| library::count(skills, state));
+    let all = match active + on_trial {
+        1 => "1 skill".to_owned(),
+        all => format!("{all} skills"),
+    };
+    match on_trial {
+        0 => all,
+        _ => format!("{all}, of which on trial: {on_trial}"),
+    }
 }
 
 async fn serve_http(server: LibraryServer, port: u16) -> Result<ServedLibrary> {

@@ -20,6 +20,8 @@ struct Figures {
     tokens: Option<f64>,
     steps: Option<f64>,
     with_skill: usize,
+    /// Whether any attempt had a skill, judged or not.
+    has_skills: bool,
 }
 
 impl Figures {
@@ -47,6 +49,7 @@ impl Figures {
             }),
             steps: mean(|attempt| attempt.steps.into()),
             with_skill: judged.iter().filter(|one| !one.injected.is_empty()).count(),
+            has_skills: report.attempts().any(|one| !one.injected.is_empty()),
         }
     }
 
@@ -91,6 +94,16 @@ impl Comparison {
     pub(super) fn undone(&self) -> (usize, usize) {
         let latest = self.after.as_ref().or(self.before.as_ref());
         latest.map_or((0, 0), |one| (one.judged - one.done, one.judged))
+    }
+
+    /// Whether the measurements differ, though no skill can be the reason.
+    fn differs_by_itself(&self) -> bool {
+        let both = self.before.as_ref().zip(self.after.as_ref());
+        let without_skill = both.is_some_and(|(one, other)| !one.has_skills && !other.has_skills);
+        let differs = |spread: Option<Spread>| {
+            spread.is_some_and(|one| one.mean != 0.0 || one.sd.is_some_and(|sd| sd > 0.0))
+        };
+        without_skill && (differs(self.done) || differs(self.score))
     }
 
     pub(super) fn json(&self) -> Value {
@@ -148,7 +161,17 @@ impl Comparison {
             if let Some((low, high)) = spread.interval() {
                 text.push_str(&format!(", 95% interval {low:+.2} to {high:+.2}"));
             }
-            text.push_str(&format!(", paired over {} tasks.\n", spread.n));
+            text.push_str(&match spread.n {
+                1 => ", of one task: this says nothing about others.\n".to_owned(),
+                n => format!(", paired over {n} tasks.\n"),
+            });
+        }
+        if self.differs_by_itself() {
+            text.push_str(
+                "No skill was given in either measurement, so the difference is not what was learned. The model may answer otherwise \
+                 from time to time (`exact = true` in [model] makes the answers of a GGUF file repeat, and takes longer), and so may the \
+                 world.\n",
+            );
         }
         text
     }

@@ -26,6 +26,7 @@ use crate::{
     files::unreadable,
     jobs::Job,
     recipes::recipe_of,
+    stemming::Language,
     toml_file::{Source, Table},
 };
 
@@ -56,6 +57,8 @@ pub(super) struct Form {
     pub(super) held_out: Spanned<HeldOut>,
     /// Maximum steps of an attempt.
     pub(super) steps: Option<NonZeroU32>,
+    /// The language whose inflected words also find skills by their stems (none).
+    pub(super) stems: Option<Language>,
     /// Fields of the recipe by their paths in its JSON form.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]

@@ -27,7 +27,7 @@ pub(super) fn text(report: &RunReport) -> String {
     let ended = report.out_of_context().count();
     if ended > 0 {
         text.push_str(&format!(
-            "Attempts that ended for want of context, and are not judged: {ended}. Set `context` in [model] to more tokens, as far as the model allows.\n"
+            "Attempts that ended for want of context, and are not judged: {ended}. Give the model a longer context: `context` in [model] for a GGUF file; for a server, where it is started.\n"
         ));
     }
     text

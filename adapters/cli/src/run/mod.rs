@@ -7,6 +7,7 @@ mod learned;
 mod model_form;
 mod parts;
 mod progress;
+mod skills;
 mod tasks;
 mod trace;
 mod world;
@@ -19,7 +20,8 @@ use std::path::Path;
 
 use journeyman::{
     Error, Result, Seed,
-    domain::{EndReason, Task},
+    contract::LanguageModel,
+    domain::{EndReason, State, Task},
     library::SkillLibrary,
     report::RunReport,
     run::{Journeyman, Options},
@@ -33,12 +35,13 @@ use self::{
     form::{Form, RUN},
     parts::Parts,
     progress::{Reasons, follow},
+    skills::in_library,
     tasks::Tasks,
     trace::Trace,
 };
 use crate::{
     arguments::Run,
-    library::load,
+    library::{count, load},
     output::{Answer, Exit, tell},
     toml_file::Source,
     words::of_the_command,
@@ -62,6 +65,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
         &form.tasks,
         form.held_out.get_ref(),
         form.protocol(),
+        !command.only_measure,
     )?;
     let judge = ExpectationJudge::new(tasks.expected);
     let library = match library {
@@ -80,11 +84,10 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
              nothing of it, and name another one (docs/models.md)",
         );
     }
+    let agent = parts.backends.model.clone();
     let journeyman = Journeyman::open(parts.backends, recipe, options).await?;
     trace.begin()?;
-    for finding in journeyman.findings() {
-        tell(&format!("note: {}", of_the_command(&finding.to_string())));
-    }
+    tell_findings(&journeyman);
     let session = Session {
         journeyman: &journeyman,
         stream: &tasks.stream,
@@ -106,12 +109,19 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
         answer.text.push_str(&learned::text(report));
         answer.json["learning"] = learned::json(report);
     }
-    let remarks = remarks(&measured, &compared, &skills, &trace);
+    let mut remarks = remarks(&measured, &compared, &skills, &trace);
+    remarks.extend(agent.as_deref().and_then(shorter_context));
     for remark in &remarks {
         answer.text.push_str(&format!("{remark}\n"));
     }
     answer.json["remarks"] = remarks.into();
     Ok(answer)
+}
+
+fn tell_findings(journeyman: &Journeyman) {
+    for finding in journeyman.findings() {
+        tell(&format!("note: {}", of_the_command(&finding.to_string())));
+    }
 }
 
 /// How the name of the bundled model begins, in each of its editions.
@@ -180,6 +190,17 @@ impl Session<'_> {
     }
 }
 
+/// What a server said of its context by refusing longer prompts.
+fn shorter_context(model: &dyn LanguageModel) -> Option<String> {
+    let (context, taken) = (model.context(), model.capabilities().context);
+    (context < taken).then(|| {
+        format!(
+            "The server refused prompts of the agent as longer than its context, which was taken for {taken} tokens and counts as \
+             about {context} from then on: prompts leave out what does not fit. Start the server with a longer one.",
+        )
+    })
+}
+
 /// Why a run did or learned less than it could.
 fn remarks(
     measured: &Measured,
@@ -206,8 +227,9 @@ fn remarks(
     }
     if let Some((_, reasons)) = &measured.learning {
         remarks.extend(reasons.none_written());
+        remarks.extend(reasons.of_roles());
     }
-    if counts(skills).0 > 0 {
+    if skills.cache().next().is_some() {
         remarks.extend(measured.given.none_given());
     }
     let (undone, judged) = compared.undone();
@@ -234,7 +256,7 @@ fn refuse_short_context(report: &RunReport) -> Result<()> {
         )
         .with("prompt", prompt)
         .with("context", context)
-        .hint("set `context` in [model] to more tokens, as far as the model allows, take a model with a longer context, or shorten the descriptions of the tools")),
+        .hint("give it a longer context (`context` in [model] for a GGUF file; for a server, where it is started), take another model, or shorten the descriptions of the tools")),
         _ => Ok(()),
     }
 }
@@ -248,24 +270,6 @@ async fn tell_kept(learned: &RunReport, store: &DiskStore, library: &Path) {
     }
 }
 
-/// The skills of the library, and what to do about those that are not offered.
-fn in_library(skills: &SkillLibrary, library: &Path) -> String {
-    let (offered, all) = counts(skills);
-    let held_back = "Skills that are not offered wait in quarantine: they were learned in a world that is not trusted, imported, or put there \
-         by hand. Read them with `skill show`, then `skill release` them; `trusted = true` is for a world of your own.\n";
-    format!(
-        "The library has {all} skills, of which {offered} are offered: {}\n{}",
-        library.display(),
-        if offered < all { held_back } else { "" },
-    )
-}
-
-/// The skills that are offered, and all.
-fn counts(skills: &SkillLibrary) -> (usize, usize) {
-    let offered = skills.entries().filter(|one| one.skill.state.is_offered());
-    (offered.count(), skills.entries().count())
-}
-
 /// The figures, and what is in the library.
 fn told(compared: &Comparison, skills: &SkillLibrary, library: &Path, seed: u64) -> Answer {
     let text = format!(
@@ -273,12 +277,17 @@ fn told(compared: &Comparison, skills: &SkillLibrary, library: &Path, seed: u64)
         compared.text(),
         in_library(skills, library)
     );
-    let (offered, all) = counts(skills);
+    let (active, on_trial) = (count(skills, State::Active), count(skills, State::Trial));
     let mut json = compared.json();
     json["learning"] = json!(null);
     json["seed"] = seed.into();
     json["library"] = json!(library.display().to_string());
-    json["skills"] = json!({ "all": all, "offered": offered });
+    json["skills"] = json!({
+        "all": skills.entries().count(),
+        "offered": active + on_trial,
+        "active": active,
+        "on_trial": on_trial,
+    });
     Answer {
         json,
         text,

@@ -20,7 +20,6 @@ use journeyman_disk::DiskStore;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_mcp::ExpectationJudge;
 use journeyman_openai::{ApiKey, Config, OpenAi, Route};
-use journeyman_tantivy::Bm25Retriever;
 use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode, TOKENS},
     writer::ApprenticeRoles,
@@ -39,6 +38,7 @@ use crate::{
     library,
     model::load::{adapter_name, found_in, template},
     progress::Progress,
+    stemming::retriever,
     toml_file::Source,
 };
 
@@ -73,27 +73,20 @@ impl Parts {
         trace: &Arc<Trace>,
     ) -> Result<Self> {
         // The cheapest first: a wrong path or program is told before a model is loaded.
-        if !library::is_library(library) {
-            library::refuse_unread(library)?;
-        }
+        // A new library is made last, so that a wrong path of a model leaves none.
+        let there = match library::is_library(library) {
+            true => Some(DiskStore::open(library, &library::options(false))?),
+            false => library::refuse_unread(library).map(|()| None)?,
+        };
         let jobs = form.jobs(source)?;
-        let store = Arc::new(DiskStore::open(library, &library::options(true))?);
         let world = World::open(form.world(source, folder)?, judge).await?;
         let (model, others) = load_all(source, &form.model, &jobs, folder).await?;
-        let (dialect, roles): (Arc<dyn Dialect>, Arc<dyn Roles>) =
-            match form.model.get_ref().dialect {
-                DialectForm::Chat => {
-                    let mut dialect = ChatDialect::of(model.language.capabilities());
-                    if let Some(most) = form.model.get_ref().answer_tokens {
-                        dialect.max_tokens = most.get() as usize;
-                    }
-                    (Arc::new(dialect), Arc::new(GeneralRoles::shipped()?))
-                }
-                DialectForm::Apprentice => (
-                    Arc::new(ApprenticeDialect::new(Mode::Row)),
-                    Arc::new(ApprenticeRoles),
-                ),
-            };
+        let store = match there {
+            Some(store) => store,
+            None => DiskStore::open(library, &library::options(true))?,
+        };
+        let store = Arc::new(store);
+        let (dialect, roles) = spoken(form, &*model.language)?;
         let mut options = ModelExecutorOptions::default();
         if let Some(steps) = form.steps {
             options.max_steps = steps.get();
@@ -112,7 +105,7 @@ impl Parts {
         .with_model(model.language)
         .with_dialect(dialect)
         .with_roles(roles)
-        .with_retriever(Arc::new(Bm25Retriever::new(Default::default())?))
+        .with_retriever(Arc::new(retriever(form.stems)?))
         .with_store(store.clone())
         .with_journal(store.clone())
         .with_clock(Arc::new(SystemClock::new()));
@@ -134,6 +127,24 @@ impl Parts {
             store,
         })
     }
+}
+
+/// What agent and roles say to the model, and how they read its answers.
+fn spoken(form: &Form, model: &dyn LanguageModel) -> Result<(Arc<dyn Dialect>, Arc<dyn Roles>)> {
+    let model_form = form.model.get_ref();
+    Ok(match model_form.dialect {
+        DialectForm::Chat => {
+            let mut dialect = ChatDialect::of(model.capabilities());
+            if let Some(most) = model_form.answer_tokens {
+                dialect.max_tokens = most.get() as usize;
+            }
+            (Arc::new(dialect), Arc::new(GeneralRoles::shipped()?))
+        }
+        DialectForm::Apprentice => (
+            Arc::new(ApprenticeDialect::new(Mode::Row)),
+            Arc::new(ApprenticeRoles),
+        ),
+    })
 }
 
 impl Model {

@@ -72,6 +72,8 @@ pub(super) struct Reasons {
     /// How often skills were chosen, for whole groups of attempts or for one.
     chosen: usize,
     not_given: Counts,
+    /// Why answers of roles were of no use.
+    roles: Counts,
 }
 
 impl Reasons {
@@ -97,7 +99,18 @@ impl Reasons {
         (!self.not_given.is_empty()).then(|| format!("No skill was given to the agent: {listed}."))
     }
 
+    /// Why answers of roles were of no use, where some were not.
+    pub(super) fn of_roles(&self) -> Option<String> {
+        let listed = self.roles.listed();
+        (!self.roles.is_empty()).then(|| format!("Why roles gave no answer: {listed}."))
+    }
+
     fn note(&mut self, event: &EventKind) {
+        if let EventKind::FellBack { role, reason, .. } | EventKind::RoleFailed { role, reason } =
+            event
+        {
+            self.roles.note(format!("{role}: {reason}"));
+        }
         match event {
             EventKind::Admitted { .. } => self.written += 1,
             EventKind::NotDue { reason, .. } | EventKind::Refused { reason } => {

@@ -46,8 +46,8 @@ struct Line {
 }
 
 impl Tasks {
-    /// Reads both parts; paths are relative to `folder`. A task says what it expects exactly where the world, which is an MCP
-    /// server then, has no outcome.
+    /// Reads both parts; paths are relative to `folder`. `learns` says that there has to be a task to learn from. A task says
+    /// what it expects exactly where the world, which is an MCP server then, has no outcome.
     ///
     /// # Errors
     /// `NotFound` or `Unavailable` for a file that cannot be read; `Invalid` for a line that is no task, two tasks of one
@@ -57,7 +57,9 @@ impl Tasks {
         tasks: &Path,
         held_out: &HeldOut,
         protocol: Protocol,
+        learns: bool,
     ) -> Result<Self> {
+        let least = usize::from(learns);
         let path = folder.join(tasks);
         let mut reader = Reader {
             seen: BTreeSet::new(),
@@ -68,8 +70,11 @@ impl Tasks {
         let held_out = match held_out {
             HeldOut::File(file) => reader.read(&folder.join(file))?,
             HeldOut::Last(count) => {
-                let Some(at) = stream.len().checked_sub(*count).filter(|at| *at > 0) else {
-                    let message = "no task is left to learn from";
+                let Some(at) = stream.len().checked_sub(*count).filter(|at| *at >= least) else {
+                    let message = match learns {
+                        true => "no task is left to learn from",
+                        false => "there are fewer tasks than are to be held out",
+                    };
                     return Err(Error::invalid(RUN, message)
                         .with("path", path.display())
                         .with("tasks", stream.len())
@@ -78,7 +83,7 @@ impl Tasks {
                 stream.split_off(at)
             }
         };
-        if stream.is_empty() || held_out.is_empty() {
+        if stream.len() < least || held_out.is_empty() {
             let message = "there is no task to learn from, or none to measure with";
             return Err(Error::invalid(RUN, message)
                 .with("learn", stream.len())

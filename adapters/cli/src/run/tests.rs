@@ -177,6 +177,10 @@ fn each_refusal_names_its_line() {
 }
 
 fn tasks(text: &str, held_out: &HeldOut) -> Result<Tasks> {
+    tasks_for(text, held_out, true)
+}
+
+fn tasks_for(text: &str, held_out: &HeldOut, learns: bool) -> Result<Tasks> {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("tasks.jsonl"), text).unwrap();
     fs::write(
@@ -189,6 +193,7 @@ fn tasks(text: &str, held_out: &HeldOut) -> Result<Tasks> {
         "tasks.jsonl".as_ref(),
         held_out,
         Protocol::Process,
+        learns,
     )
 }
 
@@ -211,6 +216,7 @@ fn tasks_say_what_they_expect_exactly_for_mcp_servers() {
             "tasks.jsonl".as_ref(),
             &HeldOut::Last(1),
             protocol,
+            true,
         )
     };
     let told = ", \"expect\": {\"message\": [\"done\"]}";
@@ -256,6 +262,10 @@ fn the_last_tasks_or_another_file_are_held_out() {
             ErrorKind::Invalid
         );
     }
+    // A measurement alone needs no task to learn from.
+    let measured = |count| tasks_for(three, &HeldOut::Last(count), false);
+    assert_eq!(measured(3).unwrap().held_out.len(), 3);
+    assert_eq!(measured(4).unwrap_err().kind(), ErrorKind::Invalid);
     let absent = tasks(three, &HeldOut::File("absent.jsonl".into())).unwrap_err();
     assert_eq!(absent.kind(), ErrorKind::NotFound);
 }

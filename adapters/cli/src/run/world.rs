@@ -45,6 +45,7 @@ impl World {
             }
             WorldConfig::Mcp { config, approved } => {
                 let tools = read(&approved)?;
+                refuse_unknown(&judge, &tools, &approved)?;
                 let judge: Arc<dyn Judge> = Arc::new(judge);
                 let world = McpEnvironment::new(config, tools, judge.clone()).await?;
                 let checked = world.check().await?;
@@ -75,6 +76,26 @@ impl World {
             process.close().await;
         }
     }
+}
+
+/// Refuses tasks that nobody could do, since they expect a call of a tool that agents may not call.
+fn refuse_unknown(judge: &ExpectationJudge, tools: &ApprovedTools, approved: &Path) -> Result<()> {
+    let is_unknown = |tool: &str| tools.names().all(|name| name != tool);
+    let Some((task, call)) = judge.calls().find(|(_, call)| is_unknown(&call.tool)) else {
+        return Ok(());
+    };
+    let names: Vec<&str> = tools.names().collect();
+    Err(Error::invalid(
+        RUN,
+        "a task expects the call of a tool that is not approved, so that it can never be done",
+    )
+    .with("task", task)
+    .with("tool", &call.tool)
+    .with("approved tools", names.join(", "))
+    .with("path", approved.display())
+    .hint(
+        "mend the name in the task's `expect`, or read the server's tools and approve them with `run FILE --approve-tools`",
+    ))
 }
 
 fn read(path: &Path) -> Result<ApprovedTools> {
@@ -108,6 +129,13 @@ pub(super) async fn approve(config: WorldConfig) -> Result<(usize, PathBuf)> {
         tell(&format!("note: {finding}"));
     }
     let tools = listed.tools;
+    let names = tools.iter().map(|tool| tool.definition.name.as_str());
+    for name in withdrawn(&approved, names) {
+        tell(&format!(
+            "note: {name} was not in {} and is approved now; take its line out if you had withdrawn it",
+            approved.display()
+        ));
+    }
     for tool in &tools {
         let one = &tool.definition;
         tell(&format!(
@@ -121,11 +149,48 @@ pub(super) async fn approve(config: WorldConfig) -> Result<(usize, PathBuf)> {
     Ok((tools.len(), approved))
 }
 
+/// The tools that a file of approved tools leaves out, so that nobody gives back by accident what was withdrawn.
+fn withdrawn<'a>(approved: &Path, tools: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let Ok(before) = read(approved) else {
+        return Vec::new();
+    };
+    tools
+        .filter(|name| before.names().all(|known| known != *name))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;
 
     use super::*;
+
+    #[test]
+    fn a_task_that_expects_a_tool_which_is_not_approved_is_refused() {
+        let expected = |tool: &str| {
+            let due = serde_json::json!({"calls": [{"tool": tool}]});
+            let due = serde_json::from_value(due).unwrap();
+            ExpectationJudge::new([("t".into(), due)])
+        };
+        let tools = serde_json::json!({"look": "0".repeat(64)});
+        let tools: ApprovedTools = serde_json::from_value(tools).unwrap();
+        let check = |tool| refuse_unknown(&expected(tool), &tools, Path::new("tools.json"));
+        assert!(check("look").is_ok());
+        let refused = check("lok").unwrap_err().to_string();
+        for part in ["lok", "look", "tools.json"] {
+            assert!(refused.contains(part), "{refused}");
+        }
+    }
+
+    #[test]
+    fn tools_that_the_file_leaves_out_are_told_before_they_are_approved_again() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("tools.json");
+        let told = || withdrawn(&path, ["look", "rest"].into_iter());
+        assert!(told().is_empty(), "the first approval");
+        fs::write(&path, format!("{{\"look\": \"{}\"}}", "0".repeat(64))).unwrap();
+        assert_eq!(told(), ["rest"]);
+    }
 
     #[test]
     fn a_line_can_be_taken_out_of_the_approved_tools() {

@@ -198,7 +198,7 @@ fn each_fault_is_refused_with_its_line_and_a_remedy() {
         seeds,
         "seeds = 3\ndeterministic = \"secret\"",
         5,
-        "expected a boolean",
+        "expected true or false",
         "",
     );
     refused(
@@ -241,14 +241,14 @@ fn each_fault_is_refused_with_its_line_and_a_remedy() {
         "\"none\"",
         &arm("set.attempts.group = 0"),
         9,
-        "expected a nonzero u32",
+        "expected a whole number from 1",
         "",
     );
     refused(
         "\"none\"",
         &arm("set.attempts.group = 1.5"),
         9,
-        "expected a nonzero u32",
+        "expected a whole number from 1",
         "",
     );
     refused(
@@ -405,7 +405,7 @@ fn sweeps_are_refused_as_arms_are() {
         "attempts.group",
         "[2, 0]",
         15,
-        "expected a nonzero u32",
+        "expected a whole number from 1",
     );
     check(
         "no skills",
