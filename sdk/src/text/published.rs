@@ -243,7 +243,7 @@ fn words_before(text: &str) -> &str {
     }
     loop {
         // A fence that closes what the words themselves have opened is theirs.
-        let is_closed = words.matches("```").count() % 2 == 0;
+        let is_closed = words.matches("```").count().is_multiple_of(2);
         let mut marks = ANNOUNCE.iter().filter(|mark| **mark != "```" || !is_closed);
         match marks.find_map(|mark| words.strip_suffix(mark)) {
             Some(shorter) => words = shorter.trim_end(),
