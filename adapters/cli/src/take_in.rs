@@ -7,12 +7,13 @@ use std::{
 };
 
 use journeyman::{
-    Error, Result,
+    Error, Result, SkillId,
     contract::SkillFiles,
-    domain::{FilePath, FileRef, LibraryChange, Skill, Source, Trust},
+    domain::{FilePath, FileRef, LibraryChange, Skill, SkillName, Source, Trust},
     format::SkillMd,
     interchange::imported,
-    lint::{Finding, Severity, lint},
+    library::Applied,
+    lint::{Finding, Rule, Severity, lint},
     text::Redactor,
 };
 use serde_json::{Value, json};
@@ -75,6 +76,9 @@ pub(crate) async fn take_in(
     let reason = reason(from, &ready);
     // The temporary folder is dropped after the library in it.
     let (_nowhere, opened) = opened(target, dry_run || ready.is_empty()).await?;
+    let wanted = ready.iter().map(|one| &one.skill);
+    let wanted = wanted.map(|skill| (skill.id.clone(), skill.name.clone()));
+    let wanted: BTreeMap<SkillId, SkillName> = wanted.collect();
     let mut changes = Vec::new();
     let mut report = ImportReport::default();
     for one in ready {
@@ -93,6 +97,7 @@ pub(crate) async fn take_in(
     }
     let places = changes.len();
     let outcome = make(&opened, changes, &reason, dry_run).await?;
+    report.renamed = renamed(&wanted, &outcome.applied);
     drop(progress);
     let text = match !refused.is_empty() && !from.keep_going {
         true => "nothing was taken in; --keep-going takes in the rest\n".to_owned(),
@@ -102,6 +107,19 @@ pub(crate) async fn take_in(
     report.already_there = outcome.applied.passed_over.len();
     report.taken_in = places - report.already_there;
     Ok(report.answer(outcome.json(), &text))
+}
+
+/// The names of skills that the library had, with those that it gave.
+fn renamed(
+    wanted: &BTreeMap<SkillId, SkillName>,
+    applied: &Applied,
+) -> Vec<(SkillName, SkillName)> {
+    let moves = applied.moves.iter();
+    let pairs = moves.filter_map(|made| Some((wanted.get(&made.skill.id)?, &made.name)));
+    let others = pairs.filter(|(wanted, name)| wanted != name);
+    others
+        .map(|(wanted, name)| (wanted.clone(), name.clone()))
+        .collect()
 }
 
 /// Opens the library. Where it has to be made and nothing will be kept, an empty library in a temporary folder stands in.
@@ -137,6 +155,8 @@ fn reason(from: &Elsewhere, ready: &[Incoming]) -> String {
 struct ImportReport {
     taken_in: usize,
     already_there: usize,
+    /// The names that others had, with those that the library gave.
+    renamed: Vec<(SkillName, SkillName)>,
     refused: Vec<Refused>,
     /// Places of the skills that held secrets.
     redacted: Vec<String>,
@@ -151,12 +171,18 @@ impl ImportReport {
         json["warnings"] = warnings.collect();
         json["refused"] = self.refused.iter().map(Refused::json).collect();
         json["redacted"] = json!(self.redacted);
+        let renamed = self.renamed.iter();
+        let renamed = renamed.map(|(from, to)| json!({ "from": from, "to": to }));
+        json["renamed"] = renamed.collect();
         json["taken_in"] = self.taken_in.into();
         json["already_there"] = self.already_there.into();
         let mut text: String = self.refused.iter().map(Refused::text).collect();
         for (place, findings) in &self.warnings {
-            // `skill validate` lists departures from the specification.
-            let grave = findings.iter().filter(|f| !f.rule.is_of_specification());
+            // `skill validate` lists departures from the specification; those that changed what the skill is called are told here too.
+            let is_told = |f: &&Finding| {
+                !f.rule.is_of_specification() || matches!(f.rule, Rule::Name | Rule::Description)
+            };
+            let grave = findings.iter().filter(is_told);
             let grave: String = grave.map(finding_text).collect();
             if !grave.is_empty() {
                 text.push_str(&format!("warning: {}\n{grave}", cell(place)));
@@ -166,6 +192,11 @@ impl ImportReport {
             text.push_str(&format!("secrets were removed from {}\n", cell(place)));
         }
         text.push_str(outcome);
+        for (wanted, name) in &self.renamed {
+            text.push_str(&format!(
+                "{name} came as {wanted}, which is the name of another skill here: if both are forms of one skill, release one alone\n"
+            ));
+        }
         let (taken_in, there) = (self.taken_in, self.already_there);
         text.push_str(&format!("{taken_in} taken in, {there} already there\n"));
         Answer {

@@ -45,6 +45,7 @@ const KINDS: [(&str, &[&str]); 26] = [
         &[
             "a_refusal_tells_how_long_the_context_is",
             "a_refusal_without_a_number_makes_the_next_request_shorter",
+            "prompts_are_counted_as_the_server_has_counted_them",
         ],
     ),
     (
@@ -94,7 +95,10 @@ const KINDS: [(&str, &[&str]); 26] = [
     ),
     (
         "names that a model's server refuses",
-        &["past_calls_have_the_name_that_the_server_knows"],
+        &[
+            "every_name_has_one_that_servers_take",
+            "past_calls_have_the_name_that_the_server_knows",
+        ],
     ),
     (
         "results that are not JSON",
@@ -122,6 +126,7 @@ const KINDS: [(&str, &[&str]); 26] = [
         &[
             "a_session_that_the_server_forgot_is_begun_anew_before_the_first_call",
             "a_redirect_is_told_in_plain_words",
+            "a_call_that_a_busy_server_did_not_take_is_made_again_and_no_other",
             "another_address_is_told_without_its_path",
         ],
     ),

@@ -12,8 +12,10 @@ use super::{open, other_words, parts};
 /// What the process is called with behind its name.
 pub const ARGUMENT: &str = "shop-child";
 
-/// The session whose writer has other words.
+/// The session whose writer has other words, and quotes the customer's message.
 pub(super) const OTHER: &str = "other";
+/// The same without the message.
+pub(super) const OTHER_UNQUOTED: &str = "unquoted";
 
 /// How many tasks it learns from.
 const TASKS: u64 = 18;
@@ -30,8 +32,8 @@ pub fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), Box<dyn Er
     options.folders = false;
     let store = Arc::new(DiskStore::open(Path::new(&folder), &options)?);
     let mut parts = parts()?.with_store(store);
-    if session == OTHER {
-        parts = parts.with_model(other_words(true));
+    if [OTHER, OTHER_UNQUOTED].contains(&session.as_str()) {
+        parts = parts.with_model(other_words(session == OTHER));
     }
     let seed = Seed(seed.parse()?);
     block_on(async {

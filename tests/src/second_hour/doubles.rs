@@ -12,7 +12,7 @@ use journeyman_disk::{DiskOptions, DiskStore};
 
 use super::{
     Failure,
-    child::{ARGUMENT, OTHER},
+    child::{ARGUMENT, OTHER, OTHER_UNQUOTED},
     kinds,
 };
 use crate::{
@@ -25,15 +25,26 @@ const ROUNDS: u64 = 20;
 
 pub(super) fn record(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed;
-    let (mut doubled, mut skills) = (0_usize, 0_usize);
-    for round in 0..ROUNDS {
-        let (all, distinct) = learned(seed.derive("doubles", round))?;
-        skills += distinct;
-        doubled += usize::from(all > distinct);
-    }
+    let of = |other: &str| -> Result<(usize, usize), Failure> {
+        let (mut doubled, mut skills) = (0, 0);
+        for round in 0..ROUNDS {
+            let (all, distinct) = learned(seed.derive("doubles", round), other)?;
+            skills += distinct;
+            doubled += usize::from(all > distinct);
+        }
+        Ok((doubled, skills))
+    };
+    let (doubled, skills) = of(OTHER)?;
     figures.record(
         "two processes at once: libraries with a skill twice, of 20",
         doubled as f64,
+        Bound::AtMost(0.0),
+    );
+    // The quoted message, with an order's number, is what was held to tell the two skills apart.
+    let (unquoted, _) = of(OTHER_UNQUOTED)?;
+    figures.record(
+        "the same where no writer quotes the customer",
+        unquoted as f64,
         Bound::AtMost(0.0),
     );
     figures.record(
@@ -45,10 +56,10 @@ pub(super) fn record(figures: &mut Figures<'_>) -> Outcome {
 }
 
 /// How many skills two processes brought, and how many different ones: of other steps.
-fn learned(seed: Seed) -> Result<(usize, usize), Failure> {
+fn learned(seed: Seed, other: &str) -> Result<(usize, usize), Failure> {
     let folder = tempfile::tempdir()?;
     let library = folder.path().join("library");
-    let mut children = [start(&library, "one", seed)?, start(&library, OTHER, seed)?];
+    let mut children = [start(&library, "one", seed)?, start(&library, other, seed)?];
     for (child, _) in &mut children {
         let input = child.stdin.as_mut().ok_or("the process has no input")?;
         writeln!(input, "go")?;

@@ -3,6 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, thread};
 
 use journeyman_disk::{DiskOptions, DiskStore};
+use serde_json::json;
 
 use crate::support::{Place, fields, ran, sound};
 
@@ -112,6 +113,27 @@ fn names_that_are_taken() {
         .map(|moved| moved["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["brew-2", "brew-3"]);
+    assert_eq!(
+        json["renamed"],
+        json!([{"from": "brew", "to": "brew-2"}, {"from": "brew", "to": "brew-3"}])
+    );
+    place.skill_folder("three/brew", &sound("brew").replace("Say", "Hum"));
+    let said = place.run(&["skill", "import", "three"]).done().out;
+    assert!(said.contains("brew-4 came as brew, "), "{said}");
+}
+
+#[test]
+fn a_name_that_is_put_right_is_told() {
+    let place = Place::with_library();
+    place.skill_folder(
+        "pour",
+        &sound("pour").replace("name: pour", "name: Pour_Water"),
+    );
+    let said = place.run(&["skill", "import", "pour"]).done().out;
+    assert!(
+        said.contains("[name] warning: the name broke the rules"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -42,6 +42,7 @@ fn folders_come_in_quarantined_and_go_out_as_they_came() {
             "passed_over",
             "redacted",
             "refused",
+            "renamed",
             "revision",
             "taken_in",
             "warnings",
