@@ -3,7 +3,6 @@
 pub mod adapters;
 pub mod apprentice;
 pub mod engine;
-mod families;
 pub mod field;
 pub mod figures;
 pub mod general;

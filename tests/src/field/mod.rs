@@ -3,6 +3,7 @@
 mod damaged;
 mod families;
 mod kinds;
+mod templates;
 
 pub use damaged::{Outcome as DamagedOutcome, read_damaged};
 pub use families::{FAMILIES, Family, read_family};
@@ -75,5 +76,5 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         found.asked,
         Bound::None,
     );
-    Ok(())
+    templates::record(figures)
 }

@@ -16,7 +16,7 @@ const ANSWERS: usize = 112;
 const FETCHED: &str = "JOURNEYMAN_TEMPLATES";
 
 /// Measures and records. What was not compared counts as different.
-pub(crate) fn run(figures: &mut Figures<'_>) -> Outcome {
+pub(super) fn record(figures: &mut Figures<'_>) -> Outcome {
     if external::set_up(FETCHED).is_none() {
         figures.progress(format_args!(
             "the fetched templates are missing: export {FETCHED}=$(bash adapters/llama-cpp/tests/templates/record.sh)"
