@@ -244,6 +244,11 @@ impl Placing<'_> {
         if let Some(same) = self.same(known) {
             return Ok(Placement::Known(same));
         }
+        // What a person took out of use stays as it is, and keeps no other skill of its title out.
+        let entry = self.context.library.get(&known.id);
+        if entry.is_some_and(Entry::is_out_by_host) {
+            return Ok(self.enter_unless_known(skill));
+        }
         if is_out(known) {
             let (library, skill) = (self.context.library, known.reference());
             return out("of this title", known_as(library, &skill, &known.name));
@@ -347,7 +352,7 @@ pub(crate) fn known_as(library: &SkillLibrary, skill: &SkillRef, name: &SkillNam
         Some(SetBy::Retirement(run)) => format!(" with the retirement of the run {run}"),
         Some(SetBy::Host) | None => String::new(),
     };
-    format!("`{name}`, {state}{by}; `journeyman skill release {name}` brings it back")
+    format!("`{name}`, {state}{by}; `journeyman skill release {name} --reason TEXT` brings it back")
 }
 
 /// Whether a run disabled the skill and a run may revive it. People decide about skills that a person wrote, that were imported

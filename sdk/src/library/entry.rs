@@ -166,6 +166,19 @@ impl Entry {
         self.life.states.extend(marks);
     }
 
+    /// Records that the retirement of a run took back the current version, which the host or a person has taken out of use: their
+    /// word stays.
+    pub(super) fn mark_retired_below_host(&mut self, run: &RunId) {
+        let host = self.state_set().cloned();
+        self.life.states.push(StateSet {
+            version: self.skill.version,
+            before: self.skill.state,
+            state: State::Disabled,
+            by: SetBy::Retirement(run.clone()),
+        });
+        self.life.states.extend(host);
+    }
+
     /// Whether the retirement of this run set the version's state.
     pub(super) fn is_retired(&self, version: Version, run: &RunId) -> bool {
         let mut states = self.life.states.iter();

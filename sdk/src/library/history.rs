@@ -76,8 +76,8 @@ impl SkillLibrary {
 
     /// Takes back a run: its credits, and every version that it made or that was made from one it made. A skill goes
     /// back to its latest version of another making, and is not offered where that was not; one that has none is
-    /// disabled, and so is such a one that was deleted, should it be restored. What a person made from it is
-    /// quarantined, for the person to decide. Skills that were merged into a disabled one are as they were before, and so
+    /// disabled, and so is such a one that was deleted, should it be restored. What the host or a person took out of use stays
+    /// so by their word, and what a person made from it is quarantined, for the person to decide. Skills that were merged into a disabled one are as they were before, and so
     /// are those whose state the run set last.
     pub(super) fn retire_run(&mut self, run: &RunId) -> Vec<Move> {
         let made = self.made_by(run);
@@ -101,7 +101,13 @@ impl SkillLibrary {
                 continue;
             }
             let by = SetBy::Retirement(run.clone());
-            let back = if current.provenance.origin == Origin::Human {
+            let back = if entry.is_out_by_host() && entry.latest_without(&made).is_none() {
+                if let Ok(entry) = self.known(&id) {
+                    entry.mark_retired_below_host(run);
+                }
+                disabled.insert(id.clone());
+                Ok(Vec::new())
+            } else if current.provenance.origin == Origin::Human {
                 self.set_state(&id, State::Quarantined, by)
             } else if let Some(before) = entry.latest_without(&made) {
                 let back = GoneBack::of(before, current);
@@ -154,7 +160,10 @@ impl SkillLibrary {
                 continue;
             }
             let by = SetBy::Retirement(run.clone());
-            if current.provenance.origin == Origin::Human {
+            if entry.is_out_by_host() && entry.latest_without(made).is_none() {
+                entry.mark_retired_below_host(run);
+                disabled.insert(id);
+            } else if current.provenance.origin == Origin::Human {
                 entry.set_state(State::Quarantined, by);
             } else if let Some(before) = entry.latest_without(made) {
                 let back = GoneBack::of(before, current);

@@ -71,8 +71,8 @@
 //! - *Retire a run.* Its credits, exposures, judgements, cases, attempts and assessments are taken out, roles have the rules of
 //!   before, prototypes and anchors are those of before, a version whose state it set last has the state of before, and the utility is folded anew from the credits that are left (an attempt that was seen stays seen). A
 //!   version is *of the run* when its provenance names it or one of its parents is of the run. A skill whose current
-//!   version is of the run goes back to its latest version that is not; one that has none is disabled, and the sources
-//!   of such a merged one are as they were before. A person's version that was made from one of the run is
+//!   version is of the run goes back to its latest version that is not; one that has none is disabled, unless the host or a
+//!   person has taken it out of use, and the sources of such a merged one are as they were before. A person's version that was made from one of the run is
 //!   quarantined, for the person to decide. Deleted skills are treated alike and stay deleted. It is done once: later
 //!   commits of a run that goes on, or of a writer that builds on its versions, are not taken back by it. A version that it
 //!   disabled stays marked ([`SetBy::Retirement`]): admission lets it return when it is written again from other evidence, and

@@ -176,6 +176,28 @@ fn retiring_a_run_takes_back_all_that_came_from_it() {
 }
 
 #[test]
+fn what_a_person_took_out_of_use_stays_so_when_its_run_is_retired() {
+    for state in [State::Quarantined, State::Disabled, State::Archived] {
+        let library = start(
+            small(9, 9),
+            vec![
+                added(made("a", 1, "bad")),
+                added(made("b", 1, "bad")),
+                set_state("a", state),
+            ],
+        );
+        let (after, applied) = then(&library, vec![retire("bad")]);
+        check_applied(&applied, "setaside b", &[]);
+        let kept = entry(&after, "a");
+        assert_eq!(kept.skill.state, state);
+        assert!(kept.is_out_by_host() && !kept.is_out_by_retirement());
+        let (again, applied) = then(&after, vec![retire("bad")]);
+        check_applied(&applied, "", &[]);
+        assert!(again.entries().eq(after.entries()));
+    }
+}
+
+#[test]
 fn what_a_run_rolled_back_is_forward_again_without_it() {
     let library = start(
         small(9, 9),

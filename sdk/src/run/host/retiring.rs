@@ -68,13 +68,22 @@ impl Retirement {
 
 /// Why there is nothing to take back.
 fn nothing_found(filter: &RunFilter, committed: &[Committed]) -> Error {
+    let asked = [
+        ("run", filter.run.as_ref().map(ToString::to_string)),
+        ("session", filter.session.clone()),
+        ("task", filter.task.as_ref().map(ToString::to_string)),
+        ("skill", filter.skill.as_ref().map(ToString::to_string)),
+    ];
     let error = Error::new(
         ErrorKind::NotFound,
         "Retirement::plan",
         "no run that is not taken back yet has made such a commit",
     )
-    .with("runs", format!("{filter:?}"))
     .hint("`journeyman skill log` shows the runs that made commits, with their tasks and times; so does `Committed::cause`");
+    let asked = asked
+        .into_iter()
+        .filter_map(|(what, value)| Some((what, value?)));
+    let error = asked.fold(error, |error, (what, value)| error.with(what, value));
     let undated = |one: &&Committed| one.cause.run.is_some() && one.cause.at.is_none();
     match committed.iter().filter(undated).count() {
         undated if filter.since.is_some() && undated > 0 => {

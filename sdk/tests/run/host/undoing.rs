@@ -162,6 +162,40 @@ fn what_a_person_takes_out_of_use_does_not_come_back_in_other_words() {
 }
 
 #[test]
+fn another_skill_of_its_title_neither_overwrites_nor_waits_for_what_a_person_took_out_of_use() {
+    for state in [State::Quarantined, State::Disabled, State::Archived] {
+        for identity in [Identity::Bytes, Identity::MEANING] {
+            block_on(async {
+                let recipe = recipe_with(Duplicates::Revise, identity);
+                let first = parts(false);
+                let journeyman = open_as("test", &first, recipe.clone()).await;
+                journeyman.learn(tasks(1)).await.expect("it learns");
+                let library = journeyman.library().await.expect("a library");
+                let wrong = library.entries().next().expect("a skill").skill.clone();
+                let set = journeyman.set_state(&wrong.id, state, "it is wrong").await;
+                set.expect("it is set");
+                let other = "say-one: A song.\n1. Call `sing`.\n2. Call `bow`.".to_owned();
+                let other = ScriptedModel::by(move |_, _| Play::Give(other.clone()));
+                let again = Backends {
+                    store: first.store.clone(),
+                    model: Some(Arc::new(other)),
+                    ..parts(false)
+                };
+                let journeyman = open_as("later", &again, recipe).await;
+                journeyman.learn(tasks(1)).await.expect("it learns");
+                let after = journeyman.library().await.expect("a library");
+                let kept = &after.get(&wrong.id).expect("it is there").skill;
+                assert_eq!(
+                    (kept.state, kept.version, &kept.body),
+                    (state, wrong.version, &wrong.body)
+                );
+                assert_eq!(offered(&after), ["say-one-2"], "{state:?} {identity:?}");
+            });
+        }
+    }
+}
+
+#[test]
 fn a_retired_run_gives_back_what_it_disabled() {
     block_on(async {
         let parts = parts(false);
