@@ -18,6 +18,7 @@ use crate::{
     retry::Deadline,
     server::Server,
     streamed::{Read, read_events, read_whole},
+    support::ServerKind,
     tokens::Written,
 };
 
@@ -261,10 +262,15 @@ impl Server {
             false => read_whole(&body.whole().await?, answer),
         };
         match (read, answer.finish) {
-            // All of the text is there.
-            (Ok(Read::Whole), _) | (Ok(Read::Cut) | Err(OpenAiError::Broken { .. }), Some(_)) => {
-                Ok(())
+            // Where another request interrupts this one, this server marks an end that is none.
+            (Ok(Read::Done), None) if self.support.server == ServerKind::LlamaCppPython => {
+                Err(OpenAiError::Broken {
+                    said: "the server ended the answer, as it does for another request".to_owned(),
+                })
             }
+            // All of the text is there.
+            (Ok(Read::Whole | Read::Done), _)
+            | (Ok(Read::Cut) | Err(OpenAiError::Broken { .. }), Some(_)) => Ok(()),
             (Err(error), _) => Err(self.http.clean(error)),
             (Ok(Read::Cut), None) => Err(OpenAiError::Broken {
                 said: "the stream ended without a finish_reason".to_owned(),

@@ -99,6 +99,12 @@ impl Http {
         })
     }
 
+    /// Sends one request at a time from here on.
+    pub(crate) fn one_at_a_time(&self) {
+        let free = self.places.available_permits();
+        self.places.forget_permits(free.saturating_sub(1));
+    }
+
     /// The address of a place, for errors too: it holds no secret.
     pub(crate) fn address(&self, place: Place) -> Url {
         let (from, path) = match place {

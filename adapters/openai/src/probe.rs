@@ -167,8 +167,11 @@ impl Server {
         });
         (self.adapters, self.support.server) = (adapters.collect(), kind);
         let context = model.max_model_len;
-        if kind == ServerKind::LlamaServer {
-            self.find_adapters(deadline).await;
+        match kind {
+            ServerKind::LlamaServer => self.find_adapters(deadline).await,
+            // By default it ends an answer when the next request comes.
+            ServerKind::LlamaCppPython => self.http.one_at_a_time(),
+            _ => {}
         }
         Ok(context)
     }

@@ -12,15 +12,17 @@ use crate::{
 
 /// How the reading of an answer ended.
 pub(crate) enum Read {
-    /// At the mark that ends a stream, at a stop text, or at the end of one JSON object: the text is whole.
+    /// At a stop text, or at the end of one JSON object: the text is whole.
     Whole,
+    /// At the mark that ends a stream.
+    Done,
     /// The connection ended first.
     Cut,
 }
 
 impl Read {
-    fn whole(self) -> Option<Self> {
-        matches!(self, Self::Whole).then_some(self)
+    fn uncut(self) -> Option<Self> {
+        (!matches!(self, Self::Cut)).then_some(self)
     }
 }
 
@@ -31,22 +33,22 @@ pub(crate) async fn read_events(mut body: Body, answer: &mut Answer) -> Result<R
             Ok(Some(piece)) => events.push(&piece),
             Ok(None) => return ended(events, answer),
             // The end may have come before the connection broke.
-            Err(error) => return ended(events, answer)?.whole().ok_or(error),
+            Err(error) => return ended(events, answer)?.uncut().ok_or(error),
         }
-        if absorbed(&mut events, answer)? {
-            return Ok(Read::Whole);
+        if let Some(read) = absorbed(&mut events, answer)? {
+            return Ok(read);
         }
     }
 }
 
-/// Takes in the events that are complete; true at the end of the answer.
-fn absorbed(events: &mut Events, answer: &mut Answer) -> Result<bool, OpenAiError> {
+/// Takes in the events that are complete, up to the end of the answer.
+fn absorbed(events: &mut Events, answer: &mut Answer) -> Result<Option<Read>, OpenAiError> {
     while let Some(event) = events.next()? {
-        if absorb(&event, answer)? {
-            return Ok(true);
+        if let Some(read) = absorb(&event, answer)? {
+            return Ok(Some(read));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// Takes in what stands behind the last complete event: one without its empty line, or one that was cut.
@@ -54,8 +56,8 @@ fn ended(mut events: Events, answer: &mut Answer) -> Result<Read, OpenAiError> {
     events.push(b"\n\n");
     while let Ok(Some(event)) = events.next() {
         let is_cut = !is_end(&event) && serde_json::from_str::<IgnoredAny>(&event).is_err();
-        if !is_cut && absorb(&event, answer)? {
-            return Ok(Read::Whole);
+        if !is_cut && let Some(read) = absorb(&event, answer)? {
+            return Ok(read);
         }
     }
     Ok(Read::Cut)
@@ -65,16 +67,16 @@ fn is_end(event: &str) -> bool {
     event.trim() == "[DONE]"
 }
 
-/// Takes in an event; true at the end of the answer.
-fn absorb(event: &str, answer: &mut Answer) -> Result<bool, OpenAiError> {
+/// Takes in an event, which may be the end of the answer.
+fn absorb(event: &str, answer: &mut Answer) -> Result<Option<Read>, OpenAiError> {
     if is_end(event) {
-        return Ok(true);
+        return Ok(Some(Read::Done));
     }
     let chunk: Chunk = parsed(event.as_bytes())?;
     if chunk.is_answer() {
-        return answer.absorb(chunk);
+        return Ok(answer.absorb(chunk)?.then_some(Read::Whole));
     }
-    failed(event.as_bytes()).map(|()| false)
+    failed(event.as_bytes()).map(|()| None)
 }
 
 /// An event that is no part of an answer: an error where it says so, and else nothing.
@@ -94,8 +96,8 @@ pub(crate) fn read_whole(body: &[u8], answer: &mut Answer) -> Result<Read, OpenA
         let mut events = Events::default();
         events.push(begin);
         return match absorbed(&mut events, answer)? {
-            true => Ok(Read::Whole),
-            false => ended(events, answer),
+            Some(read) => Ok(read),
+            None => ended(events, answer),
         };
     }
     let chunk: Chunk = parsed(begin)?;

@@ -570,3 +570,30 @@ fn prompts_are_counted_as_the_server_has_counted_them() {
         "{told} of {estimate}"
     );
 }
+
+#[test]
+fn an_answer_that_a_server_ended_for_another_request_is_asked_for_again() {
+    for (like, asked) in [(Like::LlamaCppPython, 2), (Like::OpenAi, 1)] {
+        let toy = Toy::new(like);
+        let interrupts = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let interrupt = interrupts.clone();
+        let server = Server::start(move |seen: &Seen| {
+            let is_asked =
+                seen.path == CHAT && interrupt.swap(false, std::sync::atomic::Ordering::SeqCst);
+            match is_asked {
+                true => vec![
+                    events_head(),
+                    delta(json!({"role": "assistant"}), Value::Null),
+                    done(),
+                ],
+                false => toy.answer(seen),
+            }
+        });
+        let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
+        interrupts.store(true, std::sync::atomic::Ordering::SeqCst);
+        let before = server.count(CHAT);
+        let made = block_on(model.generate(&GenerateRequest::greedy(prompt("one"), 8))).unwrap();
+        assert_eq!(server.count(CHAT) - before, asked, "{like:?}");
+        assert_eq!(made.text.is_empty(), asked == 1, "{like:?}: {}", made.text);
+    }
+}

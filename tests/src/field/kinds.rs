@@ -80,7 +80,10 @@ const KINDS: [(&str, &[&str]); 26] = [
     ),
     (
         "streams",
-        &["a_stream_is_read_whatever_it_is_called_and_however_its_lines_end"],
+        &[
+            "a_stream_is_read_whatever_it_is_called_and_however_its_lines_end",
+            "an_answer_that_a_server_ended_for_another_request_is_asked_for_again",
+        ],
     ),
     (
         "the forms of 18 kinds of servers",
