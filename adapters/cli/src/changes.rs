@@ -68,8 +68,12 @@ impl Change {
             .fold(value.clone(), |inner, name| json!({ *name: inner }));
         let merged = read(merged(&base, &change, false));
         // A place may be an enumeration, whose variant is its only field: a new variant replaces the old one.
-        let made: T = merged
-            .or_else(|refusal| read(self::merged(&base, &change, true)).map_err(|_| refusal))?;
+        let made: T = merged.or_else(|refusal| {
+            let switched = read(self::merged(&base, &change, true));
+            // That the old variant stands beside the new one says nothing of what was given.
+            let is_of_both = refusal.message.contains("single key");
+            switched.map_err(|of_new| if is_of_both { of_new } else { refusal })
+        })?;
         let result = written(&made)?;
         for (at, leaf) in leaves(value) {
             let at: Vec<&str> = path.iter().copied().chain(at).collect();
@@ -343,6 +347,18 @@ mod tests {
         refused(
             "select.selector",
             Some(json!("randon")),
+            "there is no such choice: expected one of `gate`, `first`",
+            "",
+        );
+        refused(
+            "select.selector.top.limit",
+            Some(json!(0)),
+            "the value does not fit: expected a whole number from 1",
+            "",
+        );
+        refused(
+            "select.selector.topp.limit",
+            Some(json!(1)),
             "there is no such choice: expected one of `gate`, `first`",
             "",
         );

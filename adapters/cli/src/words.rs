@@ -89,7 +89,7 @@ const WORDS: [(&str, &str); 43] = [
     ),
     (
         "release a skill with `Journeyman::set_state`, and mark the sources that you trust as `Trust::Trusted`",
-        "release a skill with `journeyman skill release`, and set `trusted = true` in [world] if what it says is yours",
+        "release a skill with `journeyman skill release NAME --reason TEXT`, and set `trusted = true` in [world] if what it says is yours",
     ),
     (
         "set `Backends::embedder`; without it, the other terms of the ranking decide",
@@ -154,7 +154,7 @@ const WORDS: [(&str, &str); 43] = [
     ),
     (
         "continue it with `Journeyman::resume`; `Journeyman::unfinished_runs` lists all such runs",
-        "run the same file again: it goes on",
+        "run the same file again: it attempts all of its tasks, and keeps what was learned",
     ),
     ("; so does `Committed::cause`", ""),
     (

@@ -1,6 +1,7 @@
 //! `journeyman run`: learns from the tasks of a user's own environment, and measures held-out tasks before and after.
 //! `docs/command-line.md` describes the file.
 
+mod alone;
 mod compare;
 mod form;
 mod learned;
@@ -16,7 +17,7 @@ mod world_config;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use journeyman::{
     Error, Result, Seed,
@@ -41,7 +42,7 @@ use self::{
 };
 use crate::{
     arguments::Run,
-    library::{count, load},
+    library::{count, load, open},
     output::{Answer, Exit, tell},
     toml_file::Source,
     words::of_the_command,
@@ -68,10 +69,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
         !command.only_measure,
     )?;
     let judge = ExpectationJudge::new(tasks.expected);
-    let library = match library {
-        Some(named) => named.to_owned(),
-        None => folder.join(form.library.as_deref().unwrap_or(Path::new("library"))),
-    };
+    let library = library_of(library, command, &form, &folder).await?;
     let seed = command.seed.or(form.seed).unwrap_or(1);
     let mut options = Options::new(name.as_str(), Seed(seed));
     options.redactor = form.redactor();
@@ -116,6 +114,20 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     }
     answer.json["remarks"] = remarks.into();
     Ok(answer)
+}
+
+/// The folder of the library. A measurement alone makes none at a path that a person named: a mistyped one would be an empty library.
+async fn library_of(
+    named: Option<&Path>,
+    command: &Run,
+    form: &Form,
+    folder: &Path,
+) -> Result<PathBuf> {
+    match named {
+        Some(named) if command.only_measure => open(named, false).await.map(|_| named.to_owned()),
+        Some(named) => Ok(named.to_owned()),
+        None => Ok(folder.join(form.library.as_deref().unwrap_or(Path::new("library")))),
+    }
 }
 
 fn tell_findings(journeyman: &Journeyman) {

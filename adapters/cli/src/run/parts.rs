@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     env,
+    fs::File,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -28,6 +29,7 @@ use journeyman_toolworld::{
 use toml::Spanned;
 
 use super::{
+    alone::alone,
     form::{Form, RUN},
     model_form::{DialectForm, JobModel, ModelForm},
     trace::Trace,
@@ -60,6 +62,8 @@ pub(super) struct Parts {
     pub(super) model: String,
     pub(super) world: World,
     pub(super) store: Arc<DiskStore>,
+    /// The run's name in the library.
+    _held: File,
 }
 
 impl Parts {
@@ -78,6 +82,8 @@ impl Parts {
             true => Some(DiskStore::open(library, &library::options(false))?),
             false => library::refuse_unread(library).map(|()| None)?,
         };
+        let name = form.name(source)?;
+        let held = there.as_ref().map(|_| alone(library, name)).transpose()?;
         let jobs = form.jobs(source)?;
         let world = World::open(form.world(source, folder)?, judge).await?;
         let (model, others) = load_all(source, &form.model, &jobs, folder).await?;
@@ -85,6 +91,7 @@ impl Parts {
             Some(store) => store,
             None => DiskStore::open(library, &library::options(true))?,
         };
+        let held = held.map_or_else(|| alone(library, name), Ok)?;
         let store = Arc::new(store);
         let (dialect, roles) = spoken(form, &*model.language)?;
         let mut options = ModelExecutorOptions::default();
@@ -125,6 +132,7 @@ impl Parts {
             model: about,
             world,
             store,
+            _held: held,
         })
     }
 }

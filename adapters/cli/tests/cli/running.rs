@@ -71,6 +71,19 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
     assert_eq!(with.count(), 6);
     assert!(again.out.contains("NOW"), "{}", again.out);
     assert!(!again.err.contains("learning"), "{}", again.err);
+    // A mistyped library is no empty one.
+    let other = Place::empty();
+    services(&other, |text| text);
+    other
+        .run(&["run", &file, "--only-measure"])
+        .failed(3, "there is no skill library here");
+    assert!(!other.root().exists());
+    // A second run of this name would give its runs the same ids.
+    let held = fs::File::open(place.root().join(".journeyman/run-services.lock")).unwrap();
+    held.lock().unwrap();
+    place
+        .run(&["run", &file])
+        .failed(5, "another run of this name is using the library");
 }
 
 #[test]
