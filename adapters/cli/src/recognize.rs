@@ -38,12 +38,32 @@ pub(crate) fn recognized(path: &Path) -> Result<Format> {
             unknown(path, "this is not a regular file").hint("give its format with --format")
         );
     }
-    let mut begin = [0; ARCHIVE.len()];
-    let mut file = File::open(path).map_err(unread)?;
-    if file.read_exact(&mut begin).is_ok() && begin == ARCHIVE {
+    let mut begin = Vec::new();
+    let file = File::open(path).map_err(unread)?;
+    let read = file.take(ARCHIVE.len() as u64).read_to_end(&mut begin);
+    read.map_err(unread)?;
+    if begin == ARCHIVE {
         return Ok(Format::Archive);
     }
+    if is_packed(&begin) {
+        return Err(unknown(path, "this is a packed archive")
+            .hint("unpack it, and name the skills' folder"));
+    }
     of_json(path, &text(path)?)
+}
+
+/// Whether a file's first bytes are those of a packed archive: zip, gzip, xz, bzip2, zstd, 7z or RAR.
+pub(crate) fn is_packed(begin: &[u8]) -> bool {
+    const PACKED: [&[u8]; 7] = [
+        b"PK\x03\x04",
+        b"\x1f\x8b",
+        b"\xfd7zXZ\0",
+        b"BZh",
+        b"\x28\xb5\x2f\xfd",
+        b"7z\xbc\xaf\x27\x1c",
+        b"Rar!",
+    ];
+    PACKED.iter().any(|mark| begin.starts_with(mark))
 }
 
 /// The format of a JSON text.

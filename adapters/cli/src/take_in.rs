@@ -27,6 +27,7 @@ use crate::{
     outcome::make,
     output::{Answer, Exit, cell},
     progress::Progress,
+    recognize::is_packed,
     validate::{finding_text, name_of},
 };
 
@@ -87,6 +88,9 @@ pub(crate) async fn take_in(
                 opened.store.put(bytes).await?;
             }
         }
+        let packed = one.files.iter().filter(|(_, bytes)| is_packed(bytes));
+        let packed = packed.map(|(path, _)| (one.place.clone(), path.clone()));
+        report.packed.extend(packed);
         if !one.warnings.is_empty() {
             report.warnings.push((one.place.clone(), one.warnings));
         }
@@ -155,6 +159,8 @@ fn reason(from: &Elsewhere, ready: &[Incoming]) -> String {
 struct ImportReport {
     taken_in: usize,
     already_there: usize,
+    /// Places with files that are packed archives.
+    packed: Vec<(String, FilePath)>,
     /// The names that others had, with those that the library gave.
     renamed: Vec<(SkillName, SkillName)>,
     refused: Vec<Refused>,
@@ -171,6 +177,9 @@ impl ImportReport {
         json["warnings"] = warnings.collect();
         json["refused"] = self.refused.iter().map(Refused::json).collect();
         json["redacted"] = json!(self.redacted);
+        let packed = self.packed.iter();
+        let packed = packed.map(|(place, file)| json!({ "place": place, "file": file }));
+        json["packed"] = packed.collect();
         let renamed = self.renamed.iter();
         let renamed = renamed.map(|(from, to)| json!({ "from": from, "to": to }));
         json["renamed"] = renamed.collect();
@@ -192,6 +201,12 @@ impl ImportReport {
             text.push_str(&format!("secrets were removed from {}\n", cell(place)));
         }
         text.push_str(outcome);
+        for (place, file) in &self.packed {
+            let (place, file) = (cell(place), cell(file.as_str()));
+            text.push_str(&format!(
+                "{file} in {place} is a packed archive, into which nothing has looked: read it before you release the skill\n"
+            ));
+        }
         for (wanted, name) in &self.renamed {
             text.push_str(&format!(
                 "{name} came as {wanted}, which is the name of another skill here: if both are forms of one skill, release one alone\n"

@@ -123,6 +123,34 @@ fn names_that_are_taken() {
 }
 
 #[test]
+fn packed_archives_and_names_in_other_scripts() {
+    let place = Place::with_library();
+    for (name, begin) in [
+        ("pour.zip", &b"PK\x03\x04\x14\0"[..]),
+        ("pour.tar.gz", b"\x1f\x8b\x08\0"),
+        ("pour.7z", b"7z\xbc\xaf\x27\x1c\0\x04"),
+    ] {
+        fs::write(place.path(name), begin).unwrap();
+        let refused = place.run(&["skill", "import", name]);
+        let refused = refused.failed(1, "this is a packed archive");
+        assert!(refused.err.contains("unpack it"), "{}", refused.err);
+    }
+    let folder = place.skill_folder("stir", &sound("stir"));
+    fs::write(folder.join("more.zip"), b"PK\x03\x04\x14\0").unwrap();
+    let ran = place.json(&["skill", "import", "stir"]).done().json();
+    assert_eq!(ran["packed"][0]["file"], "more.zip", "{ran}");
+    for name in [
+        "\u{65e5}\u{672c}\u{8a9e}",
+        "\u{437}\u{430}\u{432}\u{430}\u{440}\u{43a}\u{430}",
+        "\u{634}\u{627}\u{64a}",
+    ] {
+        place.skill_folder(name, &sound(name));
+        let ran = place.json(&["skill", "import", name]).done().json();
+        assert_eq!(ran["moves"][0]["name"], name, "{ran}");
+    }
+}
+
+#[test]
 fn a_name_that_is_put_right_is_told() {
     let place = Place::with_library();
     place.skill_folder(

@@ -39,6 +39,7 @@ fn folders_come_in_quarantined_and_go_out_as_they_came() {
             "already_there",
             "dry_run",
             "moves",
+            "packed",
             "passed_over",
             "redacted",
             "refused",
