@@ -176,6 +176,11 @@ impl Entry {
             state: State::Disabled,
             by: SetBy::Retirement(run.clone()),
         });
+        // Without the host's word it is what the retirement made of it.
+        let host = host.map(|set| StateSet {
+            before: State::Disabled,
+            ..set
+        });
         self.life.states.extend(host);
     }
 

@@ -101,13 +101,17 @@ impl SkillLibrary {
                 continue;
             }
             let by = SetBy::Retirement(run.clone());
-            let back = if entry.is_out_by_host() && entry.latest_without(&made).is_none() {
+            let is_human = current.provenance.origin == Origin::Human;
+            let has_none = is_human || entry.latest_without(&made).is_none();
+            let back = if entry.is_out_by_host() && has_none {
                 if let Ok(entry) = self.known(&id) {
                     entry.mark_retired_below_host(run);
                 }
-                disabled.insert(id.clone());
+                if !is_human {
+                    disabled.insert(id.clone());
+                }
                 Ok(Vec::new())
-            } else if current.provenance.origin == Origin::Human {
+            } else if is_human {
                 self.set_state(&id, State::Quarantined, by)
             } else if let Some(before) = entry.latest_without(&made) {
                 let back = GoneBack::of(before, current);
@@ -160,10 +164,14 @@ impl SkillLibrary {
                 continue;
             }
             let by = SetBy::Retirement(run.clone());
-            if entry.is_out_by_host() && entry.latest_without(made).is_none() {
+            let is_human = current.provenance.origin == Origin::Human;
+            let has_none = is_human || entry.latest_without(made).is_none();
+            if entry.is_out_by_host() && has_none {
                 entry.mark_retired_below_host(run);
-                disabled.insert(id);
-            } else if current.provenance.origin == Origin::Human {
+                if !is_human {
+                    disabled.insert(id);
+                }
+            } else if is_human {
                 entry.set_state(State::Quarantined, by);
             } else if let Some(before) = entry.latest_without(made) {
                 let back = GoneBack::of(before, current);

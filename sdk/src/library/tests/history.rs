@@ -198,6 +198,32 @@ fn what_a_person_took_out_of_use_stays_so_when_its_run_is_retired() {
 }
 
 #[test]
+fn a_persons_version_that_a_person_took_out_of_use_stays_so_when_a_run_before_it_is_retired() {
+    let person = Skill {
+        provenance: Provenance {
+            origin: Origin::Human,
+            runs: Vec::new(),
+            tasks: Vec::new(),
+        },
+        ..made("a", 3, "none")
+    };
+    let library = start(
+        small(9, 9),
+        vec![
+            added(made("a", 1, "good")),
+            revised(made("a", 2, "bad")),
+            revised(person),
+            set_state("a", State::Disabled),
+        ],
+    );
+    let (after, applied) = then(&library, vec![retire("bad")]);
+    check_applied(&applied, "", &[]);
+    let kept = entry(&after, "a");
+    assert_eq!(kept.skill.state, State::Disabled);
+    assert!(kept.is_out_by_host() && !kept.is_out_by_retirement());
+}
+
+#[test]
 fn what_a_run_rolled_back_is_forward_again_without_it() {
     let library = start(
         small(9, 9),
