@@ -12,6 +12,6 @@ if [ ! -x "$CARGO_TARGET_DIR/debug/quickstart" ]; then
     journeyman_say "building; llama.cpp takes about 10 minutes on 2 cores, the first time only"
 fi
 # In the root, where .cargo/config.toml holds; what is run stays in the caller's folder, so that its paths hold.
-(cd "$root" && cargo build --package quickstart </dev/null)
+(cd "$root" && cargo build --workspace --bin quickstart </dev/null)
 export JOURNEYMAN_ROOT=$root
 exec "$CARGO_TARGET_DIR/debug/quickstart" "$@"

@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=setup.sh
 . "$root/tests/setup.sh"
 
-(cd "$root" && cargo build --package journeyman-tests --bin figures </dev/null)
+(cd "$root" && cargo build --workspace --bin figures </dev/null)
 export JOURNEYMAN_ROOT=$root
 export JOURNEYMAN_OUT=${JOURNEYMAN_OUT:-$root/out}
 exec "$CARGO_TARGET_DIR/debug/figures" "$@"

@@ -25,7 +25,7 @@ pack() {
     # shellcheck disable=SC2064
     trap "rm -rf '$folder'" EXIT
     messages=$folder/messages
-    cargo build --package journeyman-tests --bin figures --message-format json </dev/null >"$messages"
+    cargo build --workspace --bin figures --message-format json </dev/null >"$messages"
     out=$(field 'm["reason"] == "build-script-executed" and "llama-cpp-sys-2" in m["package_id"]' '["out_dir"]' <"$messages")
     sources=$(cargo metadata --format-version 1 --locked | python3 -c 'import json, os, sys
 print(*(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["packages"] if p["name"] == "llama-cpp-sys-2"))')

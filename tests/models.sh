@@ -8,5 +8,5 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=setup.sh
 . "$root/tests/setup.sh"
 
-(cd "$root" && cargo build --quiet --package journeyman-cli </dev/null)
+(cd "$root" && cargo build --quiet --workspace --bin journeyman </dev/null)
 exec "$CARGO_TARGET_DIR/debug/journeyman" model fetch "$@"
