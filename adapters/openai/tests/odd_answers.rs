@@ -342,7 +342,7 @@ fn fields_that_a_server_refuses_are_found_out_once() {
 
 #[test]
 fn a_models_tag_need_not_be_named() {
-    let listed = |id: &'static str| {
+    let named = |wanted: &str, id: &'static str| {
         let toy = Toy::new(Like::OpenAi);
         let server = Server::start(move |seen: &Seen| match seen.path.as_str() {
             "/v1/models" => {
@@ -350,13 +350,17 @@ fn a_models_tag_need_not_be_named() {
             }
             _ => toy.answer(seen),
         });
-        let mut config = config(&server.url(), "toy", Route::Chat);
+        let mut config = config(&server.url(), wanted, Route::Chat);
         config.context = std::num::NonZeroUsize::new(512);
         block_on(OpenAi::connect(config)).map(drop)
     };
-    listed("toy").unwrap();
-    listed("toy:latest").unwrap();
-    assert_eq!(listed("toy:7b").unwrap_err().kind(), ErrorKind::NotFound);
+    for (wanted, id) in [("toy", "toy"), ("toy", "toy:latest"), ("toy:7b", "toy:7b")] {
+        named(wanted, id).unwrap();
+    }
+    for (wanted, id) in [("toy", "toy:7b"), ("toy:7b", "toy"), ("toy", "toys:latest")] {
+        let error = named(wanted, id).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{wanted} of {id}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::{
     domain::{Action, Message, Prompt, Skill, Span, Speaker, Step, StepNote},
     error::Result,
     format::AriseDocument,
-    text::{fenced, without_thinking},
+    text::{fenced, without_thinking, words_in_channels},
 };
 
 mod answer;
@@ -266,7 +266,7 @@ impl ChatDialect {
     /// The model's words without its thoughts, with calls that it made by its own interface.
     fn words(&self, reply: &Generation) -> String {
         if reply.calls.is_empty() {
-            return without_thinking(&reply.text).trim().to_owned();
+            return said(reply);
         }
         let calls = reply.calls.iter().map(|made| made.call.clone());
         self.transcript(reply, &Action::Call(calls.collect()))
@@ -297,13 +297,21 @@ impl ChatDialect {
 
     /// The model's words without its thoughts. Calls that it made by its own interface follow as JSON.
     fn transcript(&self, reply: &Generation, action: &Action) -> String {
-        let text = without_thinking(&reply.text);
-        match (text.trim(), reply.calls.is_empty()) {
+        let text = said(reply);
+        // Calls in channels are cut off with the thoughts.
+        let are_cut = matches!(action, Action::Call(_)) && words_in_channels(&reply.text).is_some();
+        match (text.as_str(), reply.calls.is_empty() && !are_cut) {
             ("", _) => action.to_json(),
-            (text, true) => text.to_owned(),
-            (text, false) => format!("{text}\n{}", action.to_json()),
+            (_, true) => text,
+            (_, false) => format!("{text}\n{}", action.to_json()),
         }
     }
+}
+
+/// The text of an answer without its thoughts.
+fn said(reply: &Generation) -> String {
+    let in_channels = words_in_channels(&reply.text);
+    in_channels.unwrap_or_else(|| without_thinking(&reply.text).trim().to_owned())
 }
 
 /// The first characters of a text, with a note of how many are missing.

@@ -212,6 +212,12 @@ pub(crate) fn message(text: &str) -> String {
     }
 }
 
+/// The words of an answer that is written in channels (gpt-oss), without its thoughts and calls; `None` for any other.
+pub(crate) fn words_in_channels(text: &str) -> Option<String> {
+    let text = &*with_one_spelling(text);
+    harmony::is_meant(text).then(|| harmony::read(text).0)
+}
+
 /// Whether something of the form `<|…|>` or `<｜…｜>` stands in a text.
 fn has_control(text: &str) -> bool {
     text.split('<').skip(1).any(|rest| {

@@ -401,6 +401,34 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_slightly_off_has_one_meaning_or_none() {
+        let tools = ["set_level", "setLevel2", "look.up", "lookup", "rest"];
+        let tools = tools.map(|name| tool(name, json!({})));
+        for (name, means) in [
+            ("set_level", Some("set_level")),
+            ("functions.set_level", Some("set_level")),
+            ("default_api.set_level", Some("set_level")),
+            ("functions.set_level:0", Some("set_level")),
+            (" set_level\n", Some("set_level")),
+            ("SetLevel", Some("set_level")),
+            ("set-level", Some("set_level")),
+            ("Set Level", Some("set_level")),
+            ("set_level_2", Some("setLevel2")),
+            // Two tools differ from it alike.
+            ("LookUp", None),
+            ("look_up", None),
+            ("lookup", Some("lookup")),
+            ("set", None),
+            ("set_levels", None),
+            ("...", None),
+            ("", None),
+        ] {
+            let found = tool_meant(name, &tools).map(|tool| tool.name.as_str());
+            assert_eq!(found, means, "{name:?}");
+        }
+    }
+
+    #[test]
     fn a_request_that_cannot_be_met_is_refused() {
         let refused = |tools: &[ToolDefinition], choice: ToolChoice, expect: &str| {
             let error = ToolCalls::new(tools, &choice).unwrap_err();

@@ -217,24 +217,32 @@ fn a_skill_that_no_file_holds_stops_no_other() {
 
 #[test]
 fn a_skill_by_another_name_is_never_passed_over() {
-    let place = Place::with_library();
-    place.skill_folder("dl/pour", &sound("pour"));
-    fs::create_dir(place.path("dl/stir")).unwrap();
-    fs::write(place.path("dl/stir/skill.md"), sound("stir")).unwrap();
-    for path in ["dl", "dl/stir", "dl/stir/skill.md"] {
-        let valid = place.run(&["skill", "validate", path]);
-        assert_eq!(valid.code, 1, "{path}");
-        assert!(valid.out.contains("rename the file to SKILL.md"), "{path}");
-        let ran = place.run(&["skill", "import", path]);
-        assert_ne!(ran.code, 0, "{path}");
+    for file in [
+        "skill.md",
+        "Skill.md",
+        "SKILL.MD",
+        "SKILL.md.txt",
+        "skill.markdown",
+    ] {
+        let place = Place::with_library();
+        place.skill_folder("dl/pour", &sound("pour"));
+        fs::create_dir(place.path("dl/stir")).unwrap();
+        fs::write(place.path("dl/stir").join(file), sound("stir")).unwrap();
+        for path in ["dl", "dl/stir", &format!("dl/stir/{file}")] {
+            let valid = place.run(&["skill", "validate", path]);
+            assert_eq!(valid.code, 1, "{path}");
+            assert!(valid.out.contains("rename the file to SKILL.md"), "{path}");
+            let ran = place.run(&["skill", "import", path]);
+            assert_ne!(ran.code, 0, "{path}");
+        }
+        assert_eq!(names(&place), ["brew", "grind"], "{file}");
+        let ran = place.json(&["skill", "import", "dl", "--keep-going"]);
+        assert_eq!(ran.code, 1, "{file}");
+        let refused = &ran.json()["refused"][0];
+        assert_eq!(refused["place"], "dl/stir");
+        assert_eq!(refused["error"]["details"]["path"], file);
+        assert_eq!(names(&place), ["brew", "grind", "pour"], "{file}");
     }
-    assert_eq!(names(&place), ["brew", "grind"]);
-    let ran = place.json(&["skill", "import", "dl", "--keep-going"]);
-    assert_eq!(ran.code, 1);
-    let refused = &ran.json()["refused"][0];
-    assert_eq!(refused["place"], "dl/stir");
-    assert_eq!(refused["error"]["details"]["path"], "skill.md");
-    assert_eq!(names(&place), ["brew", "grind", "pour"]);
 }
 
 #[test]

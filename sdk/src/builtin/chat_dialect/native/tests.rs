@@ -192,13 +192,23 @@ fn an_answer_that_is_cut_is_asked_for_again_and_then_given_up() {
         cut
     };
     let endless = cut("<think>And then, and then");
-    let again = messages(turn(&[], &kitchen(""), std::slice::from_ref(&endless)));
-    // No thought gets into the prompt.
-    assert_eq!(again[2].text(), "");
-    assert_eq!(
-        again[3].text(),
-        format!("This answer cannot be used: the thoughts take all tokens of the answer. {AGAIN}")
-    );
+    for text in [
+        "<think>And then, and then",
+        "<think>\n\nAnd then\n</think>\n\n",
+        "[THINK]And then",
+        "<seed:think>And then",
+        "<|channel|>analysis<|message|>And then",
+    ] {
+        let again = messages(turn(&[], &kitchen(""), &[cut(text)]));
+        // No thought gets into the prompt.
+        assert_eq!(again[2].text(), "", "{text}");
+        let told = "the thoughts take all tokens of the answer";
+        assert_eq!(
+            again[3].text(),
+            format!("This answer cannot be used: {told}. {AGAIN}"),
+            "{text}"
+        );
+    }
     let again = messages(turn(&[], &kitchen(""), &[endless.clone(), cut("So")]));
     assert_eq!(again.len(), 6);
     assert_eq!(again[4].text(), "So");
@@ -283,12 +293,61 @@ fn what_is_slightly_off_is_put_right_and_noted() {
 }
 
 #[test]
-fn control_tokens_are_no_message() {
-    check(
-        "Yes. <|im_start|>user",
-        Err("control tokens stand in it, and no call that can be read"),
+fn thoughts_in_channels_stay_out_of_transcripts() {
+    let seen = kitchen("");
+    let tool = seen.tools[0].name.clone();
+    let call = Action::call(&tool, json!({}));
+    let thought = "<|channel|>analysis<|message|>I wonder.<|end|><|start|>assistant";
+    let called = format!(
+        "<|channel|>commentary to=functions.{tool} <|constrain|>json<|message|>{{}}<|call|>"
     );
-    check("Done.<|im_end|>", Ok(Action::Message("Done.".to_owned())));
+    let words = "<|channel|>commentary<|message|>I brew.<|end|><|start|>assistant";
+    for (text, expect) in [
+        (format!("{thought}{called}"), call.to_json()),
+        (
+            format!("{thought}{words}{called}"),
+            format!("I brew.\n{}", call.to_json()),
+        ),
+    ] {
+        let acted = turn(&[], &seen, &[reply(&text, &[])]);
+        let TurnMove::Act {
+            action, transcript, ..
+        } = acted
+        else {
+            panic!("{acted:?}");
+        };
+        assert_eq!((action, transcript), (call.clone(), expect));
+    }
+    let done = format!("{thought}<|channel|>final<|message|>It is done.<|return|>");
+    let acted = turn(&[], &seen, &[reply(&done, &[])]);
+    assert!(
+        matches!(&acted, TurnMove::Act { transcript, .. } if transcript == "It is done."),
+        "{acted:?}"
+    );
+}
+
+#[test]
+fn control_tokens_are_no_message() {
+    for text in [
+        "Yes. <|im_start|>user",
+        "Yes.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nAnd then?",
+        "Yes.<｜User｜>And then?",
+    ] {
+        check(
+            text,
+            Err("control tokens stand in it, and no call that can be read"),
+        );
+    }
+    for text in ["Yes. [TOOL_CALLS]", "<tool_call>\nbrew"] {
+        check(text, Err("the answer has no JSON object"));
+    }
+    for text in [
+        "Done.<|im_end|>",
+        "Done.<|eot_id|>",
+        "Done.<｜end▁of▁sentence｜>",
+    ] {
+        check(text, Ok(Action::Message("Done.".to_owned())));
+    }
 }
 
 #[test]
