@@ -241,17 +241,27 @@ impl Placing<'_> {
         let Some(known) = same_title(self.context, &skill.name) else {
             return Ok(Placement::new(skill));
         };
+        // What a person took out of use stays as it is, and keeps no other skill of its title out.
+        let library = self.context.library;
+        let known = match library.get(&known.id) {
+            Some(entry) if entry.is_out_by_host() => {
+                let mut others = library.entries().map(|entry| &entry.skill);
+                let in_use = |other: &&Skill| other.state.is_offered() && has_title(other, &skill);
+                match others.find(in_use) {
+                    Some(other) => other,
+                    None => return Ok(self.enter_unless_known(skill)),
+                }
+            }
+            _ => known,
+        };
         if let Some(same) = self.same(known) {
             return Ok(Placement::Known(same));
         }
-        // What a person took out of use stays as it is, and keeps no other skill of its title out.
-        let entry = self.context.library.get(&known.id);
-        if entry.is_some_and(Entry::is_out_by_host) {
-            return Ok(self.enter_unless_known(skill));
-        }
         if is_out(known) {
-            let (library, skill) = (self.context.library, known.reference());
-            return out("of this title", known_as(library, &skill, &known.name));
+            return out(
+                "of this title",
+                known_as(library, &known.reference(), &known.name),
+            );
         }
         // A person's skill, a cleaner one and an abstracted trace are not overwritten: the new one becomes a skill of its own.
         let keeps = matches!(
@@ -368,6 +378,14 @@ fn may_be_revived(entry: &Entry) -> bool {
     let set = entry.state_set().map(|set| &set.by);
     let by_run = matches!(set, Some(SetBy::Run(_))) && !entry.is_out_by_host();
     *state == State::Disabled && by_run && own && *taint == Taint::Clean
+}
+
+/// Whether a skill has the title of another: its name, or a number behind it where the name was taken.
+pub(crate) fn has_title(known: &Skill, skill: &Skill) -> bool {
+    let rest = known.name.as_str().strip_prefix(skill.name.as_str());
+    let number = rest.and_then(|rest| rest.strip_prefix('-'));
+    let is_numbered = number.is_some_and(|number| number.parse::<u8>().is_ok());
+    known.name == skill.name || (is_numbered && known.original_name == skill.original_name)
 }
 
 fn same_title<'a>(context: &Context<'a>, name: &SkillName) -> Option<&'a Skill> {

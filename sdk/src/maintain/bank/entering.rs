@@ -7,11 +7,11 @@ use crate::{
         Terms, Wording,
         drafted::{self, Drafted, has_same_content},
         identity::{Compared, Meanings},
-        placing::{known_as, out_by_host},
+        placing::{has_title, known_as, out_by_host},
     },
     domain::{LibraryChange, Origin, Scope, Skill, Trace},
     error::{Error, ErrorKind, Result},
-    id::AttemptId,
+    id::{AttemptId, SkillId},
     library::{Entry, SkillLibrary},
     maintain::{
         Upkeep,
@@ -185,6 +185,8 @@ fn placed(
 struct Known<'a> {
     skills: Vec<(std::borrow::Cow<'a, Skill>, Wording)>,
     added: usize,
+    /// What the host or a person took out of use: it keeps no other skill of its title out.
+    out: BTreeSet<SkillId>,
 }
 
 impl<'a> Known<'a> {
@@ -193,9 +195,11 @@ impl<'a> Known<'a> {
         let known =
             entries.map(|skill| (std::borrow::Cow::Borrowed(skill), Wording::of_skill(skill)));
         let skills: Vec<_> = known.collect();
+        let out = library.entries().filter(|entry| entry.is_out_by_host());
         Self {
             added: skills.len(),
             skills,
+            out: out.map(|entry| entry.skill.id.clone()).collect(),
         }
     }
 
@@ -222,7 +226,7 @@ impl<'a> Known<'a> {
         let found = self.skills.iter().filter_map(|(known, of_known)| {
             let what = match () {
                 () if !comparable(known) => return None,
-                () if known.name == skill.name => "title",
+                () if has_title(known, skill) && !self.out.contains(&known.id) => "title",
                 () if has_same_content(known, skill) => "content",
                 () if of_known.similarity(&wording) >= near => "wording",
                 () => return None,

@@ -159,6 +159,44 @@ fn a_bank_whose_skills_are_all_disabled_is_not_filled_with_the_same_again() {
 }
 
 #[test]
+fn another_skill_of_a_title_that_a_person_took_out_of_use_enters_once() {
+    let other: Says = |role, prompt| match (role, field(prompt, "category")) {
+        ("distil-bank", "") if prompt.contains("h0") => {
+            Play::Give("Speak Up | When nobody answers. | Knock at the door.".to_owned())
+        }
+        ("distil-bank", "") if prompt.contains("g0") => {
+            Play::Give("Speak Up | When a bell is there. | Ring it twice.".to_owned())
+        }
+        ("distil-bank", category) if !category.is_empty() => Play::Give("none".to_owned()),
+        _ => says(role, prompt),
+    };
+    let (backends, _) = parts(other, &ALL);
+    block_on(async {
+        let options = Options::new("test", Seed(7));
+        let journeyman = Journeyman::open(backends, skillrl(2), options).await;
+        let journeyman = journeyman.expect("it opens");
+        let events = journeyman.events();
+        let learn = async |ids: [&str; 2]| {
+            let tasks = ids.map(|id| task(id, "cake", FAILS)).to_vec();
+            journeyman.learn(tasks).await.expect("it learns");
+            skills(&journeyman.library().await.expect("a library"))
+        };
+        assert_eq!(learn(["f0", "f1"]).await, ["/speak-up@1"]);
+        let library = journeyman.library().await.expect("a library");
+        let skill = &library.entries().next().expect("a skill").skill.id;
+        let disabled = journeyman.set_state(skill, State::Disabled, "wrong");
+        disabled.await.expect("it is disabled");
+        let both = ["/speak-up-2@1", "/speak-up@1"];
+        assert_eq!(learn(["g0", "g1"]).await, both);
+        assert_eq!(learn(["h0", "h1"]).await, both);
+        drop(journeyman);
+        let told = refusals(&events.collect::<Vec<_>>().await);
+        let known = "the bank has a skill with this title: `speak-up-2`";
+        assert!(told.iter().any(|one| one.contains(known)), "{told:?}");
+    });
+}
+
+#[test]
 fn a_title_without_letters_is_refused_with_its_reason() {
     let unnamed: Says = |role, prompt| match (role, field(prompt, "category")) {
         ("distil-bank", "cake") => {

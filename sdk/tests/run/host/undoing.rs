@@ -174,22 +174,25 @@ fn another_skill_of_its_title_neither_overwrites_nor_waits_for_what_a_person_too
                 let wrong = library.entries().next().expect("a skill").skill.clone();
                 let set = journeyman.set_state(&wrong.id, state, "it is wrong").await;
                 set.expect("it is set");
-                let other = "say-one: A song.\n1. Call `sing`.\n2. Call `bow`.".to_owned();
-                let other = ScriptedModel::by(move |_, _| Play::Give(other.clone()));
-                let again = Backends {
-                    store: first.store.clone(),
-                    model: Some(Arc::new(other)),
-                    ..parts(false)
-                };
-                let journeyman = open_as("later", &again, recipe).await;
-                journeyman.learn(tasks(1)).await.expect("it learns");
-                let after = journeyman.library().await.expect("a library");
-                let kept = &after.get(&wrong.id).expect("it is there").skill;
-                assert_eq!(
-                    (kept.state, kept.version, &kept.body),
-                    (state, wrong.version, &wrong.body)
-                );
-                assert_eq!(offered(&after), ["say-one-2"], "{state:?} {identity:?}");
+                // Another wording of the other skill is its next version, and no third one.
+                for (session, way) in [("later", "bow"), ("last", "wave")] {
+                    let other = format!("say-one: A song.\n1. Call `sing`.\n2. Call `{way}`.");
+                    let other = ScriptedModel::by(move |_, _| Play::Give(other.clone()));
+                    let again = Backends {
+                        store: first.store.clone(),
+                        model: Some(Arc::new(other)),
+                        ..parts(false)
+                    };
+                    let journeyman = open_as(session, &again, recipe.clone()).await;
+                    journeyman.learn(tasks(1)).await.expect("it learns");
+                    let after = journeyman.library().await.expect("a library");
+                    let kept = &after.get(&wrong.id).expect("it is there").skill;
+                    assert_eq!(
+                        (kept.state, kept.version, &kept.body),
+                        (state, wrong.version, &wrong.body)
+                    );
+                    assert_eq!(offered(&after), ["say-one-2"], "{state:?} {identity:?}");
+                }
             });
         }
     }
