@@ -1,6 +1,6 @@
 //! Opening the library and finding skills in it.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use journeyman::{
     Error, ErrorKind, Result, SkillId,
@@ -8,13 +8,16 @@ use journeyman::{
     domain::{SkillName, State},
     library::{Entry, SkillLibrary},
 };
-use journeyman_disk::{DiskOptions, DiskStore};
+use journeyman_disk::{DiskOptions, DiskStore, LibraryReader};
 use serde_json::json;
 
 use crate::{
     files::holds_anything,
-    output::{self, Answer},
+    output::{self, Answer, tell},
 };
+
+/// The file in a library's folder without which there is no library.
+const DATABASE: &str = "library.db";
 
 /// How long a command waits for other processes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,7 +39,7 @@ pub(crate) fn options(create: bool) -> DiskOptions {
 
 /// Whether there is a library in `root`.
 pub(crate) fn is_library(root: &Path) -> bool {
-    fs::metadata(root.join("library.db")).is_ok_and(|data| data.len() > 0)
+    fs::metadata(root.join(DATABASE)).is_ok_and(|data| data.len() > 0)
 }
 
 /// Makes an empty library.
@@ -91,6 +94,35 @@ pub(crate) async fn open(root: &Path, create: bool) -> Result<Opened> {
         Err(error) => output::warn(&error),
     }
     Ok(Opened { store, library })
+}
+
+/// A library that is read, as it was at one moment.
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) store: Arc<dyn SkillStore>,
+    pub(crate) library: SkillLibrary,
+}
+
+/// Opens a library to read it. Where it cannot be written, it is read as it was committed.
+pub(crate) async fn read(root: &Path) -> Result<Read> {
+    let database = root.join(DATABASE);
+    let is_closed = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err();
+    if !is_library(root) || !(is_closed(root) || is_closed(&database)) {
+        let Opened { store, library } = open(root, false).await?;
+        return Ok(Read {
+            store: Arc::new(store),
+            library,
+        });
+    }
+    let of = |error: Error| error.with("library", root.display());
+    let mut reader = LibraryReader::open(root).map_err(of)?;
+    tell(
+        "the library cannot be written here: edits of its folders that nobody committed are not shown",
+    );
+    Ok(Read {
+        store: Arc::new(reader.frozen().map_err(of)?),
+        library: reader.library().clone(),
+    })
 }
 
 pub(crate) async fn load(store: &DiskStore) -> Result<SkillLibrary> {

@@ -4,21 +4,20 @@ use std::path::Path;
 
 use journeyman::{
     Result, SkillId,
-    contract::SkillStore,
     domain::{Committed, LibraryChange, SkillName, Tier},
     library::{Applied, SkillLibrary},
 };
 use serde_json::{Value, json};
 
 use crate::{
-    library::{find, open},
+    library::{find, read},
     outcome::move_json,
     output::{Answer, cell, first_lines, word},
     time::written,
 };
 
 pub(crate) async fn log(root: &Path, name: Option<&str>, limit: Option<usize>) -> Result<Answer> {
-    let opened = open(root, false).await?;
+    let opened = read(root).await?;
     let wanted = name.map(|name| wanted(&opened.library, name)).transpose()?;
     let mut library = SkillLibrary::new();
     let mut commits = Vec::new();

@@ -36,7 +36,7 @@ pub(crate) async fn retire(root: &Path, which: &Retire) -> Result<Answer> {
     let changes = Retirement::changes_of(&runs, &which.reason);
     let outcome = make(&opened, changes, &which.reason, !which.yes).await?;
     let rows: Vec<_> = runs.iter().map(row).collect();
-    let shown = table(&["RUN", "COMMITS", "FROM", "TO"], &rows);
+    let shown = table(&["RUN", "COMMITS", "CREDITS", "FROM", "TO"], &rows);
     let lines: Vec<String> = shown.lines().map(|line| format!("{line}\n")).collect();
     let mut json = outcome.json();
     json["runs"] = runs.iter().map(run_json).collect();
@@ -56,6 +56,7 @@ fn row(found: &FoundRun) -> Vec<String> {
     vec![
         found.run.to_string(),
         found.commits.to_string(),
+        found.credits.to_string(),
         from.map(written).unwrap_or_default(),
         to.map(written).unwrap_or_default(),
     ]
@@ -66,6 +67,7 @@ fn run_json(found: &FoundRun) -> Value {
     json!({
         "run": found.run,
         "commits": found.commits,
+        "credits": found.credits,
         "from": from.map(written),
         "to": to.map(written),
     })

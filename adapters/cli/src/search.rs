@@ -14,13 +14,13 @@ use serde_json::json;
 
 use crate::{
     arguments::Search,
-    library::open,
+    library::read,
     output::{Answer, table, word},
     stemming::retriever,
 };
 
 pub(crate) async fn search(root: &Path, search: &Search) -> Result<Answer> {
-    let opened = open(root, false).await?;
+    let opened = read(root).await?;
     let retriever = retriever(search.stems)?;
     opened.library.refresh(&retriever).await?;
     let offered = opened.library.entries();

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     arguments::{List, OfState},
-    library::{find, open},
+    library::{find, read},
     output::{Answer, table, word},
 };
 
@@ -31,7 +31,7 @@ impl OfState {
 }
 
 pub(crate) async fn list(root: &Path, list: &List) -> Result<Answer> {
-    let opened = open(root, false).await?;
+    let opened = read(root).await?;
     let states: Vec<State> = list.state.iter().map(|state| state.state()).collect();
     let mut entries: Vec<&Entry> = opened
         .library
@@ -81,7 +81,7 @@ fn summary(entry: &Entry) -> Value {
 }
 
 pub(crate) async fn show(root: &Path, name: &str, version: Option<u64>) -> Result<Answer> {
-    let opened = open(root, false).await?;
+    let opened = read(root).await?;
     let entry = find(&opened.library, name)?;
     let wanted = version.map_or(entry.skill.version, Version);
     let reference = SkillRef {
@@ -191,7 +191,7 @@ fn plain(value: &Value) -> String {
 }
 
 pub(crate) async fn diff(root: &Path, name: &str, from: u64, to: u64) -> Result<Answer> {
-    let opened = open(root, false).await?;
+    let opened = read(root).await?;
     let entry = find(&opened.library, name)?;
     for version in [from, to].map(Version) {
         if !entry.versions().any(|skill| skill.version == version) {

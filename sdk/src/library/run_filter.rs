@@ -45,6 +45,8 @@ pub struct FoundRun {
     pub run: RunId,
     /// Number of its commits.
     pub commits: usize,
+    /// Number of the credits that it gave skills. They do not count once it is taken back, which moves no skill.
+    pub credits: usize,
     /// Its latest commit.
     pub latest: Revision,
     /// The time of its earliest commit that has one, and of its latest.
@@ -55,6 +57,7 @@ pub struct FoundRun {
 #[derive(Default)]
 struct Seen {
     commits: usize,
+    credits: usize,
     latest: Revision,
     times: Option<(Timestamp, Timestamp)>,
     task: bool,
@@ -84,6 +87,7 @@ impl RunFilter {
             .map(|(run, seen)| FoundRun {
                 run: run.clone(),
                 commits: seen.commits,
+                credits: seen.credits,
                 latest: seen.latest,
                 times: seen.times,
             })
@@ -94,7 +98,9 @@ impl RunFilter {
 
     fn see(&self, seen: &mut Seen, committed: &Committed) {
         let cause = &committed.cause;
+        let is_credit = |change: &&LibraryChange| matches!(change, LibraryChange::Credit { .. });
         seen.commits += 1;
+        seen.credits += committed.changes.iter().filter(is_credit).count();
         seen.latest = committed.revision;
         if let Some(at) = cause.at {
             let (first, last) = seen.times.unwrap_or((at, at));

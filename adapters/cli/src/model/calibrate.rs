@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     files::{unreadable, whole},
-    library::{find, open},
+    library::{find, read},
     output::{Answer, table},
     progress::Progress,
 };
@@ -60,7 +60,7 @@ enum Names {
 }
 
 pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer> {
-    let library = open(root, false).await?.library;
+    let library = read(root).await?.library;
     let labeled = match &command.tasks {
         Some(file) => of_file(&library, file)?,
         None => of_library(&library),

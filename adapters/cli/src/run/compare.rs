@@ -90,10 +90,10 @@ impl Comparison {
         }
     }
 
-    /// How many attempts of the latest measurement were judged and no success, and how many were judged.
-    pub(super) fn undone(&self) -> (usize, usize) {
+    /// How many tasks of the latest measurement were done, and how many were judged.
+    pub(super) fn done(&self) -> (usize, usize) {
         let latest = self.after.as_ref().or(self.before.as_ref());
-        latest.map_or((0, 0), |one| (one.judged - one.done, one.judged))
+        latest.map_or((0, 0), |one| (one.done, one.judged))
     }
 
     /// Whether the measurements differ, though no skill can be the reason.

@@ -198,6 +198,9 @@ impl Session<'_> {
         let count = self.held_out.len();
         let (report, reasons) = follow(self.journeyman, run, count, self.trace).await?;
         refuse_short_context(&report)?;
+        // At once: what comes later may fail.
+        let (done, judged) = Comparison::of(Some(&report), None).done();
+        tell(&format!("{done} of {judged} held-out tasks are done"));
         Ok((report, reasons))
     }
 }
@@ -238,13 +241,14 @@ fn remarks(
         remarks.extend(why.map(|why| format!("{what}: {why}.")));
     }
     if let Some((_, reasons)) = &measured.learning {
-        remarks.extend(reasons.none_written());
+        remarks.extend(reasons.of_writing());
         remarks.extend(reasons.of_roles());
     }
     if skills.cache().next().is_some() {
         remarks.extend(measured.given.none_given());
     }
-    let (undone, judged) = compared.undone();
+    let (done, judged) = compared.done();
+    let undone = judged - done;
     if undone > 0 {
         remarks.extend(trace.failed().map(|failed| {
             let more = if trace.has_file() { "" } else { "`--trace FILE` writes all attempts." };

@@ -67,6 +67,8 @@ pub(super) async fn follow(
 pub(super) struct Reasons {
     written: usize,
     not_written: Counts,
+    /// Why drafts became no skill: the library has it already, for one.
+    refused: Counts,
     /// Attempts with a skill in their prompts.
     given: usize,
     /// How often skills were chosen, for whole groups of attempts or for one.
@@ -77,10 +79,13 @@ pub(super) struct Reasons {
 }
 
 impl Reasons {
-    /// The reasons why no skill was written, where none was.
-    pub(super) fn none_written(&self) -> Option<String> {
-        let none = self.written == 0 && !self.not_written.is_empty();
-        none.then(|| format!("No skill was written: {}.", self.not_written.listed()))
+    /// The reasons why no skill was written, where none was; else why drafts became none, where some did not.
+    pub(super) fn of_writing(&self) -> Option<String> {
+        let (said, reasons) = match self.written {
+            0 => ("No skill was written", &self.not_written),
+            _ => ("Drafts that became no skill", &self.refused),
+        };
+        (!reasons.is_empty()).then(|| format!("{said}: {}.", reasons.listed()))
     }
 
     /// The reasons why no skill was given to the agent, where none was.
@@ -113,8 +118,10 @@ impl Reasons {
         }
         match event {
             EventKind::Admitted { .. } => self.written += 1,
-            EventKind::NotDue { reason, .. } | EventKind::Refused { reason } => {
+            EventKind::NotDue { reason, .. } => self.not_written.note(reason.clone()),
+            EventKind::Refused { reason } => {
                 self.not_written.note(reason.clone());
+                self.refused.note(reason.clone());
             }
             EventKind::CallRefused { .. }
             | EventKind::RoleFailed { .. }
@@ -274,6 +281,28 @@ mod tests {
             .iter()
             .for_each(|one| counts.note((*one).to_owned()));
         counts.listed()
+    }
+
+    #[test]
+    fn drafts_that_became_no_skill_are_told_beside_those_that_did() {
+        let mut reasons = Reasons::default();
+        assert_eq!(reasons.of_writing(), None);
+        let not_due = EventKind::NotDue {
+            reason: "all went well".to_owned(),
+            above: false,
+        };
+        reasons.note(&not_due);
+        let known = "the library has this skill already: `brew`, active";
+        let refused = EventKind::Refused {
+            reason: known.to_owned(),
+        };
+        reasons.note(&refused);
+        reasons.note(&refused);
+        let none = format!("No skill was written: {known} (2 times); all went well (once).");
+        assert_eq!(reasons.of_writing(), Some(none));
+        reasons.written = 1;
+        let some = format!("Drafts that became no skill: {known} (2 times).");
+        assert_eq!(reasons.of_writing(), Some(some));
     }
 
     #[test]

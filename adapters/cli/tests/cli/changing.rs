@@ -95,13 +95,19 @@ fn a_run_is_taken_back() {
     let place = Place::with_library();
     // What it would do is shown first.
     let shown = place.run(&["skill", "retire", "--run", RUN]).done().out;
-    assert!(shown.contains(RUN) && shown.contains("--yes"), "{shown}");
+    for part in [RUN, "CREDITS", "--yes"] {
+        assert!(shown.contains(part), "{part:?} in {shown}");
+    }
     assert_eq!(state(&place, "grind"), State::Active);
     let json = place.json(&["skill", "retire", "--run", RUN, "--yes"]);
     let json = json.done().json();
     assert_eq!(
         (&json["revision"], &json["runs"][0]["run"]),
         (&4.into(), &RUN.into())
+    );
+    assert_eq!(
+        (&json["runs"][0]["commits"], &json["runs"][0]["credits"]),
+        (&1.into(), &1.into())
     );
     assert_eq!(state(&place, "grind"), State::Disabled);
     for which in [["--run", "run-9"], ["--session", "nobody"], ["--run", RUN]] {

@@ -1,10 +1,74 @@
 //! Commands that change nothing.
 
-use std::fs;
+use std::{fs, path::Path, process::Command};
 
 use serde_json::json;
 
-use crate::support::{Place, RUN, documented, fields, sound};
+use crate::support::{Place, RUN, documented, fields, ran, sound};
+
+/// The command, without the right to write what its files' modes forbid: root has it otherwise.
+#[cfg(target_os = "linux")]
+fn without_root_s_rights(command: &Command) -> Command {
+    let mut plain = Command::new("setpriv");
+    plain
+        .args([
+            "--bounding-set=-dac_override,-dac_read_search",
+            "--inh-caps=-all",
+        ])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(command.get_current_dir().unwrap());
+    match rustix::process::geteuid().is_root() {
+        true => plain,
+        false => {
+            let mut same = Command::new(command.get_program());
+            same.args(command.get_args())
+                .current_dir(command.get_current_dir().unwrap());
+            same
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_library_that_cannot_be_written_is_read() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let place = Place::with_library();
+    let writable = |path: &Path, writable: bool| {
+        let bits = if writable { 0o200 } else { 0 };
+        let mode = if path.is_dir() { 0o555 } else { 0o444 };
+        fs::set_permissions(path, fs::Permissions::from_mode(mode | bits)).unwrap();
+    };
+    let files = || {
+        fs::read_dir(place.root())
+            .unwrap()
+            .map(|one| one.unwrap().path())
+    };
+    let before: Vec<_> = files().collect();
+    before
+        .iter()
+        .filter(|path| path.is_file())
+        .for_each(|path| writable(path, false));
+    writable(&place.root(), false);
+    for (arguments, expect) in [
+        (&["skill", "list"][..], "grind"),
+        (&["skill", "show", "brew"], "Say brew twice."),
+        (&["skill", "diff", "brew", "1", "2"], "twice"),
+        (&["skill", "log"], "brew 2: revised"),
+        (&["skill", "search", "brew"], "brew"),
+    ] {
+        let command = place.command(arguments);
+        let read = ran(&without_root_s_rights(&command).output().unwrap()).done();
+        assert!(read.out.contains(expect), "{arguments:?}: {}", read.out);
+        assert!(read.err.contains("cannot be written"), "{}", read.err);
+    }
+    let refused = place.command(&["skill", "quarantine", "brew"]);
+    let refused = ran(&without_root_s_rights(&refused).output().unwrap());
+    assert_ne!(refused.code, 0);
+    assert!(files().eq(before), "nothing is left there");
+    writable(&place.root(), true);
+}
 
 #[test]
 fn the_list_has_every_skill_and_can_be_narrowed() {
