@@ -34,6 +34,8 @@ const FLASH_ATTENTION_OFF: i32 = 0;
 const LEAST_CACHED: usize = 2048;
 /// Maximum bytes of logits that one decode writes.
 const LOGITS_BYTES: usize = 128 << 20;
+/// The same with layers on a GPU, which computes 500 rows in little more time than 200.
+const LOGITS_BYTES_OF_GPU: usize = 320 << 20;
 
 /// The parameters of a context.
 #[derive(Clone, Copy, Debug)]
@@ -53,10 +55,16 @@ pub(crate) struct Limits {
     pub(crate) deterministic: bool,
     pub(crate) threads: u32,
     precision: Precision,
+    logits_bytes: usize,
 }
 
 impl Limits {
-    pub(crate) fn new(config: &LlamaConfig, context: u32, divisible: bool) -> Self {
+    pub(crate) fn new(
+        config: &LlamaConfig,
+        context: u32,
+        divisible: bool,
+        gpu_layers: u32,
+    ) -> Self {
         let cells = context + config.shared_cells_for(context);
         Self {
             cells: cells as usize,
@@ -68,6 +76,10 @@ impl Limits {
             deterministic: config.deterministic,
             threads: config.threads.unwrap_or(1),
             precision: config.precision,
+            logits_bytes: match gpu_layers {
+                0 => LOGITS_BYTES,
+                _ => LOGITS_BYTES_OF_GPU,
+            },
         }
     }
 
@@ -196,7 +208,7 @@ impl<'m> Context<'m> {
             divisible: limits.divisible && !model.is_recurrent() && !model.is_hybrid(),
             context,
             batch: LlamaBatch::new(limits.batch, 1),
-            scored_rows: (LOGITS_BYTES / row).clamp(1, limits.batch),
+            scored_rows: (limits.logits_bytes / row).clamp(1, limits.batch),
             free: Vec::new(),
             used: Arc::default(),
         };

@@ -71,6 +71,20 @@ pub(crate) fn greatest(logits: &[f32]) -> f32 {
         .fold(f32::NEG_INFINITY, f32::max)
 }
 
+/// The index of the first number of a row that is this one; it looks at many at a time.
+pub(crate) fn first(logits: &[f32], wanted: f32) -> Option<usize> {
+    const BLOCK: usize = 64;
+    let is_in = |block: &[f32]| {
+        block
+            .iter()
+            .fold(false, |is, &logit| is | (logit == wanted))
+    };
+    let block = logits.chunks(BLOCK).position(is_in)?;
+    let begin = block * BLOCK;
+    let within = logits[begin..].iter().position(|&logit| logit == wanted)?;
+    Some(begin + within)
+}
+
 /// The sum of e^(logit - max) over a row; NaN where a logit is.
 pub(crate) fn sum_exp(logits: &[f32], max: f32) -> f64 {
     #[cfg(target_arch = "x86_64")]
@@ -150,6 +164,9 @@ mod tests {
             let logits: Vec<f32> = (0..length).map(|n| (n as f32 * 0.37).sin() * 9.0).collect();
             let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             assert_eq!(greatest(&logits), max);
+            let place = logits.iter().position(|&logit| logit == max);
+            assert_eq!(first(&logits, max), place);
+            assert_eq!(first(&logits, 99.0), None);
             let want: f64 = logits.iter().map(|&l| f64::from(l - max).exp()).sum();
             let got = sum_exp(&logits, max);
             assert!((got / want - 1.0).abs() < 3e-10);

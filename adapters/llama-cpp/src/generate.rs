@@ -15,7 +15,7 @@ use crate::{
     constrain::{Alternative, Constraint},
     convert::{ids, too_long},
     render::{Opening, Rendered, Renderer},
-    sampling::{self, LogSum, Sampler},
+    sampling::{self, Logits, Sampler},
 };
 
 mod thoughts;
@@ -264,12 +264,12 @@ impl Writing {
         &mut self,
         renderer: &Renderer,
         sampler: &mut Sampler,
-        logits: &[f32],
+        logits: &Logits<'_>,
     ) -> Result<Option<FinishReason>> {
         let (id, logprob) = match self.thoughts.forced() {
             Some(token) => {
                 self.forced.push(self.written());
-                let logprob = LogSum::of(GENERATE, logits)?.logprob(GENERATE, logits, token.0)?;
+                let logprob = logits.logprob(GENERATE, token.0)?;
                 (token.0, logprob)
             }
             None => {

@@ -14,7 +14,7 @@ use crate::{
     prefix_cache::PrefixCache,
     queue::{Request, Ticket, Work},
     render::Renderer,
-    sampling::Sampler,
+    sampling::{Logits, Sampler},
 };
 
 /// The sequence of a job that a row belongs to.
@@ -230,10 +230,9 @@ impl Job {
         context: &Context<'_>,
         renderer: &Renderer,
         sampler: &mut Sampler,
-        index: usize,
         planned: &Planned,
+        logits: Option<&Logits<'_>>,
     ) -> Progress {
-        let logits = planned.row.logits.then(|| context.logits(index));
         let operation = self.operation();
         let taken = catch_unwind(AssertUnwindSafe(|| {
             self.take_row(context, renderer, sampler, planned, logits)
@@ -253,7 +252,7 @@ impl Job {
         renderer: &Renderer,
         sampler: &mut Sampler,
         planned: &Planned,
-        logits: Option<&[f32]>,
+        logits: Option<&Logits<'_>>,
     ) -> Result<Progress> {
         if planned.part == Part::Trunk
             && let Some(trunk) = &mut self.trunk

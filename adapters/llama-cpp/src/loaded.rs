@@ -95,7 +95,7 @@ impl LlamaCpp {
         let deterministic = config.deterministic;
         let digests = AdapterDigests::default();
         let setup = Setup {
-            limits: Limits::new(&config, context, !header.slides),
+            limits: Limits::new(&config, context, !header.slides, plan.gpu_layers),
             gpu_layers: plan.gpu_layers,
             config,
             renderer: renderer.clone(),

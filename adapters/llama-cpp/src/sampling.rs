@@ -1,12 +1,19 @@
 //! Sampling the next token. It is our own, so that a draw depends only on the seed and its position.
 
+use std::{num::NonZero, thread};
+
 use journeyman::{Error, Result, domain::Sampling};
 
 use crate::{
     constrain::Constraint,
     convert::not_finite,
-    exp::{greatest, sum_exp},
+    exp::{first, greatest, sum_exp},
 };
+
+/// Logits that one thread sums up before a second one helps: about the time in which a thread starts, several times.
+const BESIDE: usize = 1 << 18;
+/// Maximum threads that sum up rows.
+const MOST_THREADS: usize = 16;
 
 /// One row of logits with its normalizer: `log p(i) = logit(i) - log_sum`, in f64.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +51,66 @@ impl LogSum {
             .filter(|logit| logit.is_finite())
             .map(|&logit| (f64::from(logit) - self.log_sum).min(0.0))
             .ok_or_else(|| not_finite(operation))
+    }
+}
+
+/// A row of logits, with its normalizer where that was computed beside those of other rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Logits<'c> {
+    pub(crate) all: &'c [f32],
+    sum: Option<LogSum>,
+}
+
+impl<'c> Logits<'c> {
+    pub(crate) fn of(all: &'c [f32]) -> Self {
+        Self { all, sum: None }
+    }
+
+    /// The rows of a batch. Where there are many, as behind a GPU, summing them up one by one would take longer than the model did:
+    /// then several threads do. Each row has the same bits either way.
+    pub(crate) fn of_batch(rows: Vec<Option<&'c [f32]>>) -> Vec<Option<Self>> {
+        let mut rows: Vec<Option<Self>> = (rows.into_iter()).map(|row| row.map(Self::of)).collect();
+        let mut asked: Vec<&mut Self> = rows.iter_mut().flatten().collect();
+        let count: usize = asked.iter().map(|row| row.all.len()).sum();
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = (count / BESIDE)
+            .min(cores)
+            .min(MOST_THREADS)
+            .min(asked.len());
+        if threads < 2 {
+            return rows;
+        }
+        let share = asked.len().div_ceil(threads);
+        thread::scope(|scope| {
+            let mut shares = asked.chunks_mut(share);
+            let own = shares.next();
+            for share in shares {
+                // Rows for which the system starts no thread are summed up when they are read.
+                let _ = thread::Builder::new().spawn_scoped(scope, || Self::sum_up(share));
+            }
+            own.into_iter().for_each(Self::sum_up);
+        });
+        rows
+    }
+
+    fn sum_up(rows: &mut [&mut Self]) {
+        for row in rows {
+            row.sum = LogSum::of("LlamaCpp", row.all).ok();
+        }
+    }
+
+    /// # Errors
+    /// As [`LogSum::of`].
+    pub(crate) fn sum(&self, operation: &'static str) -> Result<LogSum> {
+        self.sum.map_or_else(|| LogSum::of(operation, self.all), Ok)
+    }
+
+    /// The log-probability of one token.
+    ///
+    /// # Errors
+    /// As [`LogSum::of`] and [`LogSum::logprob`].
+    pub(crate) fn logprob(&self, operation: &'static str, token: i32) -> Result<f64> {
+        self.sum(operation)?.logprob(operation, self.all, token)
     }
 }
 
@@ -86,9 +153,10 @@ impl Sampler {
         sampling: &Sampling,
         constraint: Option<&mut Constraint>,
         place: u64,
-        logits: &[f32],
+        logits: &Logits<'_>,
     ) -> Result<(i32, f64)> {
-        let log_sum = LogSum::of(operation, logits)?;
+        let log_sum = logits.sum(operation)?;
+        let logits = logits.all;
         let id = match constraint {
             None => choose(&mut self.weights, sampling, place, logits, log_sum.max),
             Some(constraint) => {
@@ -111,7 +179,7 @@ fn choose(
     logits: &[f32],
     max: f32,
 ) -> i32 {
-    let best = logits.iter().position(|&logit| logit == max).unwrap_or(0) as i32;
+    let best = first(logits, max).unwrap_or(0) as i32;
     if sampling.temperature == 0.0 {
         return best;
     }
@@ -180,7 +248,13 @@ mod tests {
         let mut counts = vec![0.0; logits.len()];
         for seed in 0..4000 {
             let (id, _) = Sampler::default()
-                .draw("test", &sampling_of(seed), None, seed % 7, logits)
+                .draw(
+                    "test",
+                    &sampling_of(seed),
+                    None,
+                    seed % 7,
+                    &Logits::of(logits),
+                )
                 .unwrap();
             counts[id as usize] += 1.0 / 4000.0;
         }
@@ -191,7 +265,7 @@ mod tests {
     fn greedy_takes_the_first_of_the_best() {
         let logits = [0.0, 2.0, 2.0, 1.0];
         let (id, logprob) = Sampler::default()
-            .draw("test", &Sampling::GREEDY, None, 0, &logits)
+            .draw("test", &Sampling::GREEDY, None, 0, &Logits::of(&logits))
             .unwrap();
         let total: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
         assert_eq!(id, 1);
@@ -246,6 +320,32 @@ mod tests {
             .map(|token| sum.logprob("test", &logits, token).unwrap().exp())
             .sum();
         assert!((total - 1.0).abs() < 1e-9, "{total}");
+    }
+
+    #[test]
+    fn rows_that_are_summed_up_together_have_the_same_sums() {
+        let row = |seed: usize| -> Vec<f32> {
+            let number = |at: usize| ((at * 37 + seed * 11) % 1009) as f32 / 50.0;
+            (0..BESIDE / 4).map(number).collect()
+        };
+        let mut all: Vec<Vec<f32>> = (0..41).map(row).collect();
+        all[7][3] = f32::NAN;
+        let asked = |at: usize| at % 5 != 0;
+        let rows = (0..)
+            .zip(&all)
+            .map(|(at, row)| asked(at).then_some(row.as_slice()));
+        let rows = Logits::of_batch(rows.collect());
+        for (at, (row, logits)) in rows.iter().zip(&all).enumerate() {
+            let Some(row) = row else {
+                assert!(!asked(at));
+                continue;
+            };
+            let alone = LogSum::of("test", logits);
+            match row.sum("test") {
+                Ok(sum) => assert_eq!(sum.log_sum.to_bits(), alone.unwrap().log_sum.to_bits()),
+                Err(_) => assert!(at == 7 && alone.is_err()),
+            }
+        }
     }
 
     #[test]

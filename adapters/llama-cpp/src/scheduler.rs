@@ -23,7 +23,7 @@ use crate::{
     prefix_cache::PrefixCache,
     queue::Request,
     render::Renderer,
-    sampling::Sampler,
+    sampling::{Logits, Sampler},
     stats::EngineStats,
 };
 
@@ -202,12 +202,17 @@ impl<'r> Scheduler<'r> {
         self.stats.decoded_tokens += rows.len() as u64;
         let mut ended: Vec<Option<Progress>> = Vec::new();
         ended.resize_with(self.active.len(), || None);
-        for (index, planned) in rows.iter().enumerate() {
+        let logits = rows.iter().enumerate();
+        let logits =
+            logits.map(|(index, planned)| planned.row.logits.then(|| context.logits(index)));
+        let logits = Logits::of_batch(logits.collect());
+        for (planned, logits) in rows.iter().zip(&logits) {
             if ended[planned.job].is_some() {
                 continue;
             }
             let job = &mut self.active[planned.job];
-            match job.take(context, self.renderer, &mut self.sampler, index, planned) {
+            let sampler = &mut self.sampler;
+            match job.take(context, self.renderer, sampler, planned, logits.as_ref()) {
                 Progress::Going => {}
                 end => ended[planned.job] = Some(end),
             }

@@ -10,7 +10,7 @@ use crate::{
     context::{Context, Row, Sequence},
     convert::{ids, too_long},
     render::{Opening, Renderer},
-    sampling::LogSum,
+    sampling::Logits,
 };
 
 pub(crate) const SCORE: &str = "LlamaCpp::score";
@@ -69,12 +69,12 @@ impl Scoring {
     }
 
     /// Processes the logits after the prompt, which predict each text's first token.
-    pub(crate) fn head(&mut self, logits: &[f32]) -> Result<()> {
-        let log_sum = LogSum::of(SCORE, logits)?;
+    pub(crate) fn head(&mut self, logits: &Logits<'_>) -> Result<()> {
+        let log_sum = logits.sum(SCORE)?;
         for (text, score) in self.texts.iter().zip(&mut self.scores) {
             score.logprobs.clear();
             if let Some(first) = text.first() {
-                let logprob = log_sum.logprob(SCORE, logits, first.0)?;
+                let logprob = log_sum.logprob(SCORE, logits.all, first.0)?;
                 score.logprobs.push(logprob);
             }
         }
@@ -132,12 +132,12 @@ impl Scoring {
         &mut self,
         context: &Context<'_>,
         branch: usize,
-        logits: &[f32],
+        logits: &Logits<'_>,
     ) -> Result<()> {
         let branch = &mut self.branches[branch];
         let text = &self.texts[branch.of];
         let next = text[branch.read + 1];
-        let logprob = LogSum::of(SCORE, logits)?.logprob(SCORE, logits, next.0)?;
+        let logprob = logits.logprob(SCORE, next.0)?;
         self.scores[branch.of].logprobs.push(logprob);
         context.extend(&mut branch.sequence, text[branch.read]);
         branch.read += 1;

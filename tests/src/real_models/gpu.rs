@@ -37,6 +37,8 @@ use crate::{
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const READ: usize = 512;
+/// Tokens that fit into one batch together with the head of the template.
+const PART: usize = 448;
 const REPEATS: u64 = 5;
 const CANDIDATES: u64 = 10;
 const CANDIDATE_TOKENS: usize = 128;
@@ -82,6 +84,13 @@ pub(super) fn run(figures: &mut Figures<'_>, bundled: &Path) -> Outcome {
             theirs,
             Bound::None,
         );
+    }
+    for (what, value) in ["idle prefixes beside it", "nothing beside it"]
+        .iter()
+        .zip(speed.beside)
+    {
+        let what = format!("reading {PART} tokens with {what} in memory, tokens/s");
+        figures.record(&what, value, Bound::None);
     }
     figures.record(
         "eight streams, of llama.cpp's batched decoding",
@@ -139,6 +148,8 @@ fn card() -> Result<Device, Failure> {
 struct Speed {
     ours: [f64; 2],
     theirs: [f64; 2],
+    /// Reading with idle prefixes in memory, and with none.
+    beside: [f64; 2],
     streams: (f64, f64),
     gate_ms: f64,
 }
@@ -161,8 +172,20 @@ fn speed(path: &Path, seed: Seed) -> Result<Speed, Failure> {
             gates.push(gate);
         }
     }
+    let mut beside = [Vec::new(), Vec::new()];
+    for repeat in 0..REPEATS {
+        let seed = seed.derive("beside", repeat);
+        beside[0].push(reading(&model, seed, PART, tail)?);
+        block_on(model.forget_prefixes())?;
+        beside[1].push(reading(&model, seed.derive("alone", 0), PART, tail)?);
+        // Idle prefixes again.
+        for number in 0..3 {
+            reading(&model, seed.derive("idle", number), READ, tail)?;
+        }
+    }
     drop(model);
     Ok(Speed {
+        beside: beside.map(|mut of| median(&mut of)),
         ours: [median(&mut reads), median(&mut writes)],
         theirs,
         streams: streams::measure(path, seed, ALL_LAYERS)?,
