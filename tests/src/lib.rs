@@ -5,6 +5,7 @@ pub mod apprentice;
 pub mod engine;
 pub mod field;
 pub mod figures;
+pub mod gate;
 pub mod general;
 pub mod host;
 pub mod house;

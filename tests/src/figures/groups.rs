@@ -2,8 +2,8 @@
 
 use super::{Bound, Figures, Outcome, stats};
 use crate::{
-    adapters, apprentice, engine, field, general, host, house, identity, library, main_job, papers,
-    real_models, recipes, second_hour,
+    adapters, apprentice, engine, field, gate, general, host, house, identity, library, main_job,
+    papers, real_models, recipes, second_hour,
 };
 
 /// Figures that are measured together.
@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 28] = [
+const GROUPS: [Group; 29] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -50,6 +50,13 @@ const GROUPS: [Group; 28] = [
         listed: false,
         takes_model: true,
         run: general::run_context,
+    },
+    Group {
+        name: "gate",
+        about: "which score chooses among skills that others wrote, and refuses where none is right; wants --data",
+        listed: true,
+        takes_model: true,
+        run: gate::run,
     },
     Group {
         name: "field",

@@ -1,0 +1,160 @@
+//! The gate with a model that nobody trained or calibrated for it, on tasks and skills that others wrote: which score has a right
+//! skill first, and which refuses where no right one is there.
+
+mod data;
+mod matrix;
+mod table;
+
+use journeyman::domain::ScoreKind;
+use journeyman_llama_cpp::PublicModel;
+
+use self::{
+    data::Set,
+    matrix::{Matrix, words},
+    table::{Best, WRONG, best, firsts, injected, misled, quantile, separation},
+};
+use crate::figures::{
+    Bound, Figures, Outcome,
+    stats::{mean, t_interval},
+};
+
+/// The threshold of the default gate, in nats.
+const DEFAULT: f64 = 5.0;
+
+/// Measures and records.
+pub fn run(figures: &mut Figures<'_>) -> Outcome {
+    let Some(folder) = figures.options().data.clone() else {
+        return Err("name a folder with tasks.jsonl and skills/NAME/SKILL.md by --data".into());
+    };
+    let set = Set::read(&folder)?;
+    let path = match figures.options().model.clone() {
+        Some(path) => path,
+        None => {
+            let model = PublicModel::named("smollm2").ok_or("smollm2 is not known")?;
+            model.fetch(&mut |line| eprintln!("{line}"))?
+        }
+    };
+    let [tuning, reported] = set.split(figures.options().seed);
+    for (what, count) in [
+        ("skills", set.skills.len()),
+        ("tasks by which thresholds are set", tuning.len()),
+        (
+            "tasks that are reported, of other categories",
+            reported.len(),
+        ),
+    ] {
+        figures.record(what, count as f64, Bound::None);
+    }
+    let scores = scores(figures, &set, &path, &tuning)?;
+    let words = firsts(&best(&set, &scores[0].1, &reported));
+    for (name, values) in &scores {
+        let of = |tasks: &[usize]| best(&set, values, tasks);
+        record(figures, name, (&of(&tuning), &of(&reported)));
+    }
+    let default = scores.iter().find(|(name, _)| *name == "PMI");
+    let (_, values) = default.ok_or("the default score is not measured")?;
+    record_default(figures, &best(&set, values, &reported), &words);
+    Ok(())
+}
+
+/// All scores, under their names.
+fn scores(
+    figures: &mut Figures<'_>,
+    set: &Set,
+    path: &std::path::Path,
+    tuning: &[usize],
+) -> Result<Vec<(&'static str, Matrix)>, Box<dyn std::error::Error + Send + Sync>> {
+    let bm25 = matrix::by_words(set)?;
+    let lengths = set.tasks.iter().map(|task| words(&task.instruction));
+    let a_word: Matrix = (bm25.iter().zip(lengths))
+        .map(|(row, words)| row.iter().map(|score| score / words).collect())
+        .collect();
+    let model = matrix::by_model(figures, set, path)?;
+    let of = |kind: ScoreKind| -> Result<Matrix, String> {
+        let value = |one: &journeyman::contract::SkillScores| {
+            one.value(kind)
+                .ok_or_else(|| format!("{} has no score", one.skill.id))
+        };
+        let rows = model.iter().map(|row| row.iter().map(value).collect());
+        rows.collect()
+    };
+    let [sum, mean, pmi] = [ScoreKind::Sum, ScoreKind::Mean, ScoreKind::Pmi].map(of);
+    let (sum, mean, pmi) = (sum?, mean?, pmi?);
+    let tokens = |row: &Vec<journeyman::contract::SkillScores>| -> Vec<f64> {
+        let of = |one: &journeyman::contract::SkillScores| one.conditional.map_or(1, |t| t.tokens);
+        row.iter().map(|one| of(one).max(1) as f64).collect()
+    };
+    let a_token: Matrix = (pmi.iter().zip(&model))
+        .map(|(row, scores)| {
+            row.iter()
+                .zip(tokens(scores))
+                .map(|(pmi, n)| pmi / n)
+                .collect()
+        })
+        .collect();
+    let null = |values: &Matrix, sd: bool| table::against_null(set, values, tuning, sd);
+    let (words_null, pmi_null) = (null(&a_word, true), null(&pmi, true));
+    let fused = table::sum(&words_null, &pmi_null);
+    Ok(vec![
+        ("BM25", bm25),
+        ("BM25 a word of the task", a_word),
+        ("sum", sum),
+        ("mean", mean),
+        ("PMI", pmi.clone()),
+        ("PMI a token", a_token),
+        ("PMI less its null", null(&pmi, false)),
+        ("PMI less its null, in deviations", pmi_null),
+        ("BM25 a word less its null, in deviations", words_null),
+        ("the two in deviations together", fused),
+    ])
+}
+
+/// What a score does, whatever the threshold, and with one that is set without labels: at tasks whose own skills are left out.
+fn record(figures: &mut Figures<'_>, name: &str, (tuning, reported): (&[Best], &[Best])) {
+    let wrong = |all: &[Best]| all.iter().map(|one| one.wrong).collect();
+    let mut say =
+        |what: &str, value: f64| figures.record(&format!("{name}: {what}"), value, Bound::None);
+    say("a right skill first, %", mean(&firsts(reported)));
+    say(
+        "right against wrong, best of each task",
+        separation(reported),
+    );
+    let known = quantile(wrong(reported), WRONG);
+    say(
+        "right injected where 5% of wrong are, %",
+        mean(&injected(reported, known)),
+    );
+    let set = quantile(wrong(tuning), WRONG);
+    say("threshold without labels", set);
+    say("right injected with it, %", mean(&injected(reported, set)));
+    say("wrong injected with it, %", mean(&misled(reported, set)));
+}
+
+/// The gate that a user has who sets nothing.
+fn record_default(figures: &mut Figures<'_>, reported: &[Best], words: &[f64]) {
+    let less: Vec<f64> = (firsts(reported).iter().zip(words))
+        .map(|(gate, words)| gate - words)
+        .collect();
+    figures.record(
+        "the default: a right skill first, less BM25's, points",
+        mean(&less),
+        Bound::AtLeast(0.0),
+    );
+    let known = quantile(reported.iter().map(|one| one.wrong).collect(), WRONG);
+    figures.record(
+        "the default: right injected where 5% of wrong are, %",
+        mean(&injected(reported, known)),
+        Bound::AtLeast(70.0),
+    );
+    figures.interval(
+        "the default: right injected with its threshold, %",
+        &t_interval(&injected(reported, DEFAULT)),
+        Bound::None,
+        Bound::None,
+    );
+    figures.record(
+        "the default: injected where no right skill exists, %",
+        mean(&misled(reported, DEFAULT)),
+        Bound::AtMost(5.0),
+    );
+}
