@@ -7,5 +7,5 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=../setup.sh
 . "$root/tests/setup.sh"
 
-(cd "$root" && cargo build --package journeyman-faults </dev/null)
+(cd "$root" && cargo build --workspace --bin faults </dev/null)
 exec "$CARGO_TARGET_DIR/debug/faults" "$@"

@@ -106,8 +106,8 @@ pub(crate) struct Read {
 /// Opens a library to read it. Where it cannot be written, it is read as it was committed.
 pub(crate) async fn read(root: &Path) -> Result<Read> {
     let database = root.join(DATABASE);
-    let is_closed = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err();
-    if !is_library(root) || !(is_closed(root) || is_closed(&database)) {
+    let may_write = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+    if !is_library(root) || (may_write(root) && may_write(&database)) {
         let Opened { store, library } = open(root, false).await?;
         return Ok(Read {
             store: Arc::new(store),

@@ -1,6 +1,6 @@
 //! Sampling the next token. It is our own, so that a draw depends only on the seed and its position.
 
-use std::{num::NonZero, thread};
+use std::thread;
 
 use journeyman::{Error, Result, domain::Sampling};
 
@@ -10,10 +10,8 @@ use crate::{
     exp::{first, greatest, sum_exp},
 };
 
-/// Logits that one thread sums up before a second one helps: about the time in which a thread starts, several times.
-const BESIDE: usize = 1 << 18;
-/// Maximum threads that sum up rows.
-const MOST_THREADS: usize = 16;
+/// Logits for which a thread is started: they take it several times as long as its start.
+const LOGITS_OF_A_THREAD: usize = 1 << 18;
 
 /// One row of logits with its normalizer: `log p(i) = logit(i) - log_sum`, in f64.
 #[derive(Clone, Copy, Debug)]
@@ -66,16 +64,14 @@ impl<'c> Logits<'c> {
         Self { all, sum: None }
     }
 
-    /// The rows of a batch. Where there are many, as behind a GPU, summing them up one by one would take longer than the model did:
-    /// then several threads do. Each row has the same bits either way.
-    pub(crate) fn of_batch(rows: Vec<Option<&'c [f32]>>) -> Vec<Option<Self>> {
+    /// The rows of a batch, which at most so many threads sum up where there are many: behind a GPU one thread would take as long as
+    /// the model. Each row has the same bits either way.
+    pub(crate) fn of_batch(rows: Vec<Option<&'c [f32]>>, threads: u32) -> Vec<Option<Self>> {
         let mut rows: Vec<Option<Self>> = (rows.into_iter()).map(|row| row.map(Self::of)).collect();
         let mut asked: Vec<&mut Self> = rows.iter_mut().flatten().collect();
         let count: usize = asked.iter().map(|row| row.all.len()).sum();
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = (count / BESIDE)
-            .min(cores)
-            .min(MOST_THREADS)
+        let threads = (count / LOGITS_OF_A_THREAD)
+            .min(threads as usize)
             .min(asked.len());
         if threads < 2 {
             return rows;
@@ -326,7 +322,7 @@ mod tests {
     fn rows_that_are_summed_up_together_have_the_same_sums() {
         let row = |seed: usize| -> Vec<f32> {
             let number = |at: usize| ((at * 37 + seed * 11) % 1009) as f32 / 50.0;
-            (0..BESIDE / 4).map(number).collect()
+            (0..LOGITS_OF_A_THREAD / 4).map(number).collect()
         };
         let mut all: Vec<Vec<f32>> = (0..41).map(row).collect();
         all[7][3] = f32::NAN;
@@ -334,7 +330,7 @@ mod tests {
         let rows = (0..)
             .zip(&all)
             .map(|(at, row)| asked(at).then_some(row.as_slice()));
-        let rows = Logits::of_batch(rows.collect());
+        let rows = Logits::of_batch(rows.collect(), 3);
         for (at, (row, logits)) in rows.iter().zip(&all).enumerate() {
             let Some(row) = row else {
                 assert!(!asked(at));
@@ -342,7 +338,10 @@ mod tests {
             };
             let alone = LogSum::of("test", logits);
             match row.sum("test") {
-                Ok(sum) => assert_eq!(sum.log_sum.to_bits(), alone.unwrap().log_sum.to_bits()),
+                Ok(sum) => {
+                    assert!(row.sum.is_some(), "{at}: no thread summed it up");
+                    assert_eq!(sum.log_sum.to_bits(), alone.unwrap().log_sum.to_bits());
+                }
                 Err(_) => assert!(at == 7 && alone.is_err()),
             }
         }

@@ -205,7 +205,7 @@ impl<'r> Scheduler<'r> {
         let logits = rows.iter().enumerate();
         let logits =
             logits.map(|(index, planned)| planned.row.logits.then(|| context.logits(index)));
-        let logits = Logits::of_batch(logits.collect());
+        let logits = Logits::of_batch(logits.collect(), context.limits.threads);
         for (planned, logits) in rows.iter().zip(&logits) {
             if ended[planned.job].is_some() {
                 continue;

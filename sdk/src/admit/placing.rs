@@ -245,10 +245,14 @@ impl Placing<'_> {
         let library = self.context.library;
         let known = match library.get(&known.id) {
             Some(entry) if entry.is_out_by_host() => {
-                let mut others = library.entries().map(|entry| &entry.skill);
-                let in_use = |other: &&Skill| other.state.is_offered() && has_title(other, &skill);
+                let mut others = library
+                    .entries()
+                    .filter(|other| other.added_at > entry.added_at);
+                let in_use = |other: &&Entry| {
+                    other.skill.state.is_offered() && is_numbered(&other.skill, &skill)
+                };
                 match others.find(in_use) {
-                    Some(other) => other,
+                    Some(other) => &other.skill,
                     None => return Ok(self.enter_unless_known(skill)),
                 }
             }
@@ -380,12 +384,12 @@ fn may_be_revived(entry: &Entry) -> bool {
     *state == State::Disabled && by_run && own && *taint == Taint::Clean
 }
 
-/// Whether a skill has the title of another: its name, or a number behind it where the name was taken.
-pub(crate) fn has_title(known: &Skill, skill: &Skill) -> bool {
+/// Whether a skill has the name of another with a number behind it, as a skill of the same title gets where the name is taken.
+pub(crate) fn is_numbered(known: &Skill, skill: &Skill) -> bool {
     let rest = known.name.as_str().strip_prefix(skill.name.as_str());
     let number = rest.and_then(|rest| rest.strip_prefix('-'));
-    let is_numbered = number.is_some_and(|number| number.parse::<u8>().is_ok());
-    known.name == skill.name || (is_numbered && known.original_name == skill.original_name)
+    number.is_some_and(|number| number.parse::<u8>().is_ok())
+        && known.original_name == skill.original_name
 }
 
 fn same_title<'a>(context: &Context<'a>, name: &SkillName) -> Option<&'a Skill> {

@@ -9,7 +9,7 @@ use crate::{
     domain::{Action, Message, Prompt, Skill, Span, Speaker, Step, StepNote},
     error::Result,
     format::AriseDocument,
-    text::{fenced, without_thinking, words_in_channels},
+    text::{WrittenCall, fenced, in_channels, without_thinking},
 };
 
 mod answer;
@@ -266,7 +266,11 @@ impl ChatDialect {
     /// The model's words without its thoughts, with calls that it made by its own interface.
     fn words(&self, reply: &Generation) -> String {
         if reply.calls.is_empty() {
-            return said(reply);
+            let (mut said, calls) = said(reply);
+            for call in calls {
+                said.push_str(&format!("\n{}({})", call.tool, call.arguments));
+            }
+            return said.trim().to_owned();
         }
         let calls = reply.calls.iter().map(|made| made.call.clone());
         self.transcript(reply, &Action::Call(calls.collect()))
@@ -297,10 +301,8 @@ impl ChatDialect {
 
     /// The model's words without its thoughts. Calls that it made by its own interface follow as JSON.
     fn transcript(&self, reply: &Generation, action: &Action) -> String {
-        let text = said(reply);
-        // Calls in channels are cut off with the thoughts.
-        let are_cut = matches!(action, Action::Call(_)) && words_in_channels(&reply.text).is_some();
-        match (text.as_str(), reply.calls.is_empty() && !are_cut) {
+        let (text, cut) = said(reply);
+        match (text.as_str(), reply.calls.is_empty() && cut.is_empty()) {
             ("", _) => action.to_json(),
             (_, true) => text,
             (_, false) => format!("{text}\n{}", action.to_json()),
@@ -308,10 +310,12 @@ impl ChatDialect {
     }
 }
 
-/// The text of an answer without its thoughts.
-fn said(reply: &Generation) -> String {
-    let in_channels = words_in_channels(&reply.text);
-    in_channels.unwrap_or_else(|| without_thinking(&reply.text).trim().to_owned())
+/// The text of an answer without its thoughts, and the calls that are no part of it any more: those in channels.
+fn said(reply: &Generation) -> (String, Vec<WrittenCall>) {
+    match in_channels(&reply.text) {
+        Some(found) => (found.words, found.calls),
+        None => (without_thinking(&reply.text).trim().to_owned(), Vec::new()),
+    }
 }
 
 /// The first characters of a text, with a note of how many are missing.

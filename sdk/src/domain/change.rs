@@ -319,6 +319,16 @@ impl LibraryChange {
         }
     }
 
+    /// The skill of the library whose text or state the change decides, where it is one.
+    pub(crate) fn decides_about(&self) -> Option<&SkillId> {
+        match self {
+            Self::Revise(skill) => Some(&skill.id),
+            Self::SetState { skill, .. } | Self::RollBack { skill, .. } => Some(skill),
+            Self::Release { skill, .. } => Some(&skill.id),
+            _ => None,
+        }
+    }
+
     /// As [`LibraryChange::skill`], mutable.
     pub fn skill_mut(&mut self) -> Option<&mut Skill> {
         match self {

@@ -101,8 +101,6 @@ pub enum PassReason {
     NotOnTrial,
     /// A merge without a source in the library.
     NoSource,
-    /// A change by a run to a skill that the host or a person has taken out of use.
-    OutByHost,
 }
 
 /// The moves of one change, or why it had no effect.

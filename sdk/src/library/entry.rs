@@ -204,6 +204,14 @@ impl Entry {
         self.merged = None;
     }
 
+    /// Records for the current version, where it has the state that this set, that it is still by the same word.
+    pub(super) fn leave_out(&mut self, set: StateSet) {
+        if set.state == self.skill.state {
+            let version = self.skill.version;
+            self.life.states.push(StateSet { version, ..set });
+        }
+    }
+
     /// Records for the current version, which has the state of one of these versions, what set it.
     pub(super) fn carry_state(&mut self, from: [Version; 2]) {
         let states = &self.life.states;

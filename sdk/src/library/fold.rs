@@ -7,7 +7,7 @@ use super::{
 use crate::{
     domain::{Committed, LibraryChange, Origin, Skill, SkillRef, State, Taint},
     error::{Error, Result},
-    id::{RunId, SkillId},
+    id::SkillId,
 };
 
 impl SkillLibrary {
@@ -57,11 +57,6 @@ impl SkillLibrary {
     }
 
     fn change(&mut self, commit: &Committed, change: &LibraryChange) -> Outcome {
-        let by_run = |run: &RunId| !run.is_by_host();
-        let is_out = |skill: &&SkillId| self.get(skill).is_some_and(Entry::is_out_by_host);
-        if commit.cause.run.as_ref().is_some_and(by_run) && decided(change).iter().any(is_out) {
-            return Err(PassReason::OutByHost);
-        }
         match change {
             LibraryChange::Configure(policy) => {
                 self.policy = policy.clone();
@@ -202,13 +197,14 @@ impl SkillLibrary {
             skill.parents.push(self.known(&skill.id)?.skill.reference());
         }
         let before = self.known(&skill.id)?;
-        let (was_out, before) = (before.is_out_by_host(), before.skill.version);
+        let taken_out = before.state_set().filter(|_| before.is_out_by_host());
+        let taken_out = taken_out.cloned();
         let moves = self.replace(self.guarded(&skill), Operation::Revised)?;
         let entry = self.known(&skill.id)?;
         entry.merged = None;
-        // Whoever edits the text of a skill that a person took out of use has not said that it may come back.
-        if was_out {
-            entry.carry_state([before, before]);
+        // Who edits the text of a skill that a person took out of use has not said that it may come back.
+        if let Some(set) = taken_out {
+            entry.leave_out(set);
         }
         Ok(moves)
     }
@@ -267,20 +263,6 @@ impl SkillLibrary {
         } else {
             PassReason::Unknown
         })
-    }
-}
-
-/// The skills whose text or state a change decides. A run decides nothing about what the host or a person took out of use, also
-/// where they did so after the run began to decide.
-fn decided(change: &LibraryChange) -> Vec<&SkillId> {
-    match change {
-        LibraryChange::Revise(skill) => vec![&skill.id],
-        LibraryChange::Merge { sources, .. } => sources.iter().collect(),
-        LibraryChange::SetState { skill, .. } | LibraryChange::RollBack { skill, .. } => {
-            vec![skill]
-        }
-        LibraryChange::Release { skill, .. } => vec![&skill.id],
-        _ => Vec::new(),
     }
 }
 

@@ -45,7 +45,7 @@ pub struct FoundRun {
     pub run: RunId,
     /// Number of its commits.
     pub commits: usize,
-    /// Number of the credits that it gave skills. They do not count once it is taken back, which moves no skill.
+    /// Number of the credits in its commits. They do not count any more once it is taken back, and no move tells of them.
     pub credits: usize,
     /// Its latest commit.
     pub latest: Revision,

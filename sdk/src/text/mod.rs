@@ -29,7 +29,7 @@ pub(crate) use json::{Candidate, Candidates, candidates, first_whole};
 pub use json::{NoObject, first_object};
 pub use loosened::loosened;
 pub use published::{PublishedCalls, published_calls, spelled};
-pub(crate) use published::{begins_calls, has_marks, message, words_in_channels};
+pub(crate) use published::{begins_calls, has_marks, in_channels, message};
 pub use redact::Redactor;
 pub use schema::{JsonSchema, SchemaFault};
 pub use text_stream::TextStream;

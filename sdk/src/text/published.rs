@@ -212,10 +212,13 @@ pub(crate) fn message(text: &str) -> String {
     }
 }
 
-/// The words of an answer that is written in channels (gpt-oss), without its thoughts and calls; `None` for any other.
-pub(crate) fn words_in_channels(text: &str) -> Option<String> {
+/// The words and calls of an answer that is written in channels (gpt-oss), without its thoughts; `None` for any other.
+pub(crate) fn in_channels(text: &str) -> Option<PublishedCalls> {
     let text = &*with_one_spelling(text);
-    harmony::is_meant(text).then(|| harmony::read(text).0)
+    harmony::is_meant(text).then(|| {
+        let (words, calls) = harmony::read(text);
+        PublishedCalls { words, calls }
+    })
 }
 
 /// Whether something of the form `<|…|>` or `<｜…｜>` stands in a text.

@@ -103,6 +103,11 @@ impl<'a> Figures<'a> {
         &self.options
     }
 
+    /// The SHA-256 of the program that measures.
+    pub fn code(&self) -> &str {
+        &self.saved.code
+    }
+
     /// The model that acts, scores and writes: the one that is asked for, or the bundled model's first edition.
     ///
     /// # Errors

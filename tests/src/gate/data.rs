@@ -41,11 +41,15 @@ impl Set {
             (skill.id, skill.name) = ((&*name).into(), SkillName::new(&*name)?);
             skills.push(skill);
         }
-        skills.sort_by(|one, other| one.id.cmp(&other.id));
-        Ok(Self {
-            tasks: tasks?,
-            skills,
-        })
+        skills.sort_by(|one: &Skill, other: &Skill| one.id.cmp(&other.id));
+        let tasks = tasks?;
+        for task in &tasks {
+            let is_there = |name: &&String| skills.iter().any(|one| one.name.as_str() == **name);
+            if task.skill.is_empty() || !task.skill.iter().all(|name| is_there(&name)) {
+                return Err(format!("{}: a right skill is not in the folder", task.id).into());
+            }
+        }
+        Ok(Self { tasks, skills })
     }
 
     /// Whether a skill is right for a task, both by their place.

@@ -53,6 +53,20 @@ pub(super) fn by_words(set: &Set) -> Result<Matrix, Failure> {
     Ok(rows)
 }
 
+/// How far each score of a search stands above the median of all skills, by the root of the number of different words: what a search
+/// finds of words that do not belong together grows with this root.
+pub(super) fn standing_out(found: &Matrix, set: &Set) -> Matrix {
+    let rows = found.iter().zip(&set.tasks);
+    rows.map(|(row, task)| {
+        let mut sorted = row.clone();
+        sorted.sort_by(f64::total_cmp);
+        let median = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
+        let root = words(&task.instruction).sqrt();
+        row.iter().map(|score| (score - median) / root).collect()
+    })
+    .collect()
+}
+
 /// The number of different words of a text.
 pub(super) fn words(text: &str) -> f64 {
     let words = text.split(|c: char| !c.is_alphanumeric());
@@ -63,8 +77,8 @@ pub(super) fn words(text: &str) -> f64 {
     words.len().max(1) as f64
 }
 
-/// The log-probabilities of the skills behind the tasks, and by themselves, as a run scores them. What was scored before with the same
-/// texts and model is taken from the folder of results.
+/// The log-probabilities of the skills behind the tasks, and by themselves, as a run scores them. What the same program scored before, for
+/// another seed, is taken from the folder of results: a seed only halves the categories otherwise.
 pub(super) fn by_model(
     figures: &mut Figures<'_>,
     set: &Set,
@@ -75,7 +89,7 @@ pub(super) fn by_model(
     let model = LlamaCpp::load(config)?;
     figures.subject("model", Scorer::model(&*model).as_str());
     let dialect = ChatDialect::default();
-    let mut texts = format!("{}\n", Scorer::model(&*model).as_str());
+    let mut texts = format!("{} {}\n", figures.code(), Scorer::model(&*model).as_str());
     set.skills
         .iter()
         .for_each(|skill| texts.push_str(&dialect.skill_text(skill)));
@@ -117,7 +131,9 @@ pub(super) fn by_model(
             return Err("the model gave no scores".into());
         };
         let scores = scores?;
-        fs::write(&file, serde_json::to_vec(&scores)?)?;
+        let beside = file.with_extension("new");
+        fs::write(&beside, serde_json::to_vec(&scores)?)?;
+        fs::rename(beside, &file)?;
         rows.push(scores);
     }
     Ok(rows)

@@ -93,18 +93,23 @@ fn scores(
         })
         .collect();
     let null = |values: &Matrix, sd: bool| table::against_null(set, values, tuning, sd);
-    let (words_null, pmi_null) = (null(&a_word, true), null(&pmi, true));
-    let fused = table::sum(&words_null, &pmi_null);
+    let out = matrix::standing_out(&bm25, set);
+    let (out_null, pmi_null) = (null(&out, true), null(&pmi, true));
+    let fused = table::sum(&out_null, &pmi_null);
     Ok(vec![
         ("BM25", bm25),
         ("BM25 a word of the task", a_word),
+        ("BM25 above its median, by the root of words", out),
         ("sum", sum),
         ("mean", mean),
         ("PMI", pmi.clone()),
         ("PMI a token", a_token),
         ("PMI less its null", null(&pmi, false)),
         ("PMI less its null, in deviations", pmi_null),
-        ("BM25 a word less its null, in deviations", words_null),
+        (
+            "BM25 above its median less its null, in deviations",
+            out_null,
+        ),
         ("the two in deviations together", fused),
     ])
 }

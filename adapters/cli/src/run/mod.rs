@@ -200,7 +200,9 @@ impl Session<'_> {
         refuse_short_context(&report)?;
         // At once: what comes later may fail.
         let (done, judged) = Comparison::of(Some(&report), None).done();
-        tell(&format!("{done} of {judged} held-out tasks are done"));
+        if judged > 0 {
+            tell(&format!("{done} of {judged} held-out tasks are done"));
+        }
         Ok((report, reasons))
     }
 }

@@ -67,7 +67,7 @@ pub(super) async fn follow(
 pub(super) struct Reasons {
     written: usize,
     not_written: Counts,
-    /// Why drafts became no skill: the library has it already, for one.
+    /// Why drafts and other changes of skills were refused: the library has the skill already, for one.
     refused: Counts,
     /// Attempts with a skill in their prompts.
     given: usize,
@@ -79,11 +79,11 @@ pub(super) struct Reasons {
 }
 
 impl Reasons {
-    /// The reasons why no skill was written, where none was; else why drafts became none, where some did not.
+    /// The reasons why no skill was written, where none was; else what was refused.
     pub(super) fn of_writing(&self) -> Option<String> {
         let (said, reasons) = match self.written {
             0 => ("No skill was written", &self.not_written),
-            _ => ("Drafts that became no skill", &self.refused),
+            _ => ("Refused beside what was written", &self.refused),
         };
         (!reasons.is_empty()).then(|| format!("{said}: {}.", reasons.listed()))
     }
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn drafts_that_became_no_skill_are_told_beside_those_that_did() {
+    fn refusals_are_told_where_skills_were_written_too() {
         let mut reasons = Reasons::default();
         assert_eq!(reasons.of_writing(), None);
         let not_due = EventKind::NotDue {
@@ -301,7 +301,7 @@ mod tests {
         let none = format!("No skill was written: {known} (2 times); all went well (once).");
         assert_eq!(reasons.of_writing(), Some(none));
         reasons.written = 1;
-        let some = format!("Drafts that became no skill: {known} (2 times).");
+        let some = format!("Refused beside what was written: {known} (2 times).");
         assert_eq!(reasons.of_writing(), Some(some));
     }
 

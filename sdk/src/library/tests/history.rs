@@ -224,47 +224,6 @@ fn a_persons_version_that_a_person_took_out_of_use_stays_so_when_a_run_before_it
 }
 
 #[test]
-fn a_run_decides_nothing_about_what_a_person_took_out_of_use() {
-    let released = LibraryChange::Release {
-        skill: reference("a", 1),
-        reason: "a test".into(),
-    };
-    let changes = || {
-        [
-            revised(made("a", 3, "a run")),
-            merge(made("c", 1, "a run"), &["b", "a"]),
-            set_state("a", State::Trial),
-            released.clone(),
-            roll_back("a", 1),
-        ]
-    };
-    for state in [State::Quarantined, State::Disabled, State::Archived] {
-        let library = start(
-            small(9, 9),
-            vec![
-                added(made("a", 1, "first")),
-                revised(made("a", 2, "first")),
-                added(made("b", 1, "first")),
-                set_state("a", state),
-            ],
-        );
-        for change in changes() {
-            let mut commit = committed(library.revision().next().0, vec![change]);
-            commit.cause.run = Some("session/learn-0".into());
-            let mut after = library.clone();
-            let applied = after.apply(&commit).unwrap();
-            check_applied(&applied, "", &[(0, PassReason::OutByHost)]);
-            assert!(after.entries().eq(library.entries()));
-            // A host that does it has its way, as far as the change is possible.
-            commit.cause.run = Some("session/state-0".into());
-            let applied = library.clone().apply(&commit).unwrap();
-            let mut passed = applied.passed_over.iter();
-            assert!(!passed.any(|passed| passed.reason == PassReason::OutByHost));
-        }
-    }
-}
-
-#[test]
 fn an_edit_of_what_a_person_took_out_of_use_leaves_it_so() {
     let edited = |state: State| Skill {
         state,

@@ -7,11 +7,11 @@ use crate::{
         Terms, Wording,
         drafted::{self, Drafted, has_same_content},
         identity::{Compared, Meanings},
-        placing::{has_title, known_as, out_by_host},
+        placing::{is_numbered, known_as, out_by_host},
     },
-    domain::{LibraryChange, Origin, Scope, Skill, Trace},
+    domain::{LibraryChange, Origin, Scope, Skill, SkillName, Trace},
     error::{Error, ErrorKind, Result},
-    id::{AttemptId, SkillId},
+    id::AttemptId,
     library::{Entry, SkillLibrary},
     maintain::{
         Upkeep,
@@ -185,8 +185,8 @@ fn placed(
 struct Known<'a> {
     skills: Vec<(std::borrow::Cow<'a, Skill>, Wording)>,
     added: usize,
-    /// What the host or a person took out of use: it keeps no other skill of its title out.
-    out: BTreeSet<SkillId>,
+    /// The names of what the host or a person took out of use: it keeps no other skill of its title out.
+    out: BTreeSet<SkillName>,
 }
 
 impl<'a> Known<'a> {
@@ -199,7 +199,7 @@ impl<'a> Known<'a> {
         Self {
             added: skills.len(),
             skills,
-            out: out.map(|entry| entry.skill.id.clone()).collect(),
+            out: out.map(|entry| entry.skill.name.clone()).collect(),
         }
     }
 
@@ -219,6 +219,11 @@ impl<'a> Known<'a> {
     /// its content or nearly its wording. A tainted skill keeps no clean one out.
     fn duplicate(&self, skill: &Skill, near: f64) -> Option<(&Skill, &'static str)> {
         let wording = Wording::of_skill(skill);
+        let is_out = self.out.contains(&skill.name);
+        let has_title = |known: &Skill| match is_out {
+            true => is_numbered(known, skill),
+            false => known.name == skill.name,
+        };
         let comparable = |known: &Skill| {
             (known.scope == skill.scope || known.scope == Scope::General)
                 && known.taint <= skill.taint
@@ -226,7 +231,7 @@ impl<'a> Known<'a> {
         let found = self.skills.iter().filter_map(|(known, of_known)| {
             let what = match () {
                 () if !comparable(known) => return None,
-                () if has_title(known, skill) && !self.out.contains(&known.id) => "title",
+                () if has_title(known) => "title",
                 () if has_same_content(known, skill) => "content",
                 () if of_known.similarity(&wording) >= near => "wording",
                 () => return None,

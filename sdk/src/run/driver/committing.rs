@@ -7,6 +7,7 @@ use crate::{
     contract::SkillStore,
     domain::{Commit, Committed, LibraryChange},
     error::{Error, ErrorKind, Result},
+    id::{RunId, SkillId},
     library::SkillLibrary,
     policy::CommitDone,
     telemetry,
@@ -17,7 +18,8 @@ const REBASES: u32 = 16;
 
 impl Performer {
     /// Makes a commit, at most once for its key, and refreshes the index. A task's commit that brings skills is not made on top
-    /// of commits that its drafts were not compared with ([`CommitDone::overtaken`]).
+    /// of commits that its drafts were not compared with, and one of maintenance not on top of a person's word about a skill
+    /// that it decides about ([`CommitDone::overtaken`]).
     ///
     /// # Errors
     /// The store's error; `Conflict` if the key was committed before with other changes.
@@ -60,7 +62,8 @@ impl Performer {
         let base = commit.base;
         let changes = || commit.changes.iter();
         let revises = changes().any(|change| matches!(change, LibraryChange::Revise(_)));
-        let compares = commit.cause.task.is_some() && changes().any(brings_text);
+        let is_of_task = commit.cause.task.is_some();
+        let compares = is_of_task && changes().any(brings_text);
         // A new version is made of the one that its author saw: where another came first, it is passed over.
         let is_other = |change: &LibraryChange| match revises {
             true => takes_back(change),
@@ -81,7 +84,11 @@ impl Performer {
                 Err(error) if error.kind() == ErrorKind::Conflict && rebased < REBASES => {
                     let committed = store.since(base).await?;
                     let changes = committed.iter().flat_map(|one| &one.changes);
-                    if compares && { changes }.any(is_other) {
+                    let overtaken = match is_of_task {
+                        true => compares && { changes }.any(is_other),
+                        false => host_spoke(&committed, &commit),
+                    };
+                    if overtaken {
                         return Ok(CommitDone {
                             committed,
                             rebased: 0,
@@ -147,6 +154,24 @@ impl Performer {
                 .hint("set `Backends::store`, or let `Journeyman::open` keep the library in memory")
         })
     }
+}
+
+/// Whether the host, or a person, set the state of a skill that a run's commit decides about.
+fn host_spoke(committed: &[Committed], commit: &Commit) -> bool {
+    let by_host = |run: &Option<RunId>| run.as_ref().is_none_or(RunId::is_by_host);
+    let decided = |skill: &SkillId| {
+        commit.changes.iter().any(|change| match change {
+            LibraryChange::Merge { sources, .. } => sources.contains(skill),
+            change => change.decides_about() == Some(skill),
+        })
+    };
+    let of_host = committed.iter().filter(|one| by_host(&one.cause.run));
+    let mut changes = of_host.flat_map(|one| &one.changes);
+    let spoke = changes.any(|change| match change {
+        LibraryChange::SetState { skill, .. } => decided(skill),
+        _ => false,
+    });
+    spoke && !by_host(&commit.cause.run)
 }
 
 /// Whether a change brings a text that was compared with the library's.

@@ -111,6 +111,10 @@ impl RunMachine {
             return Ok(());
         }
         let own = self.fold(&done)?;
+        if done.overtaken {
+            maintaining.overtaken(&self.context(), events);
+            return Ok(());
+        }
         maintaining.committed(&self.context(), &own, events);
         self.told(own, done.rebased, events);
         Ok(())

@@ -5,12 +5,12 @@
 
 use std::task::Poll;
 
-use futures::FutureExt;
 use serde::{Deserialize, Serialize};
 
 use super::{
     need::{Need, NeedId, Station},
     own,
+    part::Part,
     scene::Scene,
     settled::settled,
     work::{Of, need},
@@ -20,91 +20,11 @@ use crate::{
     error::{Error, Result},
     id::CommitKey,
     library::Applied,
-    policy::{Answer, Ask, Questions, fits},
-    program::{Place, Program, Running},
-    recipe::{
-        Recipe,
-        programs::{Decided, across_tasks, bank, gains, micro, prototypes},
-    },
+    policy::{Answer, Questions, fits},
+    program::{Place, Program},
+    recipe::programs::Decided,
     report::{EventKind, MaintenanceUsage, RoleTally},
 };
-
-/// A part of maintenance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Part {
-    Micro,
-    Macro,
-    Bank,
-    Gains,
-    Prototypes,
-    /// A program of the host's own, by its index in the recipe.
-    Own(u32),
-}
-
-impl Part {
-    fn start(
-        self,
-        ask: Ask,
-        context: &Scene<'_>,
-        (step, left): (u64, MaintenanceBudget),
-    ) -> Running<Result<Decided>> {
-        let context = context.within(left);
-        let (view, recipe) = (context.view(step), context.recipe.clone());
-        let overlaps = context.overlaps.share();
-        match self {
-            Self::Micro => Box::pin(micro(ask, view, recipe, overlaps).map(Ok)),
-            Self::Macro => Box::pin(across_tasks(ask, view, recipe, overlaps).map(Ok)),
-            Self::Bank => Box::pin(bank(ask, view, recipe, overlaps).map(Ok)),
-            Self::Gains => Box::pin(gains(ask, view).map(Ok)),
-            Self::Prototypes => Box::pin(prototypes(ask, view, recipe)),
-            Self::Own(place) => Box::pin(own::run_program(
-                ask,
-                view,
-                (recipe, context.policies.clone()),
-                place,
-            )),
-        }
-    }
-
-    fn name(self, recipe: &Recipe) -> String {
-        match self {
-            Self::Micro => "micro".to_owned(),
-            Self::Macro => "macro".to_owned(),
-            Self::Bank => "bank".to_owned(),
-            Self::Gains => "gains".to_owned(),
-            Self::Prototypes => "prototypes".to_owned(),
-            Self::Own(place) => {
-                let scheduled = recipe.programs.get(place as usize);
-                scheduled.map_or_else(String::new, |one| one.program.name.clone())
-            }
-        }
-    }
-
-    /// The number of the part's commit within the step.
-    fn number(self) -> u32 {
-        match self {
-            Self::Micro => 0,
-            Self::Macro => 1,
-            Self::Gains => 2,
-            Self::Own(place) => place.saturating_add(3),
-            // From the top down, so that the numbers of the host's programs stay as they are in older journals.
-            Self::Bank => u32::MAX,
-            Self::Prototypes => u32::MAX - 1,
-        }
-    }
-
-    fn reason(self) -> &'static str {
-        match self {
-            Self::Micro => "skills were tested, mended and filtered",
-            Self::Macro => "attempts were refactored and rules learnt",
-            Self::Bank => "attempts were distilled into the bank",
-            Self::Gains => "the gain of skills was measured",
-            Self::Prototypes => "subgoals were clustered and distilled",
-            Self::Own(_) => "a program of the host's own looked after the library",
-        }
-    }
-}
 
 fn usage_of(answer: &Answer) -> MaintenanceUsage {
     let mut usage = MaintenanceUsage::default();
@@ -324,6 +244,20 @@ impl Maintaining {
         }
         self.next(next);
         self.go_on(context, events);
+    }
+
+    /// Leaves alone what the host or a person has taken out of use since the part was decided, and commits the rest. The run's library
+    /// has their commits now.
+    pub(crate) fn overtaken(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
+        let Stage::Keeping { decided, next } = &mut self.stage else {
+            return;
+        };
+        let next = *next;
+        own::remove_taken_out(context, decided, events);
+        if decided.changes.is_empty() {
+            self.next(next);
+            self.go_on(context, events);
+        }
     }
 
     fn id(&self, station: Station, place: Place) -> NeedId {

@@ -9,6 +9,7 @@ pub(crate) mod journal;
 pub(crate) mod maintaining;
 pub(crate) mod need;
 pub(crate) mod own;
+mod part;
 pub(crate) mod recorded;
 pub(crate) mod run_machine;
 pub(crate) mod scene;

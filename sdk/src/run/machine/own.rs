@@ -8,6 +8,7 @@ use crate::{
     domain::{FileRef, LibraryChange, Skill, SkillRef},
     error::{Error, ErrorKind, Result},
     format::SkillMd,
+    id::SkillId,
     library::SkillLibrary,
     policy::{Ask, Policies, View},
     recipe::{Recipe, programs::Decided},
@@ -128,6 +129,33 @@ fn depends_on(change: &LibraryChange, refused: &SkillRef) -> bool {
     }
 }
 
+/// Removes from the changes of maintenance what they decide about skills that the host or a person has taken out of use.
+pub(crate) fn remove_taken_out(
+    scene: &Scene<'_>,
+    decided: &mut Decided,
+    events: &mut Vec<EventKind>,
+) {
+    let library = scene.library;
+    let taken_out = |skill: &SkillId| library.get(skill).filter(|entry| entry.is_out_by_host());
+    decided.changes.retain_mut(|change| {
+        let out = match change {
+            LibraryChange::Merge { sources, .. } => {
+                let first = sources.iter().find_map(taken_out);
+                sources.retain(|source| taken_out(source).is_none());
+                first.filter(|_| sources.is_empty())
+            }
+            change => change.decides_about().and_then(taken_out),
+        };
+        let reason = out.map(|entry| {
+            let name = &entry.skill.name;
+            format!("{name}: the host, or a person, has taken it out of use meanwhile")
+        });
+        events.extend(reason.clone().map(|reason| EventKind::Refused { reason }));
+        reason.is_none()
+    });
+    remove_what_does_not_enter(decided);
+}
+
 /// Removes from the changes of maintenance the skills that the host's own admission rule does not admit, with the changes
 /// that depend on them.
 pub(crate) fn remove_refused(
@@ -152,6 +180,11 @@ pub(crate) fn remove_refused(
         }
         !refused.iter().any(|one| depends_on(change, one))
     });
+    remove_what_does_not_enter(decided);
+}
+
+/// Removes the events of skills that no change brings.
+fn remove_what_does_not_enter(decided: &mut Decided) {
     let is_refused = |event: &EventKind| match event {
         EventKind::Admitted { skill, .. } => !decided
             .changes

@@ -22,11 +22,13 @@ use std::sync::Mutex;
 
 use journeyman::{
     CommitKey, ModelId, Result, async_trait,
-    contract::{Episode, FixedGuidance, Journal, ScoreRequest, Scorer, TokenScores},
+    contract::{
+        Episode, FixedGuidance, Journal, ScoreRequest, Scorer, SkillStore, Snapshot, TokenScores,
+    },
     credit::Attribute,
     domain::{
-        Cause, Commit, Injection, Judgement, LibraryChange, Origin, Role, RoleRule, Skill,
-        SkillRef, SkillUse, State,
+        Cause, Commit, Committed, Injection, Judgement, LibraryChange, Origin, Role, RoleRule,
+        Skill, SkillRef, SkillUse, State,
     },
     maintain::{BundlePolicy, FilterPolicy, Gate, RefinePolicy},
     propose::Writer,

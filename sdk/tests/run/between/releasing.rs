@@ -299,6 +299,117 @@ fn harmful_skills_are_disabled_unless_helpful_ones_protect_them() {
     assert_eq!(disabled_by(filter(1), false, helpful), 0);
 }
 
+/// A store in which a person quarantines a skill right before the first commit that disables it.
+#[derive(Debug)]
+struct PersonFirst {
+    inner: std::sync::Arc<dyn SkillStore>,
+    spoken: Mutex<Option<journeyman::SkillId>>,
+}
+
+#[async_trait]
+impl SkillStore for PersonFirst {
+    async fn load(&self) -> Result<Snapshot> {
+        self.inner.load().await
+    }
+
+    async fn since(&self, revision: Revision) -> Result<Vec<Committed>> {
+        self.inner.since(revision).await
+    }
+
+    async fn commit(&self, commit: &Commit) -> Result<Committed> {
+        let disabled = commit.changes.iter().find_map(|change| match change {
+            LibraryChange::SetState { skill, .. } => Some(skill.clone()),
+            _ => None,
+        });
+        let first = {
+            let mut spoken = self.spoken.lock().unwrap();
+            match (&*spoken, disabled) {
+                (None, Some(skill)) => {
+                    *spoken = Some(skill.clone());
+                    Some(skill)
+                }
+                _ => None,
+            }
+        };
+        if let Some(skill) = first {
+            let word = LibraryChange::SetState {
+                skill,
+                state: State::Quarantined,
+                reason: "let me read it".to_owned(),
+            };
+            let theirs = sample::commit(commit.base.0, "a person", vec![word]);
+            self.inner.commit(&theirs).await?;
+        }
+        self.inner.commit(commit).await
+    }
+
+    fn is_read_only(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_persons_word_that_comes_between_outlasts_what_maintenance_decided() {
+    let (helping, _) = parts(Script::default());
+    let (mut judging, _) = parts(Script {
+        attribute: "harmful: it was refused",
+        ..Script::default()
+    });
+    let store = std::sync::Arc::new(PersonFirst {
+        inner: helping.store.clone().expect("a store"),
+        spoken: Mutex::default(),
+    });
+    judging.store = Some(store.clone());
+    let mut recipe = hisme();
+    recipe.select.selector = top(1);
+    recipe.admit.initial_state = State::Active;
+    recipe.maintenance = journeyman::maintain::Maintenance {
+        filter: Some(FilterPolicy {
+            harmful: n32(1),
+            helpful: 1,
+            ..FilterPolicy::default()
+        }),
+        ..journeyman::maintain::Maintenance::default()
+    };
+    block_on(async {
+        let options = Options::new("write", Seed(7));
+        let journeyman = Journeyman::open(helping, recipe.clone(), options).await;
+        let journeyman = journeyman.expect("it opens");
+        journeyman.learn(tasks(3)).await.expect("it learns");
+        let options = Options::new("judge", Seed(7));
+        let journal = judging.journal.clone();
+        let journeyman = Journeyman::open(judging, recipe, options).await;
+        let journeyman = journeyman.expect("it opens");
+        let events = journeyman.events();
+        let report = journeyman
+            .learn(tasks(6).split_off(3))
+            .await
+            .expect("it learns");
+        let library = journeyman.library().await.expect("a library");
+        drop(journeyman);
+        let first = store.spoken.lock().unwrap().clone().expect("a skill");
+        for entry in library.entries() {
+            let expect = match entry.skill.id == first {
+                true => State::Quarantined,
+                false => State::Disabled,
+            };
+            assert_eq!(entry.skill.state, expect, "{}", entry.skill.name);
+            assert_eq!(entry.is_out_by_host(), entry.skill.id == first);
+        }
+        let events: Vec<_> = events.collect().await;
+        let told = events.iter().any(|event| {
+            matches!(&event.kind, EventKind::Refused { reason }
+                if reason.contains("a person, has taken it out of use meanwhile"))
+        });
+        assert!(told, "{events:?}");
+        // What the journal has of the run gives the same.
+        let entries = journal.expect("a journal").read(&report.run).await;
+        let entries = entries.expect("entries");
+        let machine = replay(&entries, &journeyman::policy::Policies::new()).expect("a replay");
+        assert_eq!(bytes(machine.library()), bytes(&library));
+    });
+}
+
 #[test]
 fn a_skill_that_helped_too_stays_and_one_that_harmed_alone_goes() {
     let (backends, _) = parts(Script::default());

@@ -318,6 +318,16 @@ fn thoughts_in_channels_stay_out_of_transcripts() {
         };
         assert_eq!((action, transcript), (call.clone(), expect));
     }
+    let object = format!("{thought}<|channel|>final<|message|>{}", call.to_json());
+    let acted = turn(&[], &seen, &[reply(&object, &[])]);
+    assert!(
+        matches!(&acted, TurnMove::Act { transcript, .. } if *transcript == call.to_json()),
+        "{acted:?}"
+    );
+    // A call that cannot be used is shown as it was written.
+    let wrong = format!("{thought}<|channel|>commentary to=functions.{tool}<|message|>{{\"cups\"");
+    let again = messages(turn(&[], &seen, &[reply(&wrong, &[])]));
+    assert_eq!(again[2].text(), format!("{tool}({{\"cups\")"));
     let done = format!("{thought}<|channel|>final<|message|>It is done.<|return|>");
     let acted = turn(&[], &seen, &[reply(&done, &[])]);
     assert!(
