@@ -17,6 +17,7 @@ use crate::figures::{
     Bound, Figures, Outcome,
     stats::{mean, t_interval},
 };
+use crate::real_models::told;
 
 /// The threshold of the default gate, in nats.
 const DEFAULT: f64 = 5.0;
@@ -31,7 +32,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         Some(path) => path,
         None => {
             let model = PublicModel::named("smollm2").ok_or("smollm2 is not known")?;
-            model.fetch(&mut |line| eprintln!("{line}"))?
+            model.fetch(&mut |line| told(line))?
         }
     };
     let [tuning, reported] = set.split(figures.options().seed);

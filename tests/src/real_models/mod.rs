@@ -26,7 +26,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let peer = peer::set_up(&root)?;
     let smollm2 = PublicModel::named("smollm2")
         .ok_or("smollm2 is not known")?
-        .fetch(&mut |line| eprintln_line(line))?;
+        .fetch(&mut |line| told(line))?;
     let folder = figures.options().out.join("shapes");
     let shape = shapes::cached(&folder, Shape::B0_5, Quantization::Q8_0, seed)?;
     for (name, path) in [("SmolLM2", &smollm2), ("0.5B shape, Q8_0", &shape)] {
@@ -47,7 +47,7 @@ pub fn run_gpu(figures: &mut Figures<'_>) -> Outcome {
 }
 
 /// A line of progress of something that does not know the figures.
-fn eprintln_line(line: &str) {
+pub(crate) fn told(line: &str) {
     use std::io::Write;
     // Progress that cannot be shown is no failure.
     let _ = writeln!(std::io::stderr(), "{line}");
