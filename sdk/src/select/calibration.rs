@@ -1,5 +1,7 @@
 //! Fitting the gate's absolute threshold to a model (row J4), with what it does on held-out tasks.
 
+mod unlabeled;
+
 use serde::{Deserialize, Serialize};
 
 use super::{GatePolicy, ThresholdFor};
@@ -10,7 +12,7 @@ use crate::{
     id::{ModelId, Seed, TaskId, sha256_hex},
 };
 
-/// Minimum number of tasks with a right skill: each half then has some of which a share can be taken.
+/// Minimum number of tasks with a right skill: each half then has some of which a share can be taken. Without labels, of tasks.
 const TASKS: usize = 8;
 
 /// The scores of a task's candidates, of which it is known which are right.
@@ -144,9 +146,9 @@ pub struct GateCalibration {
     pub threshold: f64,
     /// The greatest share of wrong injections that the fit allowed.
     pub most_wrong: f64,
-    /// What it does on the half that it was fitted on.
+    /// What it does on the half that it was fitted on; without labels, on all tasks.
     pub fitted: GateRates,
-    /// What it does on the other half.
+    /// What it does on the other half; without labels, what that of all other tasks does at each.
     pub held_out: GateRates,
 }
 

@@ -5,7 +5,12 @@ mod data;
 mod matrix;
 mod table;
 
-use journeyman::domain::ScoreKind;
+use journeyman::{
+    builtin::ChatDialect,
+    contract::{Dialect, SkillScores},
+    domain::ScoreKind,
+    select::{GateCalibration, LabeledScores},
+};
 use journeyman_llama_cpp::PublicModel;
 
 use self::{
@@ -13,11 +18,13 @@ use self::{
     matrix::{Matrix, words},
     table::{Best, WRONG, best, firsts, injected, misled, quantile, separation},
 };
-use crate::figures::{
-    Bound, Figures, Outcome,
-    stats::{mean, t_interval},
+use crate::{
+    figures::{
+        Bound, Figures, Outcome,
+        stats::{mean, t_interval},
+    },
+    real_models::told,
 };
-use crate::real_models::told;
 
 /// The threshold of the default gate, in nats.
 const DEFAULT: f64 = 5.0;
@@ -50,7 +57,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let words = firsts(&best(&set, &scores[0].1, &reported));
     for (name, values) in &scores {
         let of = |tasks: &[usize]| best(&set, values, tasks);
-        record(figures, name, (&of(&tuning), &of(&reported)));
+        record(figures, name, (&of(&tuning), &of(&reported)))?;
     }
     let default = scores.iter().find(|(name, _)| *name == "PMI");
     let (_, values) = default.ok_or("the default score is not measured")?;
@@ -72,7 +79,7 @@ fn scores(
         .collect();
     let model = matrix::by_model(figures, set, path)?;
     let of = |kind: ScoreKind| -> Result<Matrix, String> {
-        let value = |one: &journeyman::contract::SkillScores| {
+        let value = |one: &SkillScores| {
             one.value(kind)
                 .ok_or_else(|| format!("{} has no score", one.skill.id))
         };
@@ -81,8 +88,8 @@ fn scores(
     };
     let [sum, mean, pmi] = [ScoreKind::Sum, ScoreKind::Mean, ScoreKind::Pmi].map(of);
     let (sum, mean, pmi) = (sum?, mean?, pmi?);
-    let tokens = |row: &Vec<journeyman::contract::SkillScores>| -> Vec<f64> {
-        let of = |one: &journeyman::contract::SkillScores| one.conditional.map_or(1, |t| t.tokens);
+    let tokens = |row: &Vec<SkillScores>| -> Vec<f64> {
+        let of = |one: &SkillScores| one.conditional.map_or(1, |t| t.tokens);
         row.iter().map(|one| of(one).max(1) as f64).collect()
     };
     let a_token: Matrix = (pmi.iter().zip(&model))
@@ -115,9 +122,14 @@ fn scores(
     ])
 }
 
-/// What a score does, whatever the threshold, and with one that is set without labels: at tasks whose own skills are left out.
-fn record(figures: &mut Figures<'_>, name: &str, (tuning, reported): (&[Best], &[Best])) {
+/// What a score does, whatever the threshold, and with two that are set without labels: at tasks whose own skills are left out.
+fn record(
+    figures: &mut Figures<'_>,
+    name: &str,
+    (tuning, reported): (&[Best], &[Best]),
+) -> Outcome {
     let wrong = |all: &[Best]| all.iter().map(|one| one.wrong).collect();
+    let fitted = without_labels(tuning)?;
     let mut say =
         |what: &str, value: f64| figures.record(&format!("{name}: {what}"), value, Bound::None);
     say("a right skill first, %", mean(&firsts(reported)));
@@ -126,14 +138,35 @@ fn record(figures: &mut Figures<'_>, name: &str, (tuning, reported): (&[Best], &
         separation(reported),
     );
     let known = quantile(wrong(reported), WRONG);
-    say(
-        "right injected where 5% of wrong are, %",
-        mean(&injected(reported, known)),
+    let percentile = quantile(wrong(tuning), WRONG);
+    let known = injected(reported, known);
+    say("right injected where 5% of wrong are, %", mean(&known));
+    for (how, threshold) in [
+        ("the 95th percentile of the other half", percentile),
+        ("the threshold without labels", fitted),
+    ] {
+        say(how, threshold);
+        let (right, wrong) = (injected(reported, threshold), misled(reported, threshold));
+        say(&format!("right injected with {how}, %"), mean(&right));
+        say(&format!("wrong injected with {how}, %"), mean(&wrong));
+    }
+    Ok(())
+}
+
+/// The threshold that `journeyman model calibrate` fits where no task names a right skill.
+fn without_labels(tuning: &[Best]) -> journeyman::Result<f64> {
+    let task = |(number, one): (usize, &Best)| LabeledScores {
+        task: number.to_string().as_str().into(),
+        right: Vec::new(),
+        wrong: vec![one.wrong],
+    };
+    let tasks: Vec<LabeledScores> = tuning.iter().enumerate().map(task).collect();
+    let of = (
+        &"any".into(),
+        ScoreKind::Pmi,
+        &ChatDialect::default() as &dyn Dialect,
     );
-    let set = quantile(wrong(tuning), WRONG);
-    say("threshold without labels", set);
-    say("right injected with it, %", mean(&injected(reported, set)));
-    say("wrong injected with it, %", mean(&misled(reported, set)));
+    Ok(GateCalibration::without_labels(&tasks, of, WRONG)?.threshold)
 }
 
 /// The gate that a user has who sets nothing.

@@ -48,6 +48,7 @@ struct Labeled {
 struct Line {
     id: String,
     instruction: String,
+    #[serde(default)]
     skill: Names,
 }
 
@@ -59,11 +60,22 @@ enum Names {
     Several(Vec<String>),
 }
 
+impl Default for Names {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
 pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer> {
     let library = read(root).await?.library;
     let labeled = match &command.tasks {
         Some(file) => of_file(&library, file)?,
         None => of_library(&library),
+    };
+    let has_labels = labeled.values().any(|task| !task.right.is_empty());
+    let labeled = match (&command.tasks, has_labels) {
+        (None, false) => kept(&library),
+        _ => labeled,
     };
     let retriever = Bm25Retriever::new(Default::default())?;
     library.refresh(&retriever).await?;
@@ -87,15 +99,19 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
     }
     drop(progress);
     let of = (model.scorer.model(), scoring.score, dialect.as_ref());
-    let fitted = GateCalibration::fit(&scored, of, command.most_wrong, Seed(command.seed))?;
+    let fitted = match has_labels {
+        true => GateCalibration::fit(&scored, of, command.most_wrong, Seed(command.seed))?,
+        false => GateCalibration::without_labels(&scored, of, command.most_wrong)?,
+    };
     if let Some(file) = &command.out {
         let text = format!("{:#}\n", json!(fitted));
         whole(CALIBRATE, file, text.as_bytes())?;
     }
     Ok(Answer {
-        text: as_text(&fitted, command.out.as_deref()),
+        text: as_text(&fitted, has_labels, command.out.as_deref()),
         json: json!({
             "calibration": fitted,
+            "labels": has_labels,
             "tasks": scored.len(),
             "file": command.out.as_ref().map(|file| file.display().to_string()),
         }),
@@ -188,7 +204,7 @@ fn of_file(library: &SkillLibrary, file: &Path) -> Result<BTreeMap<TaskId, Label
         // The parser's message is left out: it may repeat the content.
         let line: Line = serde_json::from_str(line).map_err(|_| {
             place(Error::invalid(CALIBRATE, "the line is no labeled task")).hint(
-                "each line is a JSON object with id, instruction, and skill: the name of the right skill, or a list of names; [] where no skill is right",
+                "each line is a JSON object with id, instruction, and skill: the name of the right skill, or a list of names; [] where no skill is right. Leave skill out of all lines where nobody knows",
             )
         })?;
         let names = match line.skill {
@@ -238,27 +254,55 @@ fn of_library(library: &SkillLibrary) -> BTreeMap<TaskId, Labeled> {
     labeled
 }
 
-fn as_text(fitted: &GateCalibration, file: Option<&Path>) -> String {
-    let share = |share: Share| {
-        format!(
+/// The kept attempts of a library in which nobody judged any skill: of each task, the skills that were written from it count as its own.
+fn kept(library: &SkillLibrary) -> BTreeMap<TaskId, Labeled> {
+    let tasks = library.traces().map(|trace| {
+        let task = &trace.task;
+        let own = library.entries().filter(|entry| {
+            let mut versions = entry.versions();
+            versions.any(|version| version.provenance.tasks.contains(&task.id))
+        });
+        let labeled = Labeled {
+            instruction: task.instruction.clone(),
+            right: own.map(|entry| entry.skill.id.clone()).collect(),
+        };
+        (task.id.clone(), labeled)
+    });
+    tasks.collect()
+}
+
+fn as_text(fitted: &GateCalibration, has_labels: bool, file: Option<&Path>) -> String {
+    let share = |share: Share| match share.of {
+        0 => "not known".to_owned(),
+        _ => format!(
             "{:.1}% ({:.1} to {:.1})",
             100.0 * share.value(),
             100.0 * share.low,
             100.0 * share.high
-        )
+        ),
     };
     let row = |name: &str, rates: &GateRates| {
         vec![
             name.to_owned(),
-            rates.right_injected.of.to_string(),
+            match has_labels {
+                true => rates.right_injected.of,
+                false => rates.wrong_injected.of,
+            }
+            .to_string(),
             share(rates.right_injected),
             share(rates.wrong_injected),
         ]
     };
-    let rows = [
-        row("fitted on", &fitted.fitted),
-        row("held out", &fitted.held_out),
-    ];
+    let rows = match has_labels {
+        true => [
+            row("fitted on", &fitted.fitted),
+            row("held out", &fitted.held_out),
+        ],
+        false => [
+            row("all", &fitted.fitted),
+            row("each by the others", &fitted.held_out),
+        ],
+    };
     let of = &fitted.fitted_for;
     let kept = match file {
         Some(file) => format!(
@@ -267,11 +311,17 @@ fn as_text(fitted: &GateCalibration, file: Option<&Path>) -> String {
         ),
         None => "Not written: --out FILE keeps it for runs.\n".to_owned(),
     };
+    let how = match has_labels {
+        true => "Wrong: a skill is injected although the right ones were taken away.",
+        false => {
+            "No task names a right skill, so the threshold is what a wrong skill rarely exceeds. Wrong: a skill is injected that was not written from \
+             the task."
+        }
+    };
     format!(
-        "{}threshold {:.3} nats of {}, model {}\nBehind a share: its interval of 95%. Wrong: a skill is injected although the right ones \
-         were taken away.\n{kept}",
+        "{}threshold {:.3} nats of {}, model {}\nBehind a share: its interval of 95%. {how}\n{kept}",
         table(
-            &["HALF", "TASKS", "RIGHT INJECTED", "WRONG INJECTED"],
+            &["TASKS OF", "TASKS", "RIGHT INJECTED", "WRONG INJECTED"],
             &rows
         ),
         fitted.threshold,

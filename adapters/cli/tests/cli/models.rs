@@ -389,7 +389,29 @@ fn a_threshold_is_fitted_to_a_model() {
     calibrate(&few, &own).failed(1, "8 tasks with a right skill are needed");
     let unknown = labeled(8, &|_| "sing");
     calibrate(&unknown, &own).failed(3, "no such skill");
-    // The library's own attempts teach nothing: it keeps none.
+    // Without labels every skill counts as a wrong one.
+    let lines: Vec<String> = (0..9)
+        .map(|n| {
+            json!({"id": format!("t{n}"), "instruction": format!("Sort box {n}.")}).to_string()
+        })
+        .collect();
+    let unlabeled = place.path("unlabeled.jsonl").display().to_string();
+    fs::write(&unlabeled, lines.join("\n")).unwrap();
+    let fitted = calibrate(&unlabeled, &[&own[..], &["--json"]].concat());
+    let fitted = fitted.done().json();
+    assert_eq!(fitted["labels"], false);
+    let calibration = &fitted["calibration"];
+    assert_eq!(calibration["held_out"]["wrong_injected"]["of"], 9);
+    assert_eq!(calibration["held_out"]["right_injected"]["of"], 0);
+    let said = calibrate(&unlabeled, &own).done().out;
+    for part in [
+        "each by the others",
+        "not known",
+        "No task names a right skill",
+    ] {
+        assert!(said.contains(part), "{part:?} in {said}");
+    }
+    // The library's own attempts say nothing: it keeps none.
     let nothing = ["calibrate", "MODEL", "--library", root.as_str()];
-    run(&[&nothing[..], &own].concat()).failed(1, "8 tasks with a right skill are needed");
+    run(&[&nothing[..], &own].concat()).failed(1, "8 tasks are needed");
 }
