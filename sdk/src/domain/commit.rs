@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{FileRef, LibraryChange};
 use crate::{
     error::{Error, ErrorKind, Result},
-    id::{CommitKey, Revision, RunId, TaskId, Timestamp},
+    id::{CommitKey, Revision, RunId, SkillId, TaskId, Timestamp},
 };
 
 /// Why a commit was made.
@@ -109,5 +109,17 @@ impl Committed {
     pub fn erases(&self) -> bool {
         let erases = |change| matches!(change, &LibraryChange::Erased { .. });
         self.changes.iter().any(erases)
+    }
+
+    /// The skills about whose text or state the host, or a person, decided; none where a run made it.
+    pub(crate) fn decided_by_host(&self) -> Vec<&SkillId> {
+        match self.cause.run.as_ref().is_none_or(RunId::is_by_host) {
+            true => self
+                .changes
+                .iter()
+                .filter_map(LibraryChange::decides_about)
+                .collect(),
+            false => Vec::new(),
+        }
     }
 }

@@ -180,7 +180,7 @@ pub struct CommitDone {
     /// How many times the commit was rebased because another writer committed first.
     pub rebased: u32,
     /// Whether it was not made: other writers have changed skills since its base, and its drafts have to be compared with
-    /// them, or the host has set the state of a skill that it decides about. Then `committed` are theirs, and the run asks for
+    /// them, or the host has decided about a skill that it decides about. Then `committed` are theirs, and the run asks for
     /// another commit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overtaken: bool,

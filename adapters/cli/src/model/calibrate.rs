@@ -48,8 +48,7 @@ struct Labeled {
 struct Line {
     id: String,
     instruction: String,
-    #[serde(default)]
-    skill: Names,
+    skill: Option<Names>,
 }
 
 /// The names or ids of skills.
@@ -58,12 +57,6 @@ struct Line {
 enum Names {
     One(String),
     Several(Vec<String>),
-}
-
-impl Default for Names {
-    fn default() -> Self {
-        Self::Several(Vec::new())
-    }
 }
 
 pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer> {
@@ -101,7 +94,11 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
     let of = (model.scorer.model(), scoring.score, dialect.as_ref());
     let fitted = match has_labels {
         true => GateCalibration::fit(&scored, of, command.most_wrong, Seed(command.seed))?,
-        false => GateCalibration::without_labels(&scored, of, command.most_wrong)?,
+        false => {
+            // A task from which all skills were written has no wrong one.
+            scored.retain(|task| !task.wrong.is_empty());
+            GateCalibration::without_labels(&scored, of, command.most_wrong)?
+        }
     };
     if let Some(file) = &command.out {
         let text = format!("{:#}\n", json!(fitted));
@@ -195,7 +192,7 @@ impl Scoring<'_> {
 /// The tasks of a file of JSON Lines.
 fn of_file(library: &SkillLibrary, file: &Path) -> Result<BTreeMap<TaskId, Labeled>> {
     let text = fs::read_to_string(file).map_err(|source| unreadable(CALIBRATE, file, source))?;
-    let mut labeled = BTreeMap::new();
+    let (mut labeled, mut labels) = (BTreeMap::new(), None);
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {
             continue;
@@ -207,9 +204,17 @@ fn of_file(library: &SkillLibrary, file: &Path) -> Result<BTreeMap<TaskId, Label
                 "each line is a JSON object with id, instruction, and skill: the name of the right skill, or a list of names; [] where no skill is right. Leave skill out of all lines where nobody knows",
             )
         })?;
+        if *labels.get_or_insert(line.skill.is_some()) != line.skill.is_some() {
+            return Err(place(Error::invalid(
+                CALIBRATE,
+                "some lines have `skill`, and some have not",
+            ))
+            .hint("give it to all lines, `[]` where no skill is right, or leave it out of all"));
+        }
         let names = match line.skill {
-            Names::One(name) => vec![name],
-            Names::Several(names) => names,
+            Some(Names::One(name)) => vec![name],
+            Some(Names::Several(names)) => names,
+            None => Vec::new(),
         };
         let ids = names.iter().map(|name| {
             let entry = find(library, name).map_err(place)?;

@@ -411,6 +411,13 @@ fn a_threshold_is_fitted_to_a_model() {
     ] {
         assert!(said.contains(part), "{part:?} in {said}");
     }
+    let mixed = format!(
+        "{}\n{}",
+        lines[0],
+        json!({"id": "u", "instruction": "Brew.", "skill": "brew"})
+    );
+    fs::write(&unlabeled, mixed).unwrap();
+    calibrate(&unlabeled, &own).failed(1, "some lines have `skill`, and some have not");
     // The library's own attempts say nothing: it keeps none.
     let nothing = ["calibrate", "MODEL", "--library", root.as_str()];
     run(&[&nothing[..], &own].concat()).failed(1, "8 tasks are needed");

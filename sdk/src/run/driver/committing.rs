@@ -7,7 +7,7 @@ use crate::{
     contract::SkillStore,
     domain::{Commit, Committed, LibraryChange},
     error::{Error, ErrorKind, Result},
-    id::{RunId, SkillId},
+    id::SkillId,
     library::SkillLibrary,
     policy::CommitDone,
     telemetry,
@@ -156,22 +156,24 @@ impl Performer {
     }
 }
 
-/// Whether the host, or a person, set the state of a skill that a run's commit decides about.
+/// Whether the host, or a person, decided about a skill that a run's commit decides about, too.
 fn host_spoke(committed: &[Committed], commit: &Commit) -> bool {
-    let by_host = |run: &Option<RunId>| run.as_ref().is_none_or(RunId::is_by_host);
     let decided = |skill: &SkillId| {
         commit.changes.iter().any(|change| match change {
             LibraryChange::Merge { sources, .. } => sources.contains(skill),
             change => change.decides_about() == Some(skill),
         })
     };
-    let of_host = committed.iter().filter(|one| by_host(&one.cause.run));
-    let mut changes = of_host.flat_map(|one| &one.changes);
-    let spoke = changes.any(|change| match change {
-        LibraryChange::SetState { skill, .. } => decided(skill),
-        _ => false,
-    });
-    spoke && !by_host(&commit.cause.run)
+    let by_run = commit
+        .cause
+        .run
+        .as_ref()
+        .is_some_and(|run| !run.is_by_host());
+    by_run
+        && committed
+            .iter()
+            .flat_map(Committed::decided_by_host)
+            .any(decided)
 }
 
 /// Whether a change brings a text that was compared with the library's.

@@ -112,7 +112,7 @@ impl RunMachine {
         }
         let own = self.fold(&done)?;
         if done.overtaken {
-            maintaining.overtaken(&self.context(), events);
+            maintaining.overtaken(&self.context(), &done.committed, events);
             return Ok(());
         }
         maintaining.committed(&self.context(), &own, events);

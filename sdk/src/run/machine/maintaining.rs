@@ -16,7 +16,7 @@ use super::{
     work::{Of, need},
 };
 use crate::{
-    domain::{Cause, Commit, LibraryChange, MaintenanceBudget},
+    domain::{Cause, Commit, Committed, LibraryChange, MaintenanceBudget},
     error::{Error, Result},
     id::CommitKey,
     library::Applied,
@@ -246,14 +246,19 @@ impl Maintaining {
         self.go_on(context, events);
     }
 
-    /// Leaves alone what the host or a person has taken out of use since the part was decided, and commits the rest. The run's library
+    /// Leaves alone the skills about which the host or a person has decided since the part was, and commits the rest. The run's library
     /// has their commits now.
-    pub(crate) fn overtaken(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
+    pub(crate) fn overtaken(
+        &mut self,
+        context: &Scene<'_>,
+        committed: &[Committed],
+        events: &mut Vec<EventKind>,
+    ) {
         let Stage::Keeping { decided, next } = &mut self.stage else {
             return;
         };
         let next = *next;
-        own::remove_taken_out(context, decided, events);
+        own::remove_decided_by_host(context, committed, decided, events);
         if decided.changes.is_empty() {
             self.next(next);
             self.go_on(context, events);

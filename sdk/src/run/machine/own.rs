@@ -1,11 +1,14 @@
 //! Runs a host's own maintenance programs and admission rule, and checks the changes that they make.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use super::scene::Scene;
 use crate::{
     admit::admission::Admission,
-    domain::{FileRef, LibraryChange, Skill, SkillRef},
+    domain::{Committed, FileRef, LibraryChange, Skill, SkillRef},
     error::{Error, ErrorKind, Result},
     format::SkillMd,
     id::SkillId,
@@ -129,29 +132,45 @@ fn depends_on(change: &LibraryChange, refused: &SkillRef) -> bool {
     }
 }
 
-/// Removes from the changes of maintenance what they decide about skills that the host or a person has taken out of use.
-pub(crate) fn remove_taken_out(
+/// Removes from the changes of maintenance what they decide about skills about which the host, or a person, has decided in these
+/// commits, with the tests that belong to it.
+pub(crate) fn remove_decided_by_host(
     scene: &Scene<'_>,
+    committed: &[Committed],
     decided: &mut Decided,
     events: &mut Vec<EventKind>,
 ) {
-    let library = scene.library;
-    let taken_out = |skill: &SkillId| library.get(skill).filter(|entry| entry.is_out_by_host());
-    decided.changes.retain_mut(|change| {
-        let out = match change {
+    let by_host: BTreeSet<&SkillId> = committed
+        .iter()
+        .flat_map(Committed::decided_by_host)
+        .collect();
+    let mut removed: BTreeSet<SkillId> = BTreeSet::new();
+    decided.changes.retain(|change| {
+        let skill = match change {
             LibraryChange::Merge { sources, .. } => {
-                let first = sources.iter().find_map(taken_out);
-                sources.retain(|source| taken_out(source).is_none());
-                first.filter(|_| sources.is_empty())
+                sources.iter().find(|source| by_host.contains(source))
             }
-            change => change.decides_about().and_then(taken_out),
+            change => change
+                .decides_about()
+                .filter(|skill| by_host.contains(skill)),
         };
-        let reason = out.map(|entry| {
-            let name = &entry.skill.name;
-            format!("{name}: the host, or a person, has taken it out of use meanwhile")
-        });
-        events.extend(reason.clone().map(|reason| EventKind::Refused { reason }));
-        reason.is_none()
+        if let Some(skill) = skill {
+            let name = scene
+                .library
+                .get(skill)
+                .map(|entry| entry.skill.name.to_string());
+            let name = name.unwrap_or_else(|| skill.to_string());
+            let reason = format!("{name}: the host, or a person, has decided about it meanwhile");
+            events.push(EventKind::Refused { reason });
+            removed.insert(skill.clone());
+            removed.extend(change.skill().map(|made| made.id.clone()));
+        }
+        skill.is_none()
+    });
+    decided.changes.retain(|change| match change {
+        LibraryChange::PatchBundle { skill, .. } => !removed.contains(skill),
+        LibraryChange::Test { skill, .. } => !removed.contains(&skill.id),
+        _ => true,
     });
     remove_what_does_not_enter(decided);
 }

@@ -399,7 +399,7 @@ fn a_persons_word_that_comes_between_outlasts_what_maintenance_decided() {
         let events: Vec<_> = events.collect().await;
         let told = events.iter().any(|event| {
             matches!(&event.kind, EventKind::Refused { reason }
-                if reason.contains("a person, has taken it out of use meanwhile"))
+                if reason.contains("a person, has decided about it meanwhile"))
         });
         assert!(told, "{events:?}");
         // What the journal has of the run gives the same.
