@@ -10,7 +10,7 @@ use crate::{
     exp::{first, greatest, sum_exp},
 };
 
-/// Logits for which a thread is started: they take it several times as long as its start.
+/// Logits for which a thread is started: about 0.3 ms of work, by estimate several times what its start takes.
 const LOGITS_OF_A_THREAD: usize = 1 << 18;
 
 /// One row of logits with its normalizer: `log p(i) = logit(i) - log_sum`, in f64.
@@ -64,8 +64,8 @@ impl<'c> Logits<'c> {
         Self { all, sum: None }
     }
 
-    /// The rows of a batch, which at most so many threads sum up where there are many: behind a GPU one thread would take as long as
-    /// the model. Each row has the same bits either way.
+    /// The rows of a batch, which at most so many threads sum up where there are many: behind a GPU, whose batches take milliseconds, one
+    /// thread would hold up the model. Each row has the same bits either way.
     pub(crate) fn of_batch(rows: Vec<Option<&'c [f32]>>, threads: u32) -> Vec<Option<Self>> {
         let mut rows: Vec<Option<Self>> = (rows.into_iter()).map(|row| row.map(Self::of)).collect();
         let mut asked: Vec<&mut Self> = rows.iter_mut().flatten().collect();

@@ -204,7 +204,8 @@ impl Entry {
         self.merged = None;
     }
 
-    /// Records for the current version, where it has the state that this set, that it is still by the same word.
+    /// Records that the current version, an edit of the one for which the host or a person `set` the state, has that state by the
+    /// same decision; not where the edit came with another state.
     pub(super) fn leave_out(&mut self, set: StateSet) {
         if set.state == self.skill.state {
             let version = self.skill.version;

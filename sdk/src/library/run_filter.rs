@@ -45,7 +45,8 @@ pub struct FoundRun {
     pub run: RunId,
     /// Number of its commits.
     pub commits: usize,
-    /// Number of the credits in its commits. They do not count any more once it is taken back, and no move tells of them.
+    /// Number of the credits in its commits. Once the run is taken back they do not count; [`Applied::moves`](super::Applied::moves)
+    /// does not show that, since a credit moves no skill.
     pub credits: usize,
     /// Its latest commit.
     pub latest: Revision,

@@ -165,7 +165,7 @@ impl GateCalibration {
     /// a `most_wrong` outside [0, 1].
     pub fn fit(
         tasks: &[LabeledScores],
-        (model, score, dialect): (&ModelId, ScoreKind, &dyn Dialect),
+        of: (&ModelId, ScoreKind, &dyn Dialect),
         most_wrong: f64,
         seed: Seed,
     ) -> Result<Self> {
@@ -184,11 +184,7 @@ impl GateCalibration {
         let threshold = threshold(&fitting, most_wrong);
         Ok(Self {
             schema: Self::SCHEMA,
-            fitted_for: ThresholdFor {
-                score,
-                model: model.clone(),
-                dialect: Some(dialect_digest(dialect)),
-            },
+            fitted_for: fitted_for(of),
             threshold,
             most_wrong,
             fitted: GateRates::of(&fitting, threshold),
@@ -238,6 +234,14 @@ impl GateCalibration {
         gate.absolute = Some(self.threshold);
         gate.fitted_for = Some(self.fitted_for.clone());
         Ok(())
+    }
+}
+
+fn fitted_for((model, score, dialect): (&ModelId, ScoreKind, &dyn Dialect)) -> ThresholdFor {
+    ThresholdFor {
+        score,
+        model: model.clone(),
+        dialect: Some(dialect_digest(dialect)),
     }
 }
 

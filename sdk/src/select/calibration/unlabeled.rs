@@ -2,9 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use super::{
-    GateCalibration, GateRates, LabeledScores, Share, TASKS, ThresholdFor, dialect_digest,
-};
+use super::{GateCalibration, GateRates, LabeledScores, Share, TASKS, fitted_for};
 use crate::{
     contract::Dialect,
     domain::ScoreKind,
@@ -18,8 +16,8 @@ impl GateCalibration {
     /// threshold is what the best wrong score of one more task exceeds with the probability `most_wrong`: `mean + t * sd * sqrt(1 + 1/n)`,
     /// `t` by Student's distribution with `n - 1` degrees of freedom.
     ///
-    /// Leave the skills out that were written for a task. Where a task has other right skills, the threshold gets too high, and
-    /// fewer right ones are injected; it lets no more wrong ones through. What [`held_out`](Self::held_out) counts of wrong injections is for
+    /// Leave the skills out that were written for a task. A right skill among the wrong ones makes the threshold higher, so that
+    /// fewer skills are injected, right and wrong. What [`held_out`](Self::held_out) counts of wrong injections is for
     /// each task by the threshold of all the others; of right ones nothing is known.
     ///
     /// ```
@@ -47,7 +45,7 @@ impl GateCalibration {
     /// 0 and at most 0.5.
     pub fn without_labels(
         tasks: &[LabeledScores],
-        (model, score, dialect): (&ModelId, ScoreKind, &dyn Dialect),
+        of: (&ModelId, ScoreKind, &dyn Dialect),
         most_wrong: f64,
     ) -> Result<Self> {
         let best = best(tasks, most_wrong)?;
@@ -68,11 +66,7 @@ impl GateCalibration {
         };
         Ok(Self {
             schema: Self::SCHEMA,
-            fitted_for: ThresholdFor {
-                score,
-                model: model.clone(),
-                dialect: Some(dialect_digest(dialect)),
-            },
+            fitted_for: fitted_for(of),
             threshold: limit,
             most_wrong,
             fitted: count(&|at| best[at] > limit),

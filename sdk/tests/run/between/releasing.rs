@@ -240,6 +240,26 @@ fn come_back(revive: bool) -> [(u64, State); 2] {
     others.try_into().expect("two skills")
 }
 
+/// A recipe in which nothing but the judgements decides about a skill.
+fn judged_alone(filter: Option<FilterPolicy>) -> Recipe {
+    let mut recipe = hisme();
+    recipe.select.selector = top(1);
+    recipe.admit.initial_state = State::Active;
+    recipe.maintenance = journeyman::maintain::Maintenance {
+        filter,
+        ..journeyman::maintain::Maintenance::default()
+    };
+    recipe
+}
+
+fn one_harm_against_one_help() -> FilterPolicy {
+    FilterPolicy {
+        harmful: n32(1),
+        helpful: 1,
+        ..FilterPolicy::default()
+    }
+}
+
 /// How many of the three skills are disabled under a filter after two batches of three tasks each: the first writes the
 /// skills, the second judges each once. Two more batches judge each helpful twice first, where it `helped`.
 fn disabled_by(filter: Option<FilterPolicy>, helped: bool, judged: &'static str) -> usize {
@@ -249,14 +269,7 @@ fn disabled_by(filter: Option<FilterPolicy>, helped: bool, judged: &'static str)
         ..Script::default()
     });
     judging.store = helping.store.clone();
-    // Nothing but the judgements decides about a skill.
-    let mut recipe = hisme();
-    recipe.select.selector = top(1);
-    recipe.admit.initial_state = State::Active;
-    recipe.maintenance = journeyman::maintain::Maintenance {
-        filter,
-        ..journeyman::maintain::Maintenance::default()
-    };
+    let recipe = judged_alone(filter);
     let first = if helped { 9 } else { 3 };
     let sessions = [
         ("write", helping, tasks(first)),
@@ -360,17 +373,7 @@ fn a_persons_word_that_comes_between_outlasts_what_maintenance_decided() {
         spoken: Mutex::default(),
     });
     judging.store = Some(store.clone());
-    let mut recipe = hisme();
-    recipe.select.selector = top(1);
-    recipe.admit.initial_state = State::Active;
-    recipe.maintenance = journeyman::maintain::Maintenance {
-        filter: Some(FilterPolicy {
-            harmful: n32(1),
-            helpful: 1,
-            ..FilterPolicy::default()
-        }),
-        ..journeyman::maintain::Maintenance::default()
-    };
+    let recipe = judged_alone(Some(one_harm_against_one_help()));
     block_on(async {
         let options = Options::new("write", Seed(7));
         let journeyman = Journeyman::open(helping, recipe.clone(), options).await;
@@ -418,18 +421,7 @@ fn a_skill_that_helped_too_stays_and_one_that_harmed_alone_goes() {
         ..Script::default()
     });
     harming.store = backends.store.clone();
-    // It is the judgements alone that speak for a skill.
-    let mut recipe = hisme();
-    recipe.select.selector = top(1);
-    recipe.admit.initial_state = State::Active;
-    recipe.maintenance = journeyman::maintain::Maintenance {
-        filter: Some(FilterPolicy {
-            harmful: n32(1),
-            helpful: 1,
-            ..FilterPolicy::default()
-        }),
-        ..journeyman::maintain::Maintenance::default()
-    };
+    let recipe = judged_alone(Some(one_harm_against_one_help()));
     let learn = |session: &str, backends: Backends, tasks: Vec<Task>| {
         block_on(async {
             let options = Options::new(session, Seed(7));
