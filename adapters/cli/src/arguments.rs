@@ -116,6 +116,8 @@ pub(crate) enum SkillCommand {
     List(List),
     /// Find skills for a query as a run would, and show the share of each word in the score
     Search(Search),
+    /// Say which skills a task would find, how a model's gate scores them, and what it decides
+    Why(crate::model::arguments::Why),
     /// Show a skill: its SKILL.md and the library's facts about it
     Show {
         /// Its name or id

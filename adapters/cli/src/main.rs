@@ -96,6 +96,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
     match arguments.command {
         Command::Skill(command) => match command {
             SkillCommand::List(list) => show::list(&root, &list).await,
+            SkillCommand::Why(command) => model::why::why(&root, &command).await,
             SkillCommand::Search(search) => search::search(&root, &search).await,
             SkillCommand::Show { name, version } => show::show(&root, &name, version).await,
             SkillCommand::Diff { name, from, to } => show::diff(&root, &name, from, to).await,

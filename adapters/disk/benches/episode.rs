@@ -69,6 +69,10 @@ impl Scorer for Likelier {
         };
         Ok(vec![scores; request.continuations.len()])
     }
+
+    fn is_trained_to_score(&self) -> bool {
+        true
+    }
 }
 
 fn open(root: &Path, journalled: bool) -> Journeyman {

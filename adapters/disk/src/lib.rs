@@ -20,6 +20,10 @@
 //! `library.head` holds the number of writes that were acknowledged under `Sync`: a library that has fewer is refused
 //! as `Corrupt`, and its files are left unchanged.
 //!
+//! # Scores
+//! `scores.jsonl` has what a model's scoring of the skills gave and can give again (`SkillStore::keep_scores`). It may be deleted at any
+//! time, and is no part of an archive; a line that cannot be read is left out.
+//!
 //! # The folders
 //! After each commit the skills are written as folders beside the database: in `skills` those that runs may offer, in
 //! `held` all others. The database decides, and the folders follow it, one whole folder at a time. People may edit,
@@ -55,6 +59,7 @@ mod reader;
 mod records;
 mod redaction;
 mod salvage;
+mod scores;
 mod skill_store;
 mod statements;
 mod worker;

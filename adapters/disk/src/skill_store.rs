@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 use journeyman::{
     Error, ErrorKind, Result, Revision, RunId,
-    contract::{Journal, JournalEntry, SkillFiles, SkillStore, Snapshot},
+    contract::{Journal, JournalEntry, KeptScores, SkillFiles, SkillStore, Snapshot},
     domain::{Commit, Committed, FileRef},
 };
 
@@ -20,6 +20,7 @@ use crate::{
     database::Database,
     fault,
     folders::Folders,
+    scores::Scores,
     worker::{Worker, WorkerState},
 };
 
@@ -57,6 +58,7 @@ impl DiskStore {
         let mut state = WorkerState {
             database: Database::open(&root.join(DATABASE), options)?,
             folders: None,
+            scores: Scores::of(&root),
         };
         if options.folders {
             state.folders = Some(Folders::open(&root)?);
@@ -150,7 +152,9 @@ impl DiskStore {
         let patience = self.patience;
         let root = self.root.clone();
         let erasing = move |state: &mut WorkerState| {
-            let WorkerState { database, folders } = state;
+            let WorkerState {
+                database, folders, ..
+            } = state;
             // A store that was opened without folders may have folders from an earlier opening.
             let mut own = match folders.is_none() && root.join("skills").exists() {
                 true => Some(Folders::open(&root)?),
@@ -251,6 +255,17 @@ impl SkillStore for DiskStore {
         let commit = commit.clone();
         let committing = move |state: &mut WorkerState| state.database.commit(&commit);
         self.worker.ask("SkillStore::commit", committing).await
+    }
+
+    async fn kept_scores(&self) -> Result<Vec<KeptScores>> {
+        let reading = |state: &mut WorkerState| state.scores.read();
+        self.worker.ask("SkillStore::kept_scores", reading).await
+    }
+
+    async fn keep_scores(&self, scores: &[KeptScores]) -> Result<()> {
+        let scores = scores.to_vec();
+        let keeping = move |state: &mut WorkerState| state.scores.append(&scores);
+        self.worker.ask("SkillStore::keep_scores", keeping).await
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 use futures::channel::oneshot;
 use journeyman::{Error, ErrorKind, Result};
 
-use crate::{database::Database, folders::Folders};
+use crate::{database::Database, folders::Folders, scores::Scores};
 
 /// How long the thread is idle before it does its deferred work.
 const QUIET: Duration = Duration::from_millis(50);
@@ -24,6 +24,7 @@ pub(crate) struct WorkerState {
     pub(crate) database: Database,
     /// The skill folders; `None` where the library was opened without them.
     pub(crate) folders: Option<Folders>,
+    pub(crate) scores: Scores,
 }
 
 impl WorkerState {

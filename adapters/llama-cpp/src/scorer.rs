@@ -14,6 +14,11 @@ use crate::{
     score::{SCORE, Scoring},
 };
 
+/// Whether a model is one of Journeyman's own, by the name in its file.
+pub(crate) fn trained_to_score(model: &ModelId) -> bool {
+    model.as_str().starts_with("apprentice")
+}
+
 /// The prompt is decoded once. Each continuation is a sequence that shares the prompt's cells; as many as fit are
 /// decoded together. Prompt and continuation are tokenized separately. A continuation that does not fit the context
 /// after the prompt, once cut to the request's limit, is `Invalid`.
@@ -39,6 +44,11 @@ impl Scorer for LlamaCpp {
 
     fn speed(&self) -> Option<ModelSpeed> {
         self.capabilities.speed
+    }
+
+    /// Whether it is one of the models that come with Journeyman: their training has skills behind tasks.
+    fn is_trained_to_score(&self) -> bool {
+        trained_to_score(&self.capabilities.model)
     }
 
     /// With an adapter: the model's id, the adapter's name, and the first 12 digits of its file's SHA-256.

@@ -32,4 +32,9 @@ impl Scorer for Scripted {
         };
         Ok(request.continuations.iter().map(score).collect())
     }
+
+    fn is_trained_to_score(&self) -> bool {
+        // A real model that was not trained for it leaves this out.
+        true
+    }
 }

@@ -128,6 +128,10 @@ impl<M: Scorer + ?Sized> Scorer for AdaptedModel<M> {
         self.model.speed()
     }
 
+    fn is_trained_to_score(&self) -> bool {
+        self.model.is_trained_to_score()
+    }
+
     fn weights(&self, adapter: Option<&str>) -> ModelId {
         self.model.weights(Some(adapter.unwrap_or(&self.adapter)))
     }

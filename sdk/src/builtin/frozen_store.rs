@@ -1,9 +1,11 @@
 //! A store of a library at one revision, which accepts no commit.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::{
-    contract::{SkillStore, Snapshot},
+    contract::{KeptScores, SkillStore, Snapshot},
     domain::{Commit, Committed},
     error::{Error, ErrorKind, Result},
     id::Revision,
@@ -26,12 +28,23 @@ use crate::{
 #[derive(Debug)]
 pub struct FrozenStore {
     snapshot: Snapshot,
+    scores: Option<Arc<dyn SkillStore>>,
 }
 
 impl FrozenStore {
     /// A store of this snapshot.
     pub fn new(snapshot: Snapshot) -> Self {
-        Self { snapshot }
+        Self {
+            snapshot,
+            scores: None,
+        }
+    }
+
+    /// With the scores that this store keeps, which are no part of a library's history: it is read, and given the new ones.
+    #[must_use]
+    pub fn with_scores_of(mut self, store: Arc<dyn SkillStore>) -> Self {
+        self.scores = Some(store);
+        self
     }
 }
 
@@ -56,5 +69,19 @@ impl SkillStore for FrozenStore {
             "this library is frozen, and nothing can be committed to it",
         )
         .hint("call `Journeyman::evaluate` or `Journeyman::begin`; to learn, open the library itself, such as with `DiskStore`"))
+    }
+
+    async fn kept_scores(&self) -> Result<Vec<KeptScores>> {
+        match &self.scores {
+            Some(store) => store.kept_scores().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn keep_scores(&self, scores: &[KeptScores]) -> Result<()> {
+        match &self.scores {
+            Some(store) => store.keep_scores(scores).await,
+            None => Ok(()),
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! A store in memory.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use async_trait::async_trait;
 
 use crate::{
-    contract::{SkillFiles, SkillStore, Snapshot, since},
+    contract::{KeptScores, SkillFiles, SkillStore, Snapshot, since},
     domain::{Commit, Committed, FileRef},
     error::{Error, ErrorKind, Result},
     id::{CommitKey, Revision},
@@ -37,6 +37,7 @@ struct Kept {
     by_key: HashMap<CommitKey, usize>,
     /// Files by their SHA-256.
     files: HashMap<String, Vec<u8>>,
+    scores: BTreeMap<String, KeptScores>,
 }
 
 impl Kept {
@@ -124,6 +125,16 @@ impl SkillStore for MemoryStore {
         let committed = commit.made_on(kept.revision())?;
         kept.push(committed.clone());
         Ok(committed)
+    }
+
+    async fn kept_scores(&self) -> Result<Vec<KeptScores>> {
+        Ok(self.lock().scores.values().cloned().collect())
+    }
+
+    async fn keep_scores(&self, scores: &[KeptScores]) -> Result<()> {
+        let by_key = scores.iter().map(|one| (one.key.clone(), one.clone()));
+        self.lock().scores.extend(by_key);
+        Ok(())
     }
 }
 

@@ -151,6 +151,10 @@ impl<S: Scorer + 'static> Scorer for OnThread<S> {
         self.0.speed()
     }
 
+    fn is_trained_to_score(&self) -> bool {
+        self.0.is_trained_to_score()
+    }
+
     fn weights(&self, adapter: Option<&str>) -> ModelId {
         self.0.weights(adapter)
     }

@@ -6,7 +6,7 @@ use futures::future::join_all;
 
 use super::report::{Report, Tried, require, require_error};
 use crate::{
-    contract::SkillStore,
+    contract::{KeptScores, SkillStore},
     domain::{Cause, Commit, Committed, LibraryChange, State, TierPolicy},
     error::{ErrorKind, Result},
     id::{CommitKey, Revision, RunId, SkillId, TaskId},
@@ -24,6 +24,7 @@ pub async fn check(fresh: impl AsyncFn() -> Result<Store>) -> Report {
     report.case("together", together(&fresh).await);
     report.case("since", since(&fresh).await);
     report.case("at once", at_once(&fresh).await);
+    report.case("scores", scores(&fresh).await);
     report
 }
 
@@ -201,6 +202,29 @@ async fn since(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
         )?;
     }
     Ok(())
+}
+
+async fn scores(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {
+    let store = filled(fresh, 2).await?;
+    let before = store.load().await?;
+    let of = |key: &str, sum: f64| KeptScores {
+        key: key.to_owned(),
+        tokens: 20,
+        sums: vec![sum / 3.0, sum],
+    };
+    store
+        .keep_scores(&[of("one", -0.1), of("two", -2.0)])
+        .await?;
+    store.keep_scores(&[of("one", -0.3)]).await?;
+    let last = [of("one", -0.3), of("two", -2.0)];
+    let mut kept = store.kept_scores().await?;
+    kept.retain(|one| !last.contains(one));
+    require(kept.is_empty(), || {
+        format!("expected the scores that were kept last of each key, found {kept:?}")
+    })?;
+    require(store.load().await? == before, || {
+        "expected the library as it was, found other commits".to_owned()
+    })
 }
 
 async fn at_once(fresh: &impl AsyncFn() -> Result<Store>) -> Tried {

@@ -22,6 +22,7 @@ mod executor;
 mod guidance;
 mod journal;
 mod judge;
+mod kept_scores;
 mod language_model;
 mod retriever;
 mod role_task;
@@ -43,6 +44,7 @@ pub use executor::{Attempt, Executor};
 pub use guidance::{FixedGuidance, Guidance, TurnContext};
 pub use journal::{Journal, JournalEntry};
 pub use judge::{Judge, JudgeRequest};
+pub use kept_scores::KeptScores;
 pub use language_model::{
     FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, ModelSpeed,
     TokenSink,

@@ -128,6 +128,12 @@ pub trait Scorer: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether the model was trained to have skills scored behind tasks, so that a recipe's own threshold holds for it. For any other
+    /// model a session fits one ([`GatePolicy::most_wrong`](crate::select::GatePolicy)). The default: no.
+    fn is_trained_to_score(&self) -> bool {
+        false
+    }
+
     /// The identity of the weights that a request with this adapter is scored by at present: a score is kept and a threshold is
     /// fitted under it. The default adds the adapter's name to the model's id. A model whose adapters can be replaced under
     /// their names has an identity that follows from their content.

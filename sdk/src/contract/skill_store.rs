@@ -4,6 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
+use super::KeptScores;
 use crate::{
     domain::{Commit, Committed},
     error::{Error, Result},
@@ -94,6 +95,7 @@ pub(crate) fn since(committed: &[Committed], revision: Revision) -> Result<Vec<C
 /// - *together*: a commit's changes are all there or none.
 /// - *since*: `since(r)` gives what came after `r`; after the last revision nothing; beyond it, `Invalid`.
 /// - *at once*: of many commits on one base at the same time, exactly one is accepted.
+/// - *scores*: `kept_scores` gives of each key that was given to `keep_scores` the last scores, or nothing; commits and revisions do not change.
 #[async_trait]
 pub trait SkillStore: fmt::Debug + Send + Sync {
     /// All commits.
@@ -117,6 +119,24 @@ pub trait SkillStore: fmt::Debug + Send + Sync {
     /// Whether the store refuses every commit: a run then learns nothing and tries no commit. There is no default, so that a
     /// store around another one has to pass the question on.
     fn is_read_only(&self) -> bool;
+
+    /// The scores that [`keep_scores`](Self::keep_scores) was given. They can be computed again, so a store may lose them, or keep
+    /// none, as the default does.
+    ///
+    /// # Errors
+    /// `Unavailable`; the session then computes them.
+    async fn kept_scores(&self) -> Result<Vec<KeptScores>> {
+        Ok(Vec::new())
+    }
+
+    /// Keeps scores beside the library, outside its history. Of equal keys the last one counts.
+    ///
+    /// # Errors
+    /// `Unavailable` where they could not be kept; the session goes on without.
+    async fn keep_scores(&self, scores: &[KeptScores]) -> Result<()> {
+        let _ = scores;
+        Ok(())
+    }
 }
 
 /// A commit with those that other writers made before it.

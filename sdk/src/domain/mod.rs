@@ -9,6 +9,7 @@ mod compaction;
 mod constructors;
 mod evidence;
 mod file;
+mod fitted_threshold;
 mod handled_mark;
 mod hidden;
 mod identities;
@@ -45,6 +46,7 @@ pub use evidence::{
     RoleRule, Trace,
 };
 pub use file::{FilePath, FileRef};
+pub use fitted_threshold::FittedThreshold;
 pub use handled_mark::HandledMark;
 pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use index::{IndexMark, IndexUpdate};

@@ -17,6 +17,11 @@ pub enum ScoreKind {
     /// makes the skill. 0 means that they are independent. Ours.
     #[default]
     Pmi,
+    /// Query likelihood: log p(query given skill) - log p(query), nats, of the query's first 64 tokens: how much likelier the skill makes
+    /// the query (Ponte and Croft, SIGIR 1998; with language models as in Sachan et al., arXiv 2204.07496). 0 means that they are
+    /// independent. All candidates are compared on the same words, those of the query; and what a model has read of a skill, it need
+    /// not read again for the next query. The best of these scores for models that were not trained to have skills scored.
+    QueryLikelihood,
     /// The model is asked whether the skill fits: log p("it fits" given query and skill) - log p("it does not"), nats, in the
     /// words of the dialect ([`FitQuestion`](crate::contract::FitQuestion)). 0 means that both answers are equally likely.
     /// The model reads each candidate, where the other scores share one prompt. Ours.
@@ -30,6 +35,7 @@ impl ScoreKind {
             Self::Sum => "sum",
             Self::Mean => "mean",
             Self::Pmi => "pmi",
+            Self::QueryLikelihood => "query_likelihood",
             Self::Fits => "fits",
         }
     }

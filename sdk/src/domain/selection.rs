@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ScoreKind, SkillName, SkillRef, State};
+use super::{FittedThreshold, ScoreKind, SkillName, SkillRef, State};
 
 /// The decision for one query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct Selection {
     pub decision: Decision,
     /// The kind of score; `None` where nothing was scored.
     pub score: Option<ScoreKind>,
+    /// The threshold that was fitted to the model; `None` where the recipe's was used, or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<FittedThreshold>,
     /// The scored candidates, best first; of equal values the smaller id first.
     pub candidates: Vec<Scored>,
     /// What kept a part of the decision from being made, where the rest stands: a bank's general skills do without a scorer.
@@ -38,6 +41,7 @@ impl Selection {
         Self {
             decision,
             score: None,
+            fitted: None,
             candidates: Vec::new(),
             failed: None,
             held_back: Vec::new(),
@@ -113,6 +117,8 @@ pub enum NothingReason {
         /// The value to exceed.
         threshold: f64,
     },
+    /// Nobody fitted the gate's threshold to the model that scores, and the session could not either; in words.
+    Uncalibrated(String),
     /// The scorer failed or cannot score; in words.
     ScorerUnavailable(String),
     /// The retriever failed; in words.
@@ -141,7 +147,10 @@ impl NothingReason {
     pub fn is_fault(&self) -> bool {
         matches!(
             self,
-            Self::ScorerUnavailable(_) | Self::RetrieverUnavailable(_) | Self::SelectorFailed(_)
+            Self::Uncalibrated(_)
+                | Self::ScorerUnavailable(_)
+                | Self::RetrieverUnavailable(_)
+                | Self::SelectorFailed(_)
         )
     }
 }
@@ -158,6 +167,7 @@ impl fmt::Display for NothingReason {
                 f,
                 "the best candidate's score, {best:.3} nats, is not above {threshold:.3} (`GatePolicy::absolute`)"
             ),
+            Self::Uncalibrated(why) => write!(f, "no threshold for this model: {why}"),
             Self::ScorerUnavailable(why) => write!(f, "no scores: {why}"),
             Self::RetrieverUnavailable(why) => write!(f, "no retrieval: {why}"),
             Self::SelectorFailed(why) => write!(f, "the host's selector failed: {why}"),

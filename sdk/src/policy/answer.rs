@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::{Embedding, RoleAnswer, SkillScores},
     domain::{
-        Candidate, Committed, GenerationRecord, InformationGain, Role, Skill, Trajectory, Usage,
-        Verdict,
+        Candidate, Committed, FittedThreshold, GenerationRecord, InformationGain, Role, Skill,
+        Trajectory, Usage, Verdict,
     },
     error::{Error, Result},
     library::Entry,
@@ -196,6 +196,8 @@ pub enum Answer {
     Retrieved(Result<Vec<Candidate>>),
     /// The log-probabilities of skills, in the order of the question.
     Scored(Result<Vec<SkillScores>>),
+    /// The fitted threshold of a gate; `None` where the model that scores needs none.
+    Fitted(Result<Option<Box<FittedThreshold>>>),
     /// The trajectory of an attempt.
     Attempted(Result<Box<Trajectory>>),
     /// The verdict on an attempt.

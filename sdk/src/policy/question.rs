@@ -8,8 +8,8 @@ use super::{Answer, CaseRun, ChosenSkill, Played};
 use crate::{
     contract::{Embedding, RoleTask, SkillScores},
     domain::{
-        BundleCase, Candidate, InformationGain, Query, Role, ScoreKind, Skill, Task, Trace,
-        Trajectory, Usage, Verdict,
+        BundleCase, Candidate, FittedThreshold, InformationGain, Query, Role, ScoreKind, Skill,
+        Task, Trace, Trajectory, Usage, Verdict,
     },
     error::{Error, ErrorKind, Result},
     program::{self, Dialogue},
@@ -33,6 +33,14 @@ pub enum Question {
         skills: Arc<[Skill]>,
         /// The score that they are for.
         score: ScoreKind,
+        /// Whether only the best skill matters. One that cannot be it may then be scored in part.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        only_best: bool,
+    },
+    /// The threshold of a gate for the model that scores, where nobody fitted one.
+    Threshold {
+        /// The share of tasks without a right skill at which one may be injected.
+        most_wrong: f64,
     },
     /// An attempt at a task. Only the run itself asks this.
     #[non_exhaustive]
@@ -101,9 +109,13 @@ impl Dialogue for Questions {
                 query,
                 skills,
                 score,
+                only_best,
             } => {
                 let skills: Vec<_> = skills.iter().map(Skill::reference).collect();
-                serde_json::to_vec(&("score", query, skills, score))
+                match only_best {
+                    false => serde_json::to_vec(&("score", query, skills, score)),
+                    true => serde_json::to_vec(&("score best", query, skills, score)),
+                }
             }
             question => serde_json::to_vec(question),
         }
@@ -155,13 +167,51 @@ impl Ask {
         skills: Vec<Skill>,
         score: ScoreKind,
     ) -> Result<Vec<SkillScores>> {
+        self.scored(query, skills, (score, false)).await
+    }
+
+    /// The same where only the best skill matters: one that cannot be it may be scored in part, on fewer tokens.
+    ///
+    /// # Errors
+    /// The scorer's error.
+    pub async fn score_best(
+        &mut self,
+        query: String,
+        skills: Vec<Skill>,
+        score: ScoreKind,
+    ) -> Result<Vec<SkillScores>> {
+        self.scored(query, skills, (score, true)).await
+    }
+
+    async fn scored(
+        &mut self,
+        query: String,
+        skills: Vec<Skill>,
+        (score, only_best): (ScoreKind, bool),
+    ) -> Result<Vec<SkillScores>> {
         let question = Question::Score {
             query,
             skills: skills.into(),
             score,
+            only_best,
         };
         match self.one(question).await {
             Answer::Scored(scores) => scores,
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// The score and the threshold by which the model that scores injects a skill at no more than this share of the tasks that no skill
+    /// is right for; `None` where the model was trained to score, so that the recipe's own hold,
+    /// and where there is no scorer
+    /// ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)). A session fits them once, and again when
+    /// its library has grown.
+    ///
+    /// # Errors
+    /// `Unsupported` where the model is too slow to be asked here; the scorer's error.
+    pub async fn threshold(&mut self, most_wrong: f64) -> Result<Option<FittedThreshold>> {
+        match self.one(Question::Threshold { most_wrong }).await {
+            Answer::Fitted(fitted) => fitted.map(|fitted| fitted.map(|one| *one)),
             _ => Err(other_answer()),
         }
     }
@@ -299,6 +349,7 @@ pub(crate) fn fits(question: &Question, answer: &Answer) -> bool {
         (question, answer),
         (Question::Retrieve(_), Answer::Retrieved(_))
             | (Question::Score { .. }, Answer::Scored(_))
+            | (Question::Threshold { .. }, Answer::Fitted(_))
             | (Question::Attempt { .. }, Answer::Attempted(_))
             | (Question::Judge { .. }, Answer::Judged(_))
             | (Question::Role(_), Answer::Played(_))
@@ -322,6 +373,7 @@ mod tests {
                 query: query.to_owned(),
                 skills: Arc::from([skill]),
                 score,
+                only_best: false,
             })
             .unwrap()
         };

@@ -13,9 +13,9 @@ pub(crate) mod machine;
 pub use driver::{DecisionCost, Performer};
 pub use host::{
     AddFate, AddReport, AddedSkill, AssessReport, AttemptGroup, AttemptHandle, BankReport,
-    GroupRollout, GroupStatus, Journeyman, MergeReport, Options, PlanRun, Retirement, ReviewReport,
-    Rollouts, SkillReview, SubgoalRollouts, TaggedTasks, TaskGeneration, TrialOptions,
-    UnreviewedSkill, UntaggedTask,
+    GateInForce, GroupRollout, GroupStatus, Journeyman, MergeReport, Options, PlanRun, Retirement,
+    ReviewReport, Rollouts, SkillReview, SubgoalRollouts, TaggedTasks, TaskGeneration, ThresholdBy,
+    TrialOptions, UnreviewedSkill, UntaggedTask,
 };
 pub use machine::{
     AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,

@@ -215,11 +215,14 @@ impl GateCalibration {
         }
     }
 
-    /// Sets a gate's absolute threshold.
+    /// Sets a gate's absolute threshold; and its score, where the session was to find both ([`GatePolicy::most_wrong`]).
     ///
     /// # Errors
-    /// `Invalid` for a gate by another score.
+    /// `Invalid` for a gate by another score, which somebody chose.
     pub fn apply(&self, gate: &mut GatePolicy) -> Result<()> {
+        if gate.most_wrong.is_some() {
+            gate.score = self.fitted_for.score;
+        }
         if gate.score != self.fitted_for.score {
             return Err(Error::invalid(
                 "GateCalibration::apply",
@@ -241,16 +244,21 @@ fn fitted_for((model, score, dialect): (&ModelId, ScoreKind, &dyn Dialect)) -> T
     ThresholdFor {
         score,
         model: model.clone(),
-        dialect: Some(dialect_digest(dialect)),
+        dialect: Some(dialect_digest(dialect, score)),
     }
 }
 
 /// A digest of the texts by which a dialect has skills scored: scores of another dialect are on another scale.
-pub(crate) fn dialect_digest(dialect: &dyn Dialect) -> String {
+pub(crate) fn dialect_digest(dialect: &dyn Dialect, score: ScoreKind) -> String {
     let question = dialect.fit_question("a task", "a skill");
     let question = question.map(|one| (one.prompt.text(), one.fits, one.does_not));
     let texts = (dialect.score_prompt("a task").text(), question.ok());
-    let digest = sha256_hex(format!("{texts:?}"));
+    let mut texts = format!("{texts:?}");
+    if score == ScoreKind::QueryLikelihood {
+        let query = dialect.query_prompt("a skill");
+        texts.push_str(&format!("{:?}", query.map(|prompt| prompt.text()).ok()));
+    }
+    let digest = sha256_hex(texts);
     digest.chars().take(12).collect()
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     BankSelector, Candidates, SelectPolicy, WithoutCategory,
     gate::{Gated, gated},
+    in_force::in_force,
 };
 use crate::{
     domain::{
@@ -211,9 +212,17 @@ async fn passed(
     let tested = chosen.iter().filter(|one| !is_exempt(one));
     let tested: Vec<Skill> = tested.filter_map(skill).cloned().collect();
     let mut result = Ok(Gated::default());
+    let (mut score, mut by) = (gate.policy.score, None);
     if !tested.is_empty() {
-        let scores = ask.score(query.text.clone(), tested, gate.policy.score);
-        result = scores.await.and_then(|scores| gated(&gate.policy, &scores));
+        result = match in_force(ask, &gate.policy).await {
+            Ok((policy, fitted)) => {
+                (score, by) = (policy.score, fitted);
+                let scores = ask.score(query.text.clone(), tested, score).await;
+                let gated = scores.and_then(|scores| gated(&policy, &scores));
+                gated.map_err(|error| NothingReason::ScorerUnavailable(error.to_string()))
+            }
+            Err(reason) => Err(reason),
+        };
     }
     let (
         Gated {
@@ -224,12 +233,11 @@ async fn passed(
         failed,
     ) = match result {
         Ok(gated) => (gated, None),
-        Err(error) => (Gated::default(), Some(error.to_string())),
+        Err(reason) => (Gated::default(), Some(reason)),
     };
     let passing: BTreeSet<SkillRef> = passing.into_iter().collect();
     let stays = |one: &SkillRef| is_exempt(one) || passing.contains(one);
     let skills: Vec<SkillRef> = chosen.into_iter().filter(stays).collect();
-    let failed = failed.map(NothingReason::ScorerUnavailable);
     // Missing or invalid scores cost the injection, not the task (F13).
     let (decision, failed) = match (skills.is_empty(), failed, refusal) {
         (false, failed, _) => (inject(skills), failed),
@@ -242,7 +250,8 @@ async fn passed(
     }
     Selection {
         decision,
-        score: Some(gate.policy.score),
+        score: Some(score),
+        fitted: by,
         candidates: scored,
         failed,
         held_back: Vec::new(),

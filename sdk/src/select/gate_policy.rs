@@ -48,7 +48,14 @@ pub struct GatePolicy {
     pub relative: Option<f64>,
     /// Value that the best candidate must exceed, in the score's unit (nats; nats per token for the mean); `None` switches
     /// the absolute test off. 'Nothing' competes as PMI 0, and wins ties. Row J4.
+    ///
+    /// It holds for models that were trained to have skills scored, and for all where `most_wrong` is `None`.
     pub absolute: Option<f64>,
+    /// Share of tasks without a right skill at which one may be injected, above 0 and at most 0.5. For a model that was not trained
+    /// to have skills scored ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)), a session finds the
+    /// threshold for it, without labels, where `fitted_for` has none. `None`: the threshold is the one above, for every model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_wrong: Option<f64>,
     /// Probability that a training run whose best candidate passes takes a random skill of the whole pool instead, in
     /// [0, 1]. The paper: 0.1. Always 0 in evaluation, and for attempts that a host begins
     /// ([`Options::explore_live`](crate::run::Options::explore_live)).
@@ -77,6 +84,7 @@ impl Default for GatePolicy {
             temperature: 1.0,
             relative: None,
             absolute: Some(5.0),
+            most_wrong: Some(0.02),
             epsilon: 0.1,
             fitted_for: None,
         }
@@ -91,6 +99,7 @@ impl GatePolicy {
             temperature: 1.0,
             relative: Some(0.35),
             absolute: None,
+            most_wrong: None,
             epsilon: 0.1,
             fitted_for: None,
         }
@@ -103,6 +112,7 @@ impl GatePolicy {
         Self {
             score: ScoreKind::Fits,
             absolute: Some(0.0),
+            most_wrong: None,
             ..Self::default()
         }
     }
@@ -124,6 +134,10 @@ impl GatePolicy {
         }
         if let Some(nats) = self.absolute {
             check(nats.is_finite(), "absolute", nats, "finite")?;
+        }
+        if let Some(share) = self.most_wrong {
+            let range = "above 0 and at most 0.5";
+            check(share > 0.0 && share <= 0.5, "most_wrong", share, range)?;
         }
         let epsilon = self.epsilon;
         check(

@@ -11,9 +11,12 @@
 
 mod bank_selector;
 mod calibration;
+mod early_drop;
 mod from_bank;
 mod gate;
 mod gate_policy;
+mod in_force;
+mod null;
 mod options;
 pub(crate) mod selecting;
 mod selector;
@@ -24,7 +27,10 @@ mod tests;
 pub use bank_selector::{BankGate, BankSelector, WithoutCategory};
 pub(crate) use calibration::dialect_digest;
 pub use calibration::{GateCalibration, GateRates, LabeledScores, Share};
+pub use early_drop::EarlyDrop;
 pub use gate::decide;
 pub use gate_policy::{GatePolicy, ThresholdFor};
+pub use null::null_tasks;
+pub(crate) use null::{CANDIDATES, stand_ins};
 pub use options::{Candidates, SelectPer, SelectPolicy};
 pub use selector::Selector;

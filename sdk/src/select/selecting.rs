@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, SelectPer, SelectPolicy, Selector, from_bank};
+use super::{Candidates, SelectPer, SelectPolicy, Selector, from_bank, in_force::in_force};
 use crate::{
     contract::{Embedding, SkillScores},
     domain::{
-        Candidate, Decision, HeldBack, Mode, NothingReason, Query, Selection, Skill, SkillRef,
-        State, TurnQuery,
+        Candidate, Decision, FittedThreshold, HeldBack, Mode, NothingReason, Query, ScoreKind,
+        Selection, Skill, SkillRef, State, TurnQuery,
     },
     error::Result,
     id::Seed,
@@ -150,11 +150,18 @@ async fn among_offered(
         .iter()
         .filter_map(|found| context.library.get(&found.skill.id));
     let skills: Vec<Skill> = skills.map(|entry| entry.skill.clone()).collect();
-    let scores = match policy.selector.score() {
-        None => Ok(Vec::new()),
-        Some(score) => ask.score(query.text.clone(), skills, score).await,
+    let (selector, fitted) = match &policy.selector {
+        Selector::Gate(gate) => match in_force(ask, gate).await {
+            Ok((gate, fitted)) => (Selector::Gate(gate), fitted),
+            Err(reason) => return Selected::nothing(candidates, reason),
+        },
+        other => (other.clone(), None),
     };
-    let chosen = scores.and_then(|scores| choose(context, policy, seed, &candidates, &scores));
+    let scores = scores(ask, &selector, query, skills).await;
+    let chosen = scores.and_then(|scores| {
+        let selector = (&selector, fitted.as_ref());
+        choose(context, (policy, selector), seed, &candidates, &scores)
+    });
     match chosen {
         Ok(selections) => Selected {
             candidates,
@@ -165,6 +172,24 @@ async fn among_offered(
             candidates,
             NothingReason::ScorerUnavailable(error.to_string()),
         ),
+    }
+}
+
+/// The scores by which the selector chooses; none where it needs none.
+async fn scores(
+    ask: &mut Ask,
+    selector: &Selector,
+    query: &TurnQuery,
+    skills: Vec<Skill>,
+) -> Result<Vec<SkillScores>> {
+    let query = query.text.clone();
+    match selector.gate() {
+        None => Ok(Vec::new()),
+        // Only the best is injected, and no probability is compared.
+        Some(gate) if gate.score == ScoreKind::QueryLikelihood && gate.relative.is_none() => {
+            ask.score_best(query, skills, gate.score).await
+        }
+        Some(gate) => ask.score(query, skills, gate.score).await,
     }
 }
 
@@ -284,14 +309,13 @@ async fn embedded(
 
 fn choose(
     context: &Context<'_>,
-    policy: &SelectPolicy,
+    (policy, (selector, fitted)): (&SelectPolicy, (&Selector, Option<&FittedThreshold>)),
     seed: Seed,
     candidates: &[Candidate],
     scores: &[SkillScores],
 ) -> Result<Vec<Selection>> {
     let offered = context.offered();
     let pool: Vec<SkillRef> = offered.map(|entry| entry.skill.reference()).collect();
-    let selector = &policy.selector;
     let count = match (policy.per, context.mode) {
         (SelectPer::Query | SelectPer::Turn, _) | (_, Mode::Evaluate) => 1,
         (SelectPer::Rollout, Mode::Train) => context.group,
@@ -299,7 +323,11 @@ fn choose(
     (0..u64::from(count))
         .map(|number| {
             let seed = seed.derive("select", number);
-            selector.choose(candidates, scores, &pool, seed, context.mode)
+            let chosen = selector.choose(candidates, scores, &pool, seed, context.mode)?;
+            Ok(Selection {
+                fitted: fitted.cloned(),
+                ..chosen
+            })
         })
         .collect()
 }

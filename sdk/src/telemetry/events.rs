@@ -92,6 +92,7 @@ fn declined(reason: &NothingReason) -> (&'static str, Option<f64>) {
         NothingReason::NoCandidates => ("no_candidates", None),
         NothingReason::BelowRelative { threshold, .. } => ("below_relative", Some(*threshold)),
         NothingReason::BelowAbsolute { threshold, .. } => ("below_absolute", Some(*threshold)),
+        NothingReason::Uncalibrated(_) => ("uncalibrated", None),
         NothingReason::ScorerUnavailable(_) => ("scorer_unavailable", None),
         NothingReason::RetrieverUnavailable(_) => ("retriever_unavailable", None),
         NothingReason::SelectorFailed(_) => ("selector_failed", None),

@@ -21,6 +21,7 @@ pub struct ScriptedScorer {
     script: Box<Script>,
     adapters: BTreeMap<String, Box<Script>>,
     calls: Calls,
+    trained: bool,
 }
 
 impl ScriptedScorer {
@@ -32,7 +33,15 @@ impl ScriptedScorer {
             script: Box::new(script),
             adapters: BTreeMap::new(),
             calls: Calls::default(),
+            trained: true,
         }
+    }
+
+    /// Is not a model that was trained to score, so that a session fits its gate's threshold to it.
+    #[must_use]
+    pub fn untrained(mut self) -> Self {
+        self.trained = false;
+        self
     }
 
     /// Has an adapter of this name, with a script of its own.
@@ -122,5 +131,10 @@ impl Scorer for ScriptedScorer {
             });
         }
         Ok(scores)
+    }
+
+    /// What the script says is meant, unless it is [`untrained`](Self::untrained).
+    fn is_trained_to_score(&self) -> bool {
+        self.trained
     }
 }

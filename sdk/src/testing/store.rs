@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::play::Calls;
 use crate::{
-    contract::{SkillStore, Snapshot},
+    contract::{KeptScores, SkillStore, Snapshot},
     domain::{Cause, Commit, Committed},
     error::{Error, ErrorKind, Result},
     id::{CommitKey, Revision},
@@ -104,5 +104,13 @@ impl SkillStore for FaultyStore {
                 self.inner.commit(commit).await
             }
         }
+    }
+
+    async fn kept_scores(&self) -> Result<Vec<KeptScores>> {
+        self.inner.kept_scores().await
+    }
+
+    async fn keep_scores(&self, scores: &[KeptScores]) -> Result<()> {
+        self.inner.keep_scores(scores).await
     }
 }

@@ -21,7 +21,7 @@ use journeyman::{
     conformance::{self, Report},
     contract::{
         Clock, Embedder, Embedding, EmbeddingSpace, GenerateRequest, Generation, Journal,
-        JournalEntry, Judge, JudgeRequest, LanguageModel, ModelCapabilities, Retriever,
+        JournalEntry, Judge, JudgeRequest, KeptScores, LanguageModel, ModelCapabilities, Retriever,
         ScoreRequest, Scorer, SkillFiles, SkillStore, Snapshot, TokenCount, TokenScores, Tokenizer,
         ToolChoice,
     },

@@ -12,6 +12,7 @@ enum StoreFlaw {
     Backwards,
     AcceptsRivals,
     TakesInvalid,
+    KeepsTheFirst,
 }
 
 #[derive(Debug)]
@@ -74,11 +75,27 @@ impl SkillStore for FlawedStore {
         }
         self.inner.commit(&commit).await
     }
+
+    async fn kept_scores(&self) -> Result<Vec<KeptScores>> {
+        self.inner.kept_scores().await
+    }
+
+    async fn keep_scores(&self, scores: &[KeptScores]) -> Result<()> {
+        let known = self.inner.kept_scores().await?;
+        let is_new = |one: &&KeptScores| known.iter().all(|kept| kept.key != one.key);
+        match self.flaw {
+            StoreFlaw::KeepsTheFirst => {
+                let new: Vec<KeptScores> = scores.iter().filter(is_new).cloned().collect();
+                self.inner.keep_scores(&new).await
+            }
+            _ => self.inner.keep_scores(scores).await,
+        }
+    }
 }
 
 #[test]
 fn stores() {
-    let cases: [(StoreFlaw, &[&str]); 8] = [
+    let cases: [(StoreFlaw, &[&str]); 9] = [
         (StoreFlaw::AnyBase, &["base", "at once"]),
         (StoreFlaw::AgainIsConflict, &["once"]),
         (StoreFlaw::DropsAChange, &["valid", "together"]),
@@ -87,6 +104,7 @@ fn stores() {
         (StoreFlaw::Backwards, &["order", "together", "since"]),
         (StoreFlaw::AcceptsRivals, &["at once"]),
         (StoreFlaw::TakesInvalid, &["valid"]),
+        (StoreFlaw::KeepsTheFirst, &["scores"]),
     ];
     for (flaw, expected) in cases {
         let report = block_on(conformance::skill_store::check(async || {

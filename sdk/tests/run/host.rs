@@ -4,6 +4,7 @@ mod abstracted;
 mod adding;
 mod events;
 mod findings;
+mod fitting;
 mod learning;
 mod live;
 mod models;

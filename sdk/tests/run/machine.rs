@@ -35,6 +35,7 @@ fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
                 score: 1.0,
             })
             .collect())),
+        Need::Threshold { .. } => Answer::Fitted(Ok(None)),
         Need::Score { skills, .. } => Answer::Scored(Ok(skills
             .iter()
             .map(|skill| SkillScores {

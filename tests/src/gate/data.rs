@@ -6,8 +6,11 @@ use journeyman::{
     Seed,
     domain::{Skill, SkillName},
     format::SkillMd,
+    sha256_hex,
 };
 use serde::Deserialize;
+
+use super::bfcl;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -21,6 +24,18 @@ pub(super) struct Task {
     skill: Vec<String>,
 }
 
+impl Task {
+    /// A task of this category, for which the skill of the same name is right.
+    pub(super) fn new(id: String, instruction: String, category: &str) -> Self {
+        Self {
+            id,
+            instruction,
+            category: category.to_owned(),
+            skill: vec![category.to_owned()],
+        }
+    }
+}
+
 /// What a folder holds: `tasks.jsonl`, and `skills/NAME/SKILL.md`.
 #[derive(Debug)]
 pub(super) struct Set {
@@ -30,6 +45,9 @@ pub(super) struct Set {
 
 impl Set {
     pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
+        if folder.join(bfcl::TASKS).exists() {
+            return bfcl::read(folder);
+        }
         let lines = fs::read_to_string(folder.join("tasks.jsonl"))?;
         let tasks: Result<Vec<Task>, _> = lines.lines().map(serde_json::from_str).collect();
         let mut skills = Vec::new();
@@ -50,6 +68,12 @@ impl Set {
             }
         }
         Ok(Self { tasks, skills })
+    }
+
+    /// A digest of the skills.
+    pub(super) fn digest(&self) -> String {
+        let all: Vec<String> = self.skills.iter().map(|one| format!("{one:?}")).collect();
+        sha256_hex(all.concat())
     }
 
     /// Whether a skill is right for a task, both by their place.

@@ -1,23 +1,19 @@
 //! The scores of every skill for every task.
 
-use std::{collections::BTreeSet, fs, num::NonZero, path::Path, sync::Arc, time::Duration};
+use std::collections::BTreeSet;
 
 use futures::executor::block_on;
 use journeyman::{
     Revision,
-    builtin::ChatDialect,
-    contract::{Backends, Dialect, Retriever, Scorer, SkillScores},
-    domain::{IndexUpdate, Query, ScoreKind, Skill},
-    policy::Answer,
-    recipe::Limits,
-    run::{Need, Performer},
-    sha256_hex,
+    contract::Retriever,
+    domain::{IndexUpdate, Query, Skill},
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use journeyman_tantivy::Bm25Retriever;
 
 use super::data::Set;
-use crate::figures::Figures;
+
+/// Candidates of a decision, as in `recipe::standard`.
+const CANDIDATES: usize = 10;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -77,64 +73,38 @@ pub(super) fn words(text: &str) -> f64 {
     words.len().max(1) as f64
 }
 
-/// The log-probabilities of the skills behind the tasks, and by themselves, as a run scores them. What the same program scored before, for
-/// another seed, is taken from the folder of results: a seed only halves the categories otherwise.
-pub(super) fn by_model(
-    figures: &mut Figures<'_>,
-    set: &Set,
-    path: &Path,
-) -> Result<Vec<Vec<SkillScores>>, Failure> {
-    let mut config = LlamaConfig::new(path);
-    config.n_ctx = NonZero::new(4_096).map(NonZero::get);
-    let model = LlamaCpp::load(config)?;
-    figures.subject("model", Scorer::model(&*model).as_str());
-    let dialect = ChatDialect::default();
-    let mut texts = format!("{} {}\n", figures.code(), Scorer::model(&*model).as_str());
-    set.skills
-        .iter()
-        .for_each(|skill| texts.push_str(&dialect.skill_text(skill)));
-    texts.push_str(&dialect.score_prompt("").text());
-    let backends = Backends::own_loop()
-        .with_scorer(model.clone())
-        .with_dialect(Arc::new(dialect));
-    let limits = Limits {
-        score: Duration::from_secs(3_600),
-        ..Limits::default()
+/// Of each task the skills that a decision is among: those that the search finds first, and those that it finds first where the right
+/// ones are left out.
+pub(super) fn candidates(found: &Matrix, set: &Set) -> Vec<Vec<usize>> {
+    let of = |(task, row): (usize, &Vec<f64>)| {
+        let best = |with_right: bool| {
+            let all = (0..set.skills.len()).filter(|&at| with_right || !set.is_right(task, at));
+            let mut all: Vec<usize> = all.collect();
+            all.sort_by(|&one, &other| row[other].total_cmp(&row[one]));
+            all.truncate(CANDIDATES);
+            all
+        };
+        let mut all = best(true);
+        let without = best(false);
+        all.extend(
+            without
+                .into_iter()
+                .filter(|at| !all.contains(at))
+                .collect::<Vec<_>>(),
+        );
+        all
     };
-    let performer = Performer::new(Arc::new(backends), limits);
-    let folder = figures
-        .options()
-        .out
-        .join("gate")
-        .join(&sha256_hex(texts)[..16]);
-    fs::create_dir_all(&folder)?;
-    let skills: Arc<[Skill]> = set.skills.clone().into();
-    let mut rows = Vec::new();
-    for (number, task) in (1..).zip(&set.tasks) {
-        let file = folder.join(format!("{}.json", sha256_hex(&task.instruction)));
-        if let Ok(known) = fs::read(&file) {
-            rows.push(serde_json::from_slice(&known)?);
-            continue;
-        }
-        figures.progress(format_args!(
-            "scoring {} ({number} of {})",
-            task.id,
-            set.tasks.len()
-        ));
-        let need = Need::Score {
-            query: task.instruction.clone(),
-            skills: skills.clone(),
-            score: ScoreKind::Pmi,
-            repeatable: false,
+    found.iter().enumerate().map(of).collect()
+}
+
+/// The values of a decision's candidates alone.
+pub(super) fn among(values: &Matrix, candidates: &[Vec<usize>]) -> Matrix {
+    let of = |(row, candidates): (&Vec<f64>, &Vec<usize>)| {
+        let value = |(at, value): (usize, &f64)| match candidates.contains(&at) {
+            true => *value,
+            false => f64::NEG_INFINITY,
         };
-        let Answer::Scored(scores) = block_on(performer.perform(need))? else {
-            return Err("the model gave no scores".into());
-        };
-        let scores = scores?;
-        let beside = file.with_extension("new");
-        fs::write(&beside, serde_json::to_vec(&scores)?)?;
-        fs::rename(beside, &file)?;
-        rows.push(scores);
-    }
-    Ok(rows)
+        row.iter().enumerate().map(value).collect()
+    };
+    values.iter().zip(candidates).map(of).collect()
 }

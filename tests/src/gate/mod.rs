@@ -1,21 +1,35 @@
 //! The gate with a model that nobody trained or calibrated for it, on tasks and skills that others wrote: which score has a right
-//! skill first, and which refuses where no right one is there.
+//! skill first, which refuses where no right one is there, and what a decision costs.
 
+mod bfcl;
+mod cost;
 mod data;
 mod matrix;
+mod meaning;
+mod pruned;
+mod scoring;
 mod table;
 
+use std::sync::Arc;
+
+use futures::executor::block_on;
 use journeyman::{
+    Seed,
     builtin::ChatDialect,
-    contract::{Dialect, SkillScores},
-    domain::ScoreKind,
+    contract::{Backends, Dialect},
+    domain::{FittedThreshold, ScoreKind},
+    recipe,
+    run::{Journeyman, Options, ThresholdBy},
     select::{GateCalibration, LabeledScores},
 };
+use journeyman_disk::{DiskOptions, DiskStore};
 use journeyman_llama_cpp::PublicModel;
+use journeyman_tantivy::Bm25Retriever;
 
 use self::{
     data::Set,
     matrix::{Matrix, words},
+    scoring::Scoring,
     table::{Best, WRONG, best, firsts, injected, misled, quantile, separation},
 };
 use crate::{
@@ -26,13 +40,14 @@ use crate::{
     real_models::told,
 };
 
-/// The threshold of the default gate, in nats.
-const DEFAULT: f64 = 5.0;
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let Some(folder) = figures.options().data.clone() else {
-        return Err("name a folder with tasks.jsonl and skills/NAME/SKILL.md by --data".into());
+        return Err(
+            "name a folder by --data: with tasks.jsonl and skills/NAME/SKILL.md, or of the Berkeley Function Calling Leaderboard".into(),
+        );
     };
     let set = Set::read(&folder)?;
     let path = match figures.options().model.clone() {
@@ -53,73 +68,159 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     ] {
         figures.record(what, count as f64, Bound::None);
     }
-    let scores = scores(figures, &set, &path, &tuning)?;
-    let words = firsts(&best(&set, &scores[0].1, &reported));
+    cost::record(figures, &set, &path)?;
+    let found = matrix::by_words(&set)?;
+    let candidates = matrix::candidates(&found, &set);
+    let scoring = Scoring::load(figures, &path, (&set, &candidates))?;
+    let queries = scoring.queries(figures)?;
+    let likelihood = likelihood(&queries, scoring::QUERY);
+    let fitted = fitted(figures, &set, &scoring)?;
+    pruned::record(figures, &queries, fitted.threshold);
+    let words = firsts(&best(&set, &found, &reported));
+    let of = |values: &Matrix, tasks: &[usize]| best(&set, values, tasks);
+    record_default(
+        figures,
+        (&of(&likelihood, &reported), &words),
+        fitted.threshold,
+    );
+    record_labels(
+        figures,
+        (&of(&likelihood, &tuning), &of(&likelihood, &reported)),
+    )?;
+
+    let scores = scores(
+        figures,
+        (&set, &tuning),
+        (&found, &candidates),
+        (&scoring, &queries),
+    )?;
     for (name, values) in &scores {
-        let of = |tasks: &[usize]| best(&set, values, tasks);
-        record(figures, name, (&of(&tuning), &of(&reported)))?;
+        record(
+            figures,
+            name,
+            (&of(values, &tuning), &of(values, &reported)),
+        )?;
     }
-    let default = scores.iter().find(|(name, _)| *name == "PMI");
-    let (_, values) = default.ok_or("the default score is not measured")?;
-    record_default(figures, &best(&set, values, &reported), &words);
     Ok(())
 }
 
 /// All scores, under their names.
 fn scores(
     figures: &mut Figures<'_>,
-    set: &Set,
-    path: &std::path::Path,
-    tuning: &[usize],
-) -> Result<Vec<(&'static str, Matrix)>, Box<dyn std::error::Error + Send + Sync>> {
-    let bm25 = matrix::by_words(set)?;
-    let lengths = set.tasks.iter().map(|task| words(&task.instruction));
-    let a_word: Matrix = (bm25.iter().zip(lengths))
-        .map(|(row, words)| row.iter().map(|score| score / words).collect())
-        .collect();
-    let model = matrix::by_model(figures, set, path)?;
-    let of = |kind: ScoreKind| -> Result<Matrix, String> {
-        let value = |one: &SkillScores| {
-            one.value(kind)
-                .ok_or_else(|| format!("{} has no score", one.skill.id))
-        };
-        let rows = model.iter().map(|row| row.iter().map(value).collect());
-        rows.collect()
-    };
-    let [sum, mean, pmi] = [ScoreKind::Sum, ScoreKind::Mean, ScoreKind::Pmi].map(of);
-    let (sum, mean, pmi) = (sum?, mean?, pmi?);
-    let tokens = |row: &Vec<SkillScores>| -> Vec<f64> {
-        let of = |one: &SkillScores| one.conditional.map_or(1, |t| t.tokens);
-        row.iter().map(|one| of(one).max(1) as f64).collect()
-    };
-    let a_token: Matrix = (pmi.iter().zip(&model))
-        .map(|(row, scores)| {
-            row.iter()
-                .zip(tokens(scores))
-                .map(|(pmi, n)| pmi / n)
-                .collect()
-        })
-        .collect();
-    let null = |values: &Matrix, sd: bool| table::against_null(set, values, tuning, sd);
-    let out = matrix::standing_out(&bm25, set);
-    let (out_null, pmi_null) = (null(&out, true), null(&pmi, true));
-    let fused = table::sum(&out_null, &pmi_null);
-    Ok(vec![
-        ("BM25", bm25),
-        ("BM25 a word of the task", a_word),
-        ("BM25 above its median, by the root of words", out),
+    (set, tuning): (&Set, &[usize]),
+    (found, candidates): (&Matrix, &[Vec<usize>]),
+    (scoring, queries): (&Scoring<'_>, &[Vec<Vec<f64>>]),
+) -> Result<Vec<(&'static str, Matrix)>, Failure> {
+    let among = |values: &Matrix| matrix::among(values, candidates);
+    let mut scores: Vec<(&str, Matrix)> = [
+        ("query likelihood", scoring::QUERY),
+        ("query likelihood of 16 tokens", 16),
+        ("query likelihood of 32 tokens", 32),
+    ]
+    .map(|(name, tokens)| (name, likelihood(queries, tokens)))
+    .into();
+    scores.extend(by_words(set, found, candidates));
+    if let Some(encoder) = meaning::encoder(figures)? {
+        let [cards, passages, both] = meaning::near(&encoder, set)?;
+        let by_model = fused(set, tuning, [&scores[0].1, &among(&cards)]);
+        let by_words = fused(set, tuning, [&among(found), &among(&cards)]);
+        scores.extend([
+            ("MiniLM of names and descriptions", among(&cards)),
+            ("MiniLM of the nearest passage", among(&passages)),
+            ("MiniLM of both", among(&both)),
+            ("MiniLM and BM25", by_words),
+            ("MiniLM and query likelihood", by_model),
+        ]);
+    }
+    let by_words = fused(set, tuning, [&scores[0].1, &among(found)]);
+    scores.push(("BM25 and query likelihood", by_words));
+    let [sum, mean, pmi, a_token] = scoring.skills(figures)?;
+    let null = table::against_null(set, &pmi, tuning, false);
+    scores.extend([
         ("sum", sum),
         ("mean", mean),
-        ("PMI", pmi.clone()),
+        ("PMI", pmi),
         ("PMI a token", a_token),
-        ("PMI less its null", null(&pmi, false)),
-        ("PMI less its null, in deviations", pmi_null),
-        (
-            "BM25 above its median less its null, in deviations",
-            out_null,
-        ),
-        ("the two in deviations together", fused),
-    ])
+        ("PMI less its null", null),
+        ("fits", scoring.fits(figures, false)?),
+        ("fits in other words", scoring.fits(figures, true)?),
+    ]);
+    Ok(scores)
+}
+
+/// The sums over the first tokens of each query, of candidates alone.
+fn likelihood(queries: &[Vec<Vec<f64>>], tokens: usize) -> Matrix {
+    let value = |one: &Vec<f64>| match one.is_empty() {
+        true => f64::NEG_INFINITY,
+        false => one.iter().take(tokens).sum(),
+    };
+    let rows = queries.iter().map(|row| row.iter().map(value).collect());
+    rows.collect()
+}
+
+/// What a search alone gives.
+fn by_words(set: &Set, found: &Matrix, candidates: &[Vec<usize>]) -> Vec<(&'static str, Matrix)> {
+    let lengths = set.tasks.iter().map(|task| words(&task.instruction));
+    let a_word: Matrix = (found.iter().zip(lengths))
+        .map(|(row, words)| row.iter().map(|score| score / words).collect())
+        .collect();
+    let out = matrix::standing_out(found, set);
+    [
+        ("BM25", found.clone()),
+        ("BM25 a word of the task", a_word),
+        ("BM25 above its median, by the root of words", out),
+    ]
+    .map(|(name, values)| (name, matrix::among(&values, candidates)))
+    .into()
+}
+
+/// Two scores together, each in deviations from what wrong skills have at the other half's tasks.
+fn fused(set: &Set, tuning: &[usize], scores: [&Matrix; 2]) -> Matrix {
+    let [one, other] = scores.map(|values| table::standardized(set, values, tuning));
+    table::sum(&one, &other)
+}
+
+/// The threshold that a session fits to the model for a library of these skills.
+fn fitted(
+    figures: &mut Figures<'_>,
+    set: &Set,
+    scoring: &Scoring<'_>,
+) -> Result<FittedThreshold, Failure> {
+    figures.progress(format_args!("fitting the threshold without labels"));
+    // Kept between seeds.
+    let folder = figures
+        .options()
+        .out
+        .join("gate-library")
+        .join(&set.digest()[..16]);
+    let mut options = DiskOptions::default();
+    options.folders = false;
+    let backends = Backends {
+        store: Some(Arc::new(DiskStore::open(folder, &options)?)),
+        retriever: Some(Arc::new(Bm25Retriever::new(Default::default())?)),
+        ..Backends::own_loop()
+            .with_scorer(scoring.model.clone())
+            .with_dialect(Arc::new(ChatDialect::default()))
+    };
+    let gate = block_on(async {
+        let options = Options::new("gate", Seed(1));
+        let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+        journeyman
+            .add(set.skills.clone(), "skills of others")
+            .await?;
+        journeyman.gate().await
+    })?;
+    match gate.map(|gate| gate.by) {
+        Some(ThresholdBy::Fitted(fitted)) => {
+            figures.record(
+                "the default: its threshold, nats",
+                fitted.threshold,
+                Bound::None,
+            );
+            Ok(fitted)
+        }
+        by => Err(format!("the threshold was not fitted: {by:?}").into()),
+    }
 }
 
 /// What a score does, whatever the threshold, and with two that are set without labels: at tasks whose own skills are left out.
@@ -129,7 +230,6 @@ fn record(
     (tuning, reported): (&[Best], &[Best]),
 ) -> Outcome {
     let wrong = |all: &[Best]| all.iter().map(|one| one.wrong).collect();
-    let fitted = without_labels(tuning)?;
     let mut say =
         |what: &str, value: f64| figures.record(&format!("{name}: {what}"), value, Bound::None);
     say("a right skill first, %", mean(&firsts(reported)));
@@ -138,39 +238,43 @@ fn record(
         separation(reported),
     );
     let known = quantile(wrong(reported), WRONG);
-    let percentile = quantile(wrong(tuning), WRONG);
     let known = injected(reported, known);
     say("right injected where 5% of wrong are, %", mean(&known));
-    for (how, threshold) in [
-        ("the 95th percentile of the other half", percentile),
-        ("the threshold without labels", fitted),
-    ] {
-        say(how, threshold);
-        let (right, wrong) = (injected(reported, threshold), misled(reported, threshold));
-        say(&format!("right injected with {how}, %"), mean(&right));
-        say(&format!("wrong injected with {how}, %"), mean(&wrong));
-    }
+    let threshold = without_labels(tuning)?;
+    let (right, wrong) = (injected(reported, threshold), misled(reported, threshold));
+    say(
+        "right injected with a threshold of the other half's wrong ones, %",
+        mean(&right),
+    );
+    say("wrong injected with it, %", mean(&wrong));
     Ok(())
+}
+
+fn labeled(tasks: &[Best], right: bool) -> Vec<LabeledScores> {
+    let task = |(number, one): (usize, &Best)| LabeledScores {
+        task: number.to_string().as_str().into(),
+        right: right
+            .then_some(one.right)
+            .filter(|value| value.is_finite())
+            .into_iter()
+            .collect(),
+        wrong: vec![one.wrong],
+    };
+    tasks.iter().enumerate().map(task).collect()
 }
 
 /// The threshold that `journeyman model calibrate` fits where no task names a right skill.
 fn without_labels(tuning: &[Best]) -> journeyman::Result<f64> {
-    let task = |(number, one): (usize, &Best)| LabeledScores {
-        task: number.to_string().as_str().into(),
-        right: Vec::new(),
-        wrong: vec![one.wrong],
-    };
-    let tasks: Vec<LabeledScores> = tuning.iter().enumerate().map(task).collect();
     let of = (
         &"any".into(),
-        ScoreKind::Pmi,
+        ScoreKind::QueryLikelihood,
         &ChatDialect::default() as &dyn Dialect,
     );
-    Ok(GateCalibration::without_labels(&tasks, of, WRONG)?.threshold)
+    Ok(GateCalibration::without_labels(&labeled(tuning, false), of, WRONG)?.threshold)
 }
 
 /// The gate that a user has who sets nothing.
-fn record_default(figures: &mut Figures<'_>, reported: &[Best], words: &[f64]) {
+fn record_default(figures: &mut Figures<'_>, (reported, words): (&[Best], &[f64]), threshold: f64) {
     let less: Vec<f64> = (firsts(reported).iter().zip(words))
         .map(|(gate, words)| gate - words)
         .collect();
@@ -187,13 +291,30 @@ fn record_default(figures: &mut Figures<'_>, reported: &[Best], words: &[f64]) {
     );
     figures.interval(
         "the default: right injected with its threshold, %",
-        &t_interval(&injected(reported, DEFAULT)),
+        &t_interval(&injected(reported, threshold)),
         Bound::None,
         Bound::None,
     );
     figures.record(
         "the default: injected where no right skill exists, %",
-        mean(&misled(reported, DEFAULT)),
+        mean(&misled(reported, threshold)),
         Bound::AtMost(5.0),
     );
+}
+
+/// A threshold that was fitted with the other half's labels, beside the one without.
+fn record_labels(figures: &mut Figures<'_>, (tuning, reported): (&[Best], &[Best])) -> Outcome {
+    let of = (
+        &"any".into(),
+        ScoreKind::QueryLikelihood,
+        &ChatDialect::default() as &dyn Dialect,
+    );
+    let fitted = GateCalibration::fit(&labeled(tuning, true), of, WRONG, figures.options().seed)?;
+    let threshold = fitted.threshold;
+    let mut say = |what: &str, values: &[f64]| {
+        figures.record(&format!("with labels: {what}"), mean(values), Bound::None);
+    };
+    say("right injected, %", &injected(reported, threshold));
+    say("wrong injected, %", &misled(reported, threshold));
+    Ok(())
 }

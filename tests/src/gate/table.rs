@@ -1,6 +1,7 @@
 //! What a score does: which skill it has first, and whether it refuses where no right one is there.
 
 use super::{data::Set, matrix::Matrix};
+use crate::figures::stats;
 
 /// A share of injections, where no right skill is there, that is let through.
 pub(super) const WRONG: f64 = 0.05;
@@ -77,7 +78,9 @@ pub(super) fn against_null(
     let nulls: Vec<(f64, f64)> = (0..set.skills.len())
         .map(|skill| {
             let others = tuning.iter().filter(|&&task| !set.is_right(task, skill));
-            let others: Vec<f64> = others.map(|&task| values[task][skill]).collect();
+            let others = others.map(|&task| values[task][skill]);
+            // Of the tasks at which the skill is a candidate.
+            let others: Vec<f64> = others.filter(|value| value.is_finite()).collect();
             let mean = others.iter().sum::<f64>() / others.len().max(1) as f64;
             let squares: f64 = others.iter().map(|value| (value - mean).powi(2)).sum();
             let sd = (squares / others.len().saturating_sub(1).max(1) as f64).sqrt();
@@ -91,6 +94,23 @@ pub(super) fn against_null(
             .collect()
     };
     values.iter().map(of_task).collect()
+}
+
+/// The values in deviations from the mean of the best wrong ones of the tuning tasks: two scores on one scale.
+pub(super) fn standardized(set: &Set, values: &Matrix, tuning: &[usize]) -> Matrix {
+    let wrong: Vec<f64> = best(set, values, tuning)
+        .iter()
+        .map(|one| one.wrong)
+        .collect();
+    let (mean, sd) = (stats::mean(&wrong), stats::sample_sd(&wrong).max(1e-9));
+    let rows = values.iter();
+    rows.map(|row| row.iter().map(|value| (value - mean) / sd).collect())
+        .collect()
+}
+
+/// The place with the greatest value, of equal ones the first.
+pub(super) fn best_of(values: impl Iterator<Item = (usize, f64)>) -> Option<(usize, f64)> {
+    values.reduce(|best, one| if one.1 > best.1 { one } else { best })
 }
 
 /// The sums of two scores.

@@ -73,4 +73,8 @@ impl Scorer for Meter {
         self.count((prompt + continuations) as u64);
         Ok(scores)
     }
+
+    fn is_trained_to_score(&self) -> bool {
+        self.model.is_trained_to_score()
+    }
 }

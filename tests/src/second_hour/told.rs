@@ -43,6 +43,10 @@ impl Scorer for Late {
         }
         self.inner.score(request).await
     }
+
+    fn is_trained_to_score(&self) -> bool {
+        self.inner.is_trained_to_score()
+    }
 }
 
 /// Tasks of an evaluation.

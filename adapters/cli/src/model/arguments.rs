@@ -158,12 +158,12 @@ pub(crate) struct Calibrate {
     #[command(flatten)]
     pub(crate) load: Load,
     /// Labeled tasks, JSON Lines: id, instruction, and skill, the name of the right skill or a list of names. If left out, the
-    /// library's kept attempts at which a skill helped
+    /// library's kept attempts; and where there are too few of them, tasks of many kinds that come with the command
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Option<PathBuf>,
-    /// The score that the gate decides by
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = ScoreName::Pmi)]
-    pub(crate) score: ScoreName,
+    /// The score that the gate decides by; if left out, query likelihood, and PMI for a model that was trained for it
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub(crate) score: Option<ScoreName>,
     /// How skills are written for the model: `chat` for instruct models, `apprentice` for the bundled one
     #[arg(long, value_name = "NAME", value_enum, default_value_t = DialectName::Chat)]
     pub(crate) dialect: DialectName,
@@ -181,12 +181,28 @@ pub(crate) struct Calibrate {
     pub(crate) out: Option<PathBuf>,
 }
 
+/// The options of `skill why`.
+#[derive(Debug, Args)]
+pub(crate) struct Why {
+    /// The task, in words
+    pub(crate) task: String,
+    #[command(flatten)]
+    pub(crate) load: Load,
+    /// A calibration of the gate for this model, of `model calibrate`; if left out, the threshold is fitted as in a run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) calibration: Option<PathBuf>,
+    /// Share of tasks without a right skill at which one may be injected, where the threshold is fitted; the recipe's if left out
+    #[arg(long, value_name = "SHARE", conflicts_with = "calibration")]
+    pub(crate) most_wrong: Option<f64>,
+}
+
 /// A score of the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScoreName {
     Sum,
     Mean,
     Pmi,
+    QueryLikelihood,
     Fits,
 }
 
@@ -196,6 +212,7 @@ impl From<ScoreName> for ScoreKind {
             ScoreName::Sum => Self::Sum,
             ScoreName::Mean => Self::Mean,
             ScoreName::Pmi => Self::Pmi,
+            ScoreName::QueryLikelihood => Self::QueryLikelihood,
             ScoreName::Fits => Self::Fits,
         }
     }

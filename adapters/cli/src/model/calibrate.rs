@@ -16,7 +16,7 @@ use journeyman::{
     policy::Answer as Answered,
     recipe::Limits,
     run::{Need, Performer},
-    select::{GateCalibration, GateRates, LabeledScores, Share},
+    select::{GateCalibration, GateRates, LabeledScores, Share, null_tasks},
 };
 use journeyman_tantivy::Bm25Retriever;
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
@@ -67,7 +67,10 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
     };
     let has_labels = labeled.values().any(|task| !task.right.is_empty());
     let labeled = match (&command.tasks, has_labels) {
-        (None, false) => kept(&library),
+        (None, false) => match kept(&library) {
+            kept if kept.len() < FEWEST => shipped(),
+            kept => kept,
+        },
         _ => labeled,
     };
     let retriever = Bm25Retriever::new(Default::default())?;
@@ -81,7 +84,9 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
         library: &library,
         retriever: &retriever,
         performer: performer(&model, dialect.clone()),
-        score: command.score.into(),
+        score: command
+            .score
+            .map_or_else(|| default_score(&model, dialect.as_ref()), Into::into),
         candidates: command.candidates.get() as usize,
     };
     let progress = Progress::of("scoring");
@@ -114,6 +119,17 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
         }),
         ..Answer::default()
     })
+}
+
+/// Fewer tasks of the library than these give no threshold.
+const FEWEST: usize = 8;
+
+/// The score by which a session decides with this model.
+fn default_score(model: &Model, dialect: &dyn Dialect) -> ScoreKind {
+    match model.scorer.is_trained_to_score() || dialect.query_prompt("").is_err() {
+        true => ScoreKind::Pmi,
+        false => ScoreKind::QueryLikelihood,
+    }
 }
 
 fn performer(model: &Model, dialect: Arc<dyn Dialect>) -> Performer {
@@ -164,6 +180,7 @@ impl Scoring<'_> {
             skills,
             score: self.score,
             repeatable: false,
+            only_best: false,
         };
         let Answered::Scored(scores) = self.performer.perform(need).await? else {
             return Err(Error::invalid(CALIBRATE, "the model gave no scores"));
@@ -272,6 +289,18 @@ fn kept(library: &SkillLibrary) -> BTreeMap<TaskId, Labeled> {
             right: own.map(|entry| entry.skill.id.clone()).collect(),
         };
         (task.id.clone(), labeled)
+    });
+    tasks.collect()
+}
+
+/// Tasks of many kinds, which are none of the library's.
+fn shipped() -> BTreeMap<TaskId, Labeled> {
+    let tasks = (1..).zip(null_tasks()).map(|(number, task)| {
+        let labeled = Labeled {
+            instruction: task.to_owned(),
+            right: BTreeSet::new(),
+        };
+        (TaskId::new(format!("shipped-{number:02}")), labeled)
     });
     tasks.collect()
 }

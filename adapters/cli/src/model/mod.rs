@@ -8,6 +8,7 @@ mod fetch;
 mod generate;
 pub(crate) mod load;
 mod score;
+pub(crate) mod why;
 
 use std::path::Path;
 

@@ -418,7 +418,9 @@ fn a_threshold_is_fitted_to_a_model() {
     );
     fs::write(&unlabeled, mixed).unwrap();
     calibrate(&unlabeled, &own).failed(1, "some lines have `skill`, and some have not");
-    // The library's own attempts say nothing: it keeps none.
-    let nothing = ["calibrate", "MODEL", "--library", root.as_str()];
-    run(&[&nothing[..], &own].concat()).failed(1, "8 tasks are needed");
+    // The library keeps no attempts: tasks are taken that come with the command.
+    let nothing = ["calibrate", "MODEL", "--library", root.as_str(), "--json"];
+    let fitted = run(&[&nothing[..], &own].concat()).done().json();
+    assert_eq!(fitted["tasks"], 24);
+    assert_eq!(fitted["calibration"]["fitted_for"]["score"], "pmi");
 }

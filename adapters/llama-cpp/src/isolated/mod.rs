@@ -31,7 +31,7 @@ use self::{
 };
 use crate::{
     adapter_digests::AdapterDigests, digest::file_digest, generate::GENERATE, sampling,
-    score::SCORE,
+    score::SCORE, scorer::trained_to_score,
 };
 
 const REQUIRE_TOKENS: &str = "IsolatedLlama::require_tokens";
@@ -189,6 +189,11 @@ impl Scorer for IsolatedLlama {
 
     fn speed(&self) -> Option<ModelSpeed> {
         self.capabilities.speed
+    }
+
+    /// Whether it is one of the models that come with Journeyman: their training has skills behind tasks.
+    fn is_trained_to_score(&self) -> bool {
+        trained_to_score(&self.capabilities.model)
     }
 
     fn weights(&self, adapter: Option<&str>) -> ModelId {

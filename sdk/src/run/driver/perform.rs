@@ -8,6 +8,7 @@ use tracing::Instrument;
 use super::{
     contain::Contained,
     deciding::DecidingPart,
+    fitting::LONGEST,
     injecting::complete_exposures,
     performer::Performer,
     redacting::holds_mark,
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::{
     contract::{Attempt, JudgeRequest},
-    domain::{Action, Candidate, Query, SkillRef, Task, Trajectory, Usage, Verdict},
+    domain::{Action, Candidate, Query, Skill, SkillRef, Task, Trajectory, Usage, Verdict},
     error::{Error, Result},
     policy::{Answer, FailedCall},
     run::driver::playing_roles::Spent,
@@ -67,12 +68,19 @@ impl Performer {
                 skills,
                 score,
                 repeatable,
+                only_best,
             } => {
-                let scores = self.score(&query, &skills, Wanted { score, repeatable });
-                let part = (DecidingPart::Gate, self.limits.score);
-                let scores = self.bounded_decision("Scorer::score", part, scores).await;
-                Answer::Scored(scores.and_then(sound::scores))
+                let wanted = Wanted {
+                    score,
+                    repeatable,
+                    only_best,
+                };
+                self.scored(&query, &skills, wanted).await
             }
+            Need::Threshold {
+                most_wrong,
+                repeatable,
+            } => self.fitted(most_wrong, repeatable).await,
             Need::Attempt(need) => {
                 let made = self.attempt(&need, &[], desk).await;
                 Answer::Attempted(made.and_then(sound::trajectory))
@@ -116,7 +124,21 @@ impl Performer {
         })
     }
 
-    async fn retrieve(&self, query: &Query) -> Result<Vec<Candidate>> {
+    async fn scored(&self, query: &str, skills: &[Skill], wanted: Wanted) -> Answer {
+        let scores = self.score(query, skills, wanted);
+        let part = (DecidingPart::Gate, self.limits.score);
+        let scores = self.bounded_decision("Scorer::score", part, scores).await;
+        Answer::Scored(scores.and_then(sound::scores))
+    }
+
+    async fn fitted(&self, most_wrong: f64, repeatable: bool) -> Answer {
+        let fitting = self.threshold(most_wrong, repeatable);
+        // A fit that is broken off goes on at the next decision with the scores that it has.
+        let part = (DecidingPart::Gate, self.limits.score.max(4 * LONGEST));
+        Answer::Fitted(self.bounded_decision("Scorer::score", part, fitting).await)
+    }
+
+    pub(super) async fn retrieve(&self, query: &Query) -> Result<Vec<Candidate>> {
         if let Some(retriever) = &self.backends.retriever {
             return retriever.search(query).await;
         }

@@ -2,32 +2,18 @@
 //! this folder.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
-use super::{deciding::Deciding, embedding_cache::EmbeddingCache, redacting::Redacting};
-use crate::{
-    contract::{Backends, Total},
-    domain::Task,
-    error::Result,
-    id::{ModelId, RunId},
-    library::SkillLibrary,
-    recipe::Limits,
-    report::Observed,
-    text::Redactor,
+use super::{
+    deciding::Deciding, embedding_cache::EmbeddingCache, fits::Fits, known_scores::KnownScores,
+    redacting::Redacting,
 };
-
-/// A cache of log p(skill text) after an empty query, by the weights that score ([`Scorer::weights`](crate::contract::Scorer::weights)), the text, and whether the answer is repeatable: the part of PMI that does not depend on the task.
-#[derive(Debug, Default)]
-pub(crate) struct Unconditional(Mutex<HashMap<(ModelId, String, bool), Total>>);
-
-impl Unconditional {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<(ModelId, String, bool), Total>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+use crate::{
+    contract::Backends, domain::Task, error::Result, id::RunId, library::SkillLibrary,
+    recipe::Limits, report::Observed, text::Redactor,
+};
 
 /// Performs needs with a host's parts. [`Journeyman`](crate::run::Journeyman) has one; a host that drives a
 /// [`RunMachine`](crate::run::RunMachine) itself makes its own.
@@ -35,7 +21,9 @@ impl Unconditional {
 pub struct Performer {
     pub(crate) backends: Arc<Backends>,
     pub(crate) limits: Limits,
-    pub(crate) unconditional: Arc<Unconditional>,
+    pub(crate) known_scores: Arc<KnownScores>,
+    /// The thresholds that were fitted to the model.
+    pub(super) fits: Arc<Fits>,
     pub(crate) embedding_cache: Arc<EmbeddingCache>,
     /// The library as this performer last saw it in the store.
     pub(crate) followed: Arc<Mutex<SkillLibrary>>,
@@ -58,7 +46,8 @@ impl Performer {
         Self {
             backends,
             limits,
-            unconditional: Arc::default(),
+            known_scores: Arc::default(),
+            fits: Arc::default(),
             embedding_cache: Arc::default(),
             followed: Arc::default(),
             redacting: Arc::default(),

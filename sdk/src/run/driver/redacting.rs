@@ -108,6 +108,7 @@ impl Redacting {
             Answer::Tried(Ok(tried)) => self.verdict(&mut tried.verdict),
             Answer::Retrieved(Err(error))
             | Answer::Scored(Err(error))
+            | Answer::Fitted(Err(error))
             | Answer::Attempted(Err(error))
             | Answer::Judged(Err(error))
             | Answer::Embedded(Err(error))
@@ -121,6 +122,7 @@ impl Redacting {
             }
             Answer::Retrieved(Ok(_))
             | Answer::Scored(Ok(_))
+            | Answer::Fitted(Ok(_))
             | Answer::Played(Ok(None))
             | Answer::Embedded(Ok(_))
             | Answer::Gained(Ok(_))

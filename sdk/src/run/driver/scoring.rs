@@ -4,11 +4,14 @@ use std::future::Future;
 
 use futures::future::try_join_all;
 
-use super::performer::Performer;
+use super::{known_scores, performer::Performer};
 use crate::{
-    contract::{Dialect, FitTotals, ScoreRequest, Scorer, SkillScores, Total},
+    contract::{
+        Dialect, FitTotals, KeptScores, ScoreRequest, Scorer, SkillScores, TokenScores, Total,
+    },
     domain::{Prompt, ScoreKind, Skill},
     error::{Error, ErrorKind, Result},
+    select::EarlyDrop,
     text::clipped,
 };
 
@@ -19,7 +22,22 @@ pub(super) struct Wanted {
     pub(super) score: ScoreKind,
     /// [`ScoreRequest::repeatable`].
     pub(super) repeatable: bool,
+    /// Whether only the best skill matters, so that one that cannot be it need not be scored to its end.
+    pub(super) only_best: bool,
 }
+
+/// A text that is scored behind a prompt.
+#[derive(Clone)]
+struct Behind {
+    prompt: Prompt,
+    text: String,
+    most_tokens: usize,
+}
+
+/// Tokens of a query that are scored behind a skill.
+const QUERY_TOKENS: usize = 64;
+/// Characters of a skill's text that are read before a query, for each token of the recipe's cut.
+const TOKEN_CHARS: usize = 4;
 
 /// How often a query that is too long is shortened.
 const SHORTER_QUERIES: usize = 4;
@@ -30,33 +48,37 @@ impl Performer {
     /// What a kind of score needs of each skill.
     ///
     /// # Errors
-    /// `Unsupported` without a scorer or a dialect, and for [`ScoreKind::Fits`] where the dialect cannot ask; else the
-    /// scorer's error.
+    /// `Unsupported` without a scorer or a dialect, and for [`ScoreKind::Fits`] and [`ScoreKind::QueryLikelihood`] where the dialect
+    /// cannot ask; else the scorer's error.
     pub(super) async fn score(
         &self,
         query: &str,
         skills: &[Skill],
         wanted: Wanted,
     ) -> Result<Vec<SkillScores>> {
-        let (Some(scorer), Some(dialect)) = (&self.backends.scorer, &self.backends.dialect) else {
-            return Err(Error::unsupported(
-                "Scorer::score",
-                "the host gave no scorer or no dialect",
-            )
-            .hint("set `Backends::scorer` and `Backends::dialect`, or choose a selector without scores"));
-        };
-        let (scorer, dialect) = (scorer.as_ref(), dialect.as_ref());
+        let parts = self.scoring_parts()?;
         match wanted.score {
             ScoreKind::Fits => {
                 let asked = skills
                     .iter()
-                    .map(|skill| self.fit((scorer, dialect), query, skill, wanted));
+                    .map(|skill| self.fit(parts, query, skill, wanted));
                 try_join_all(asked).await
             }
-            _ => {
-                self.text_scores((scorer, dialect), query, skills, wanted)
-                    .await
-            }
+            ScoreKind::QueryLikelihood => self.query_scores(parts, query, skills, wanted).await,
+            _ => self.text_scores(parts, query, skills, wanted).await,
+        }
+    }
+
+    /// # Errors
+    /// `Unsupported` without a scorer or a dialect.
+    pub(super) fn scoring_parts(&self) -> Result<(&dyn Scorer, &dyn Dialect)> {
+        match (&self.backends.scorer, &self.backends.dialect) {
+            (Some(scorer), Some(dialect)) => Ok((scorer.as_ref(), dialect.as_ref())),
+            _ => Err(Error::unsupported(
+                "Scorer::score",
+                "the host gave no scorer or no dialect",
+            )
+            .hint("set `Backends::scorer` and `Backends::dialect`, or choose a selector without scores")),
         }
     }
 
@@ -78,20 +100,169 @@ impl Performer {
         if conditional.len() != skills.len() {
             return Err(other_number());
         }
-        let mut scores = Vec::with_capacity(skills.len());
-        for ((skill, text), conditional) in skills.iter().zip(texts).zip(&conditional) {
-            let unconditional = match wanted.score {
-                ScoreKind::Pmi => Some(self.alone((scorer, dialect), text, wanted).await?),
-                _ => None,
-            };
-            scores.push(SkillScores {
-                skill: skill.reference(),
-                conditional: Some(Total::from(conditional)),
-                unconditional,
-                fit: None,
-            });
+        let conditional = conditional.iter().map(Total::from);
+        let unconditional = match wanted.score {
+            // By itself, so that the value does not depend on other texts in the same request.
+            ScoreKind::Pmi => {
+                let alone = texts.iter().map(|text| {
+                    let behind = self.behind(dialect.score_prompt(""), text);
+                    self.known(scorer, behind, wanted.repeatable)
+                });
+                let alone = try_join_all(alone).await;
+                self.keep_known().await;
+                alone?.iter().map(|one| Some(one.total())).collect()
+            }
+            _ => vec![None; skills.len()],
+        };
+        Ok(of_each(skills, conditional, unconditional))
+    }
+
+    /// The log-probability of the query after each skill, and after none.
+    async fn query_scores(
+        &self,
+        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
+        query: &str,
+        skills: &[Skill],
+        wanted: Wanted,
+    ) -> Result<Vec<SkillScores>> {
+        let scored = |of: Vec<Behind>| {
+            try_join_all((of.into_iter()).map(|one| self.once(scorer, one, wanted.repeatable)))
+        };
+        let mut behind = self.query_behind(dialect, query, skills)?;
+        if !wanted.only_best {
+            let scores = scored(behind).await?;
+            return of_queries(skills, scores.iter().map(Total::from).collect());
         }
-        Ok(scores)
+        // All skills by the query's first words, and the rest of it behind those alone that may still be the best.
+        let drop = EarlyDrop::default();
+        let whole = behind.clone();
+        (behind.iter_mut().skip(1)).for_each(|one| one.most_tokens = drop.tokens.get());
+        let mut scores = scored(behind).await?;
+        let sums: Vec<f64> = scores.iter().skip(1).map(TokenScores::sum).collect();
+        let left = drop.left(&sums);
+        if scores.iter().skip(1).any(|one| one.truncated) {
+            let again = whole.into_iter().skip(1).zip(&left);
+            let again = again.filter_map(|(one, left)| left.then_some(one));
+            let mut again = scored(again.collect()).await?.into_iter();
+            let places = scores.iter_mut().skip(1).zip(&left);
+            for (place, _) in places.filter(|(_, left)| **left) {
+                *place = again.next().ok_or_else(other_number)?;
+            }
+        }
+        let Some((alone, behind)) = scores.split_first() else {
+            return Err(other_number());
+        };
+        // A skill that was dropped is compared on the words that were scored behind it.
+        let unconditional = behind.iter().map(|one| {
+            let same = alone.logprobs.iter().take(one.logprobs.len());
+            Some(Total {
+                sum: same.clone().sum(),
+                tokens: same.len(),
+            })
+        });
+        let unconditional = unconditional.collect();
+        Ok(of_each(
+            skills,
+            behind.iter().map(Total::from),
+            unconditional,
+        ))
+    }
+
+    /// The same for a query that comes again in later sessions: what is known of it from before is not computed again. With the score
+    /// by which a model is compared that was not trained to score.
+    pub(super) async fn score_again(
+        &self,
+        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
+        query: &str,
+        skills: &[Skill],
+        wanted: Wanted,
+    ) -> Result<Vec<SkillScores>> {
+        let texts = skills.iter().map(|skill| dialect.skill_text(skill));
+        let behind: Vec<Behind> = match wanted.score {
+            ScoreKind::QueryLikelihood => self.query_behind(dialect, query, skills)?,
+            _ => (texts.flat_map(|text| {
+                let after = |query| self.behind(dialect.score_prompt(query), &text);
+                [after(query), after("")]
+            }))
+            .collect(),
+        };
+        let known = behind
+            .into_iter()
+            .map(|one| self.known(scorer, one, wanted.repeatable));
+        let known = try_join_all(known).await;
+        self.keep_known().await;
+        let totals: Vec<Total> = known?.iter().map(KeptScores::total).collect();
+        match wanted.score {
+            ScoreKind::QueryLikelihood => of_queries(skills, totals),
+            _ => {
+                let (after, alone) = (totals.iter().step_by(2), totals.iter().skip(1).step_by(2));
+                let alone = alone.copied().map(Some).collect();
+                Ok(of_each(skills, after.copied(), alone))
+            }
+        }
+    }
+
+    /// A query behind no skill, and behind each of these.
+    fn query_behind(
+        &self,
+        dialect: &dyn Dialect,
+        query: &str,
+        skills: &[Skill],
+    ) -> Result<Vec<Behind>> {
+        let most = self.limits.scored_tokens.get().saturating_mul(TOKEN_CHARS);
+        let texts = skills.iter().map(|skill| dialect.skill_text(skill));
+        let texts = std::iter::once(String::new()).chain(texts);
+        let behind = texts.map(|text| {
+            let text: String = text.chars().take(most).collect();
+            Ok(Behind {
+                prompt: dialect.query_prompt(&text)?,
+                text: query.to_owned(),
+                most_tokens: QUERY_TOKENS,
+            })
+        });
+        behind.collect()
+    }
+
+    /// A skill's text behind a prompt.
+    fn behind(&self, prompt: Prompt, text: &str) -> Behind {
+        Behind {
+            prompt,
+            text: text.to_owned(),
+            most_tokens: self.limits.scored_tokens.get(),
+        }
+    }
+
+    /// The scores of one text.
+    async fn once(&self, scorer: &dyn Scorer, of: Behind, repeatable: bool) -> Result<TokenScores> {
+        let mut request = self.score_request(of.prompt, vec![of.text]);
+        (request.max_continuation_tokens, request.repeatable) = (of.most_tokens, repeatable);
+        let scores = scorer.score(&request).await?;
+        match <[TokenScores; 1]>::try_from(scores) {
+            Ok([scores]) => Ok(scores),
+            Err(_) => Err(other_number()),
+        }
+    }
+
+    /// The same, computed once for the weights that score it.
+    async fn known(&self, scorer: &dyn Scorer, of: Behind, repeatable: bool) -> Result<KeptScores> {
+        self.known_scores.load(self.backends.store.as_deref()).await;
+        let weights = scorer.weights(None);
+        let shown = of.prompt.text();
+        let cut = (of.most_tokens, repeatable);
+        let key = known_scores::key(&weights, (&shown, &of.text), cut);
+        if let Some(known) = self.known_scores.get(&key) {
+            return Ok(known);
+        }
+        let scores = self.once(scorer, of, repeatable).await?;
+        // An adapter that was replaced in the meantime may have scored it.
+        Ok(match scorer.weights(None) == weights {
+            true => self.known_scores.insert(key, &scores),
+            false => KeptScores::of(key, &scores),
+        })
+    }
+
+    async fn keep_known(&self) {
+        self.known_scores.keep(self.backends.store.as_deref()).await;
     }
 
     /// The log-probabilities of both answers to the question whether the skill fits. They depend on the query, so they are
@@ -130,33 +301,6 @@ impl Performer {
         })
     }
 
-    /// log p(skill text) after an empty query, computed once for each text and the weights that score it. Each text is scored in a
-    /// request of its own, so that the value does not depend on other texts in the same request.
-    async fn alone(
-        &self,
-        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
-        text: String,
-        wanted: Wanted,
-    ) -> Result<Total> {
-        let key = (scorer.weights(None), text.clone(), wanted.repeatable);
-        let known = self.unconditional.lock().get(&key).copied();
-        if let Some(total) = known {
-            return Ok(total);
-        }
-        let mut request = self.score_request(dialect.score_prompt(""), vec![text]);
-        request.repeatable = wanted.repeatable;
-        let scores = scorer.score(&request).await?;
-        let [scores] = scores.as_slice() else {
-            return Err(other_number());
-        };
-        let total = Total::from(scores);
-        // An adapter that was replaced in the meantime may have scored it.
-        if scorer.weights(None) == key.0 {
-            self.unconditional.lock().insert(key, total);
-        }
-        Ok(total)
-    }
-
     pub(crate) fn score_request(&self, prompt: Prompt, continuations: Vec<String>) -> ScoreRequest {
         ScoreRequest {
             prompt,
@@ -167,6 +311,32 @@ impl Performer {
             repeatable: false,
         }
     }
+}
+
+/// What was scored of each skill.
+fn of_each(
+    skills: &[Skill],
+    conditional: impl Iterator<Item = Total>,
+    unconditional: Vec<Option<Total>>,
+) -> Vec<SkillScores> {
+    let totals = conditional.zip(unconditional);
+    let scores = skills.iter().zip(totals);
+    let scores = scores.map(|(skill, (conditional, unconditional))| SkillScores {
+        skill: skill.reference(),
+        conditional: Some(conditional),
+        unconditional,
+        fit: None,
+    });
+    scores.collect()
+}
+
+/// The same of a query behind no skill, and then behind each.
+fn of_queries(skills: &[Skill], totals: Vec<Total>) -> Result<Vec<SkillScores>> {
+    let Some((alone, behind)) = totals.split_first() else {
+        return Err(other_number());
+    };
+    let alone = vec![Some(*alone); skills.len()];
+    Ok(of_each(skills, behind.iter().copied(), alone))
 }
 
 /// Scores behind a query. A query that is too long for the scorer's context loses its middle, only as far as it must; all skills
@@ -249,7 +419,13 @@ mod tests {
         let query = "open the door ".repeat(words / 3);
         let skills = [sample::skill("brew"), sample::skill("unseal")];
         let repeatable = false;
-        block_on(performer.score(&query, &skills, Wanted { score, repeatable }))
+        let only_best = false;
+        let wanted = Wanted {
+            score,
+            repeatable,
+            only_best,
+        };
+        block_on(performer.score(&query, &skills, wanted))
     }
 
     #[test]
@@ -281,6 +457,7 @@ mod tests {
         let wanted = Wanted {
             score: ScoreKind::Pmi,
             repeatable: false,
+            only_best: false,
         };
         let skills = [sample::skill("brew")];
         let scores = block_on(performer.score("brew", &skills, wanted)).unwrap();
@@ -311,7 +488,6 @@ mod tests {
             assert_eq!(pmi(&session, with("one")), 2.0);
             assert_eq!(pmi(&session, with("two")), 3.0);
         }
-        assert_eq!(session.unconditional.lock().len(), 3);
     }
 
     /// A scorer whose one adapter is trained again under its name.

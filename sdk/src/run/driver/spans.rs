@@ -13,6 +13,7 @@ pub(super) fn of(need: &Need) -> Span {
     match need {
         Need::Retrieve(query) => telemetry::retrieval(query.limit),
         Need::Score { skills, .. } => telemetry::score(skills.len()),
+        Need::Threshold { .. } => telemetry::score(0),
         Need::Attempt(need) => telemetry::agent(&need.run, &need.task.id, &need.attempt, false),
         Need::Case(case) => {
             let CaseNeed { attempt, .. } = &**case;
@@ -67,6 +68,7 @@ pub(super) fn answered(span: &Span, answer: &Answer) {
         }
         Answer::Retrieved(done) => telemetry::finished(span, done),
         Answer::Scored(done) => telemetry::finished(span, done),
+        Answer::Fitted(done) => telemetry::finished(span, done),
         Answer::Embedded(done) => telemetry::finished(span, done),
         Answer::Gained(done) => telemetry::finished(span, done),
         Answer::Committed(_) => {}

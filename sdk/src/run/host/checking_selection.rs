@@ -7,6 +7,7 @@ use crate::{
     library::SkillLibrary,
     recipe::Recipe,
     report::{Finding, FindingKind},
+    run::driver::fitting::quick_enough,
     select::{Selector, dialect_digest},
 };
 
@@ -112,7 +113,7 @@ fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> 
     let scorer = backends.scorer.as_ref()?;
     let other_dialect = || {
         let (dialect, fitted) = (backends.dialect.as_ref()?, policy.fitted_for.as_ref()?);
-        let other = fitted.dialect.as_ref()? != &dialect_digest(dialect.as_ref());
+        let other = fitted.dialect.as_ref()? != &dialect_digest(dialect.as_ref(), fitted.score);
         let message = "the threshold was fitted for another dialect";
         other.then(|| Error::invalid("GatePolicy::validate", message))
     };
@@ -131,11 +132,26 @@ fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> 
 fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
     let policy = recipe.select.selector.gate()?;
     let (scorer, threshold) = (backends.scorer.as_ref()?, policy.absolute?);
+    if scorer.is_trained_to_score() || policy.fitted_for.is_some() {
+        return None;
+    }
+    if policy.most_wrong.is_some() {
+        // The session fits it before its first decision.
+        let too_slow = quick_enough(scorer.as_ref()).err()?;
+        return Some(Finding::new(
+            FindingKind::Uncalibrated,
+            "the gate injects nothing",
+            too_slow.message(),
+            too_slow.hint_text().unwrap_or_default(),
+        ));
+    }
     let kind = policy.score.name();
-    policy.fitted_for.is_none().then(|| {
+    Some({
         Finding::new(
             FindingKind::Uncalibrated,
-            format!("the gate may inject too much or too little: its threshold, {threshold} nats of {kind}, is a guess"),
+            format!(
+                "the gate may inject too much or too little: its threshold, {threshold} nats of {kind}, is a guess"
+            ),
             format!("it was not fitted to the model {}", scorer.weights(None)),
             "fit it with `journeyman model calibrate` and give it to `Recipe::calibrate` (`calibration` in a run's file), or set \
              `GatePolicy::fitted_for` where you know that it fits",

@@ -73,6 +73,15 @@ pub enum Need {
         score: ScoreKind,
         /// Whether the answer has to be the same each time ([`ScoreRequest::repeatable`](crate::contract::ScoreRequest)).
         repeatable: bool,
+        /// Whether only the best skill matters. One that cannot be it may then be scored in part.
+        only_best: bool,
+    },
+    /// The threshold of a gate for the model that scores.
+    Threshold {
+        /// The share of tasks without a right skill at which one may be injected.
+        most_wrong: f64,
+        /// [`ScoreRequest::repeatable`](crate::contract::ScoreRequest).
+        repeatable: bool,
     },
     /// An attempt at a task.
     Attempt(Box<AttemptNeed>),
@@ -161,7 +170,7 @@ impl Station {
             // Maintenance and selections for turns ask questions of every kind; the program checks the answer later.
             _ if matches!(self, Self::Maintain | Self::Turn) => true,
             Answer::Retrieved(_) => self == Self::Retrieve,
-            Answer::Scored(_) => self == Self::Score,
+            Answer::Scored(_) | Answer::Fitted(_) => self == Self::Score,
             Answer::Attempted(_) => self == Self::Attempt,
             Answer::Judged(_) => self == Self::Judge,
             Answer::Played(_) => self == Self::Role,

@@ -29,7 +29,7 @@ pub(crate) fn station(of: Of, question: &Question) -> Station {
         (Of::Maintenance, _) => Station::Maintain,
         (_, Question::Retrieve(_)) => Station::Retrieve,
         (_, Question::Embed(_)) => Station::Rank,
-        (_, Question::Score { .. }) => Station::Score,
+        (_, Question::Score { .. } | Question::Threshold { .. }) => Station::Score,
         (_, Question::Attempt { .. }) => Station::Attempt,
         (_, Question::Judge { .. }) => Station::Judge,
         (_, Question::Role(_)) => Station::Role,
@@ -52,11 +52,17 @@ pub(crate) fn need(
             query,
             skills,
             score,
+            only_best,
         } => Need::Score {
             query: query.clone(),
             skills: skills.clone(),
             score: *score,
             // What is evaluated is decided alike each time, whatever shares the model's batches.
+            repeatable: context.mode == Mode::Evaluate,
+            only_best: *only_best,
+        },
+        Question::Threshold { most_wrong } => Need::Threshold {
+            most_wrong: *most_wrong,
             repeatable: context.mode == Mode::Evaluate,
         },
         Question::Attempt {

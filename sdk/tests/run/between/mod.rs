@@ -399,6 +399,10 @@ impl Scorer for Cut {
         self.1.lock().unwrap().push(request.max_continuation_tokens);
         Err(Error::invalid("Cut::score", "it scores nothing"))
     }
+
+    fn is_trained_to_score(&self) -> bool {
+        true
+    }
 }
 
 #[test]

@@ -403,12 +403,27 @@ fn thresholds_that_were_fitted_for_another_model_are_found() {
 
 #[test]
 fn a_threshold_that_nobody_fitted_is_found() {
-    let guessed = |_: &mut Backends, r: &mut Recipe| {
-        r.select.selector = Selector::default();
+    let untrained = || Arc::new(ScriptedScorer::that(Play::Give(-1.0)).untrained());
+    let guessed = |b: &mut Backends, r: &mut Recipe| {
+        b.scorer = Some(untrained());
+        r.select.selector = Selector::Gate(GatePolicy {
+            most_wrong: None,
+            ..GatePolicy::default()
+        });
     };
     check(recipe::standard(), &guessed, &[FindingKind::Uncalibrated]);
     let found = block_on(found(recipe::standard(), &guessed));
     assert!(found[0].consequence.contains("5 nats of pmi"), "{found:?}");
+    // The default's holds for a model that was trained to score, and is fitted to another one.
+    for trained in [true, false] {
+        let by_default = |b: &mut Backends, r: &mut Recipe| {
+            if !trained {
+                b.scorer = Some(untrained());
+            }
+            r.select.selector = Selector::default();
+        };
+        check(recipe::standard(), &by_default, &[]);
+    }
     // A relative threshold compares candidates with each other.
     let relative = |_: &mut Backends, r: &mut Recipe| {
         r.select.selector = Selector::Gate(GatePolicy::paper());

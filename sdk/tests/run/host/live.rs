@@ -97,6 +97,10 @@ impl Scorer for OneProcessor {
     fn speed(&self) -> Option<ModelSpeed> {
         self.speed
     }
+
+    fn is_trained_to_score(&self) -> bool {
+        self.scores.is_trained_to_score()
+    }
 }
 
 /// Evaluates tasks of which eight are decided at once, with time for one decision or two.
@@ -173,6 +177,10 @@ impl Scorer for Slow {
             read_token: token,
             write_token: token,
         })
+    }
+
+    fn is_trained_to_score(&self) -> bool {
+        self.0.is_trained_to_score()
     }
 }
 
@@ -271,6 +279,10 @@ impl Scorer for Noisy {
             truncated: false,
         });
         Ok(scores.collect())
+    }
+
+    fn is_trained_to_score(&self) -> bool {
+        true
     }
 }
 

@@ -185,6 +185,7 @@ fn a_selection_says_what_was_decided_and_why() {
             explored,
         },
         score: None,
+        fitted: None,
         candidates: vec![Scored {
             skill: skill.clone(),
             value: 1.0,

@@ -379,6 +379,10 @@ impl Scorer for Limits {
         });
         Ok(scores.collect())
     }
+
+    fn is_trained_to_score(&self) -> bool {
+        true
+    }
 }
 
 /// Says what the plan in its prompt says; without one it gives up.

@@ -1,0 +1,108 @@
+//! The gate of a session, as it decides with the host's model.
+
+use std::fmt;
+
+use super::journeyman::Journeyman;
+use crate::{
+    domain::{FittedThreshold, ScoreKind},
+    error::Result,
+    id::ModelId,
+    policy::Answer,
+    run::machine::Need,
+};
+
+/// By which score and threshold a session injects a skill, and where the threshold comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateInForce {
+    /// The weights that score, with their adapter; `None` without a scorer.
+    pub model: Option<ModelId>,
+    /// The score.
+    pub score: ScoreKind,
+    /// The value that the best candidate must exceed, nats (nats a token for the mean); `None` where only the candidates are
+    /// compared with each other.
+    pub threshold: Option<f64>,
+    /// Where the threshold comes from.
+    pub by: ThresholdBy,
+}
+
+/// Where a threshold comes from.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq)]
+pub enum ThresholdBy {
+    /// The recipe has it, for the model or by a person's choice.
+    Recipe,
+    /// A calibration was fitted for this model ([`GateCalibration`](crate::select::GateCalibration)).
+    Calibration,
+    /// The session fitted it to the model without labels.
+    Fitted(FittedThreshold),
+}
+
+impl fmt::Display for GateInForce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "by {}", self.score.name())?;
+        match self.threshold {
+            Some(threshold) => write!(f, " above {threshold:.2} nats")?,
+            None => f.write_str(", compared among the candidates")?,
+        }
+        match &self.model {
+            Some(model) => write!(f, " with {model}")?,
+            None => f.write_str(" without a scorer")?,
+        }
+        match &self.by {
+            ThresholdBy::Recipe => f.write_str(", as the recipe says"),
+            ThresholdBy::Calibration => f.write_str(", calibrated for it"),
+            ThresholdBy::Fitted(fitted) => write!(
+                f,
+                ", fitted to it by {} tasks that no skill is for, so that at most {}% of such tasks get one; at {} of them a skill exceeds what \
+                 the others give",
+                fitted.tasks,
+                100.0 * fitted.most_wrong,
+                fitted.exceeded
+            ),
+        }
+    }
+}
+
+impl Journeyman {
+    /// The gate by which skills are injected; `None` for a recipe without one. A threshold that has to be fitted to the model is fitted
+    /// now; otherwise that happens at the first decision.
+    ///
+    /// # Errors
+    /// `Unsupported` where the model is too slow for a fit within a session; the error of a search or of scoring.
+    pub async fn gate(&self) -> Result<Option<GateInForce>> {
+        let session = &self.session;
+        let Some(policy) = session.recipe.select.selector.gate() else {
+            return Ok(None);
+        };
+        let scorer = session.backends.scorer.as_ref();
+        let in_recipe = GateInForce {
+            model: scorer.map(|scorer| scorer.weights(None)),
+            score: policy.score,
+            threshold: policy.absolute,
+            by: match policy.fitted_for {
+                Some(_) => ThresholdBy::Calibration,
+                None => ThresholdBy::Recipe,
+            },
+        };
+        let (Some(most_wrong), None) = (policy.most_wrong, &policy.fitted_for) else {
+            return Ok(Some(in_recipe));
+        };
+        let need = Need::Threshold {
+            most_wrong,
+            repeatable: false,
+        };
+        let fitted = match session.performer.perform(need).await? {
+            Answer::Fitted(fitted) => fitted?,
+            _ => None,
+        };
+        Ok(Some(match fitted {
+            None => in_recipe,
+            Some(fitted) => GateInForce {
+                score: fitted.score,
+                threshold: Some(fitted.threshold),
+                by: ThresholdBy::Fitted(*fitted),
+                ..in_recipe
+            },
+        }))
+    }
+}

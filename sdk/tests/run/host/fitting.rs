@@ -1,0 +1,240 @@
+//! A gate whose threshold is fitted to the model that scores, where nobody calibrated it.
+
+use std::{
+    collections::hash_map::DefaultHasher,
+    hash::{Hash, Hasher},
+    time::Duration,
+};
+
+use journeyman::{
+    builtin::FrozenStore,
+    contract::{ModelSpeed, ScoreRequest, Scorer, SkillStore, TokenScores},
+    run::ThresholdBy,
+    select::null_tasks,
+};
+
+use super::*;
+
+/// A log-probability between 0 and -1 that follows from two texts.
+fn drawn(prompt: &str, text: &str) -> f64 {
+    let mut hasher = DefaultHasher::new();
+    (prompt, text).hash(&mut hasher);
+    -((hasher.finish() % 1_000) as f64) / 1_000.0
+}
+
+/// A model to which a task that says something is likelier behind the right skill, and behind all others by chance a little.
+fn untrained() -> ScriptedScorer {
+    ScriptedScorer::by(|prompt, query| {
+        let prompt = prompt.text();
+        Play::Give(
+            match (
+                query.contains("say one and then"),
+                prompt.trim() == "query:",
+            ) {
+                (true, _) if prompt.contains("How to do right") => -0.5,
+                (_, true) => -3.0,
+                _ => -3.0 + 0.05 * (1.0 + drawn(&prompt, query)),
+            },
+        )
+    })
+    .untrained()
+}
+
+fn parts(scorer: Arc<dyn Scorer>, store: Arc<dyn SkillStore>) -> Backends {
+    let mut backends = own_loop();
+    (backends.scorer, backends.store) = (Some(scorer), Some(store));
+    backends
+}
+
+async fn opened(scorer: Arc<dyn Scorer>, store: Arc<dyn SkillStore>) -> Journeyman {
+    let mut recipe = recipe::standard();
+    recipe.select.selector = Selector::Gate(GatePolicy {
+        epsilon: 0.0,
+        ..GatePolicy::default()
+    });
+    let options = Options::new("test", Seed(7));
+    let opened = Journeyman::open(parts(scorer, store), recipe, options).await;
+    opened.expect("it opens")
+}
+
+fn memory() -> Arc<MemoryStore> {
+    Arc::new(MemoryStore::new())
+}
+
+async fn with_skills(journeyman: &Journeyman, names: &[&str]) {
+    let skills = names.iter().map(|name| sample::skill(name)).collect();
+    journeyman.add(skills, "a start").await.expect("added");
+}
+
+/// The selection for a task with these words.
+async fn decided(journeyman: &Journeyman, id: &str) -> journeyman::domain::Selection {
+    let handle = journeyman.begin(sample::task(id, &["one", "two"])).await;
+    let report = handle.expect("begun").finish(sample::outcome(true)).await;
+    let report = report.expect("finished").expect("a group of one");
+    report.selections[0].clone()
+}
+
+#[test]
+fn a_right_skill_is_injected_by_a_threshold_that_was_fitted_to_the_model() {
+    block_on(async {
+        let scorer = Arc::new(untrained());
+        let journeyman = opened(scorer.clone(), memory()).await;
+        with_skills(&journeyman, &["right", "other"]).await;
+        // Nothing is asked of the model before it is needed.
+        assert_eq!(scorer.calls(), 0);
+        let selection = decided(&journeyman, "first").await;
+        assert_eq!(selection.skill().expect("injected").id.as_str(), "right");
+        let fitted = selection.fitted.clone().expect("fitted");
+        assert_eq!(fitted.tasks as usize, null_tasks().len());
+        assert!(fitted.threshold > 0.0, "{fitted:?}");
+        let best = selection.best().expect("scored").value;
+        assert!(best > fitted.threshold, "{best} {fitted:?}");
+        // What another skill has by chance stays below.
+        let other = selection.candidates.last().expect("scored");
+        assert!(other.value < fitted.threshold, "{selection:?}");
+
+        // The second decision costs the query behind no skill and behind two, and the session says how it decides.
+        let calls = scorer.calls();
+        assert_eq!(
+            decided(&journeyman, "second").await.fitted,
+            Some(fitted.clone())
+        );
+        assert_eq!(scorer.calls(), calls + 3);
+        let gate = journeyman.gate().await.expect("fitted").expect("a gate");
+        assert_eq!(gate.threshold, Some(fitted.threshold));
+        assert!(gate.to_string().contains("24 tasks"), "{gate}");
+        assert_eq!(gate.by, ThresholdBy::Fitted(fitted));
+        assert_eq!(scorer.calls(), calls + 3);
+    });
+}
+
+#[test]
+fn where_no_skill_is_right_none_is_injected() {
+    block_on(async {
+        let journeyman = opened(Arc::new(untrained()), memory()).await;
+        with_skills(&journeyman, &["other", "another"]).await;
+        let selection = decided(&journeyman, "first").await;
+        assert!(selection.skills().is_empty(), "{selection}");
+        assert!(selection.fault().is_none(), "{selection}");
+    });
+}
+
+#[test]
+fn a_later_session_knows_the_scores_and_another_model_does_not() {
+    block_on(async {
+        let store = memory();
+        let first = opened(Arc::new(untrained()), store.clone()).await;
+        with_skills(&first, &["right", "other"]).await;
+        let before = decided(&first, "first").await;
+        // The task's words behind no skill and behind two, and nothing else.
+        let again = Arc::new(untrained());
+        let later = opened(again.clone(), store.clone()).await;
+        assert_eq!(decided(&later, "second").await.fitted, before.fitted);
+        assert_eq!(again.calls(), 3);
+        // A model of another name has kept nothing.
+        let other = Arc::new(untrained().with_adapter("own", |_, _| Play::Give(-1.0)));
+        let adapted = Arc::new(journeyman::builtin::AdaptedModel::new(other.clone(), "own"));
+        let with_other = opened(adapted, store.clone()).await;
+        let selection = decided(&with_other, "third").await;
+        assert!(other.calls() > 24, "{}", other.calls());
+        // To it all skills are alike everywhere, so none stands out.
+        assert!(selection.skills().is_empty(), "{selection}");
+        assert_eq!(selection.fitted.expect("fitted").threshold, 0.0);
+    });
+}
+
+#[test]
+fn a_library_that_has_grown_is_fitted_to_again() {
+    block_on(async {
+        let scorer = Arc::new(untrained());
+        let journeyman = opened(scorer.clone(), memory()).await;
+        // An empty library has stand-ins alone.
+        let gate = journeyman.gate().await.expect("fitted").expect("a gate");
+        with_skills(&journeyman, &["right", "other", "third"]).await;
+        let calls = scorer.calls();
+        let grown = journeyman.gate().await.expect("fitted").expect("a gate");
+        assert!(scorer.calls() > calls);
+        assert_ne!(gate.threshold, grown.threshold);
+    });
+}
+
+#[test]
+fn a_frozen_library_is_fitted_to_and_keeps_nothing() {
+    block_on(async {
+        let store = memory();
+        let writing = opened(Arc::new(untrained()), store.clone()).await;
+        with_skills(&writing, &["right", "other"]).await;
+        let snapshot = store.load().await.expect("loaded");
+        let frozen = opened(Arc::new(untrained()), Arc::new(FrozenStore::new(snapshot))).await;
+        let handle = frozen.begin(sample::task("one", &["one"])).await;
+        assert!(handle.expect("begun").prompt().contains("right"));
+    });
+}
+
+#[test]
+fn a_scorer_that_fails_while_it_is_fitted_costs_the_injection_and_no_task() {
+    block_on(async {
+        let scorer =
+            ScriptedScorer::by(
+                |prompt, _| match prompt.text().contains("How to do other") {
+                    true => Play::Fail(journeyman::Error::invalid("test", "it has no such token")),
+                    false => Play::Give(-1.0),
+                },
+            );
+        let journeyman = opened(Arc::new(scorer.untrained()), memory()).await;
+        with_skills(&journeyman, &["right", "other"]).await;
+        let selection = decided(&journeyman, "first").await;
+        let Decision::Nothing(NothingReason::Uncalibrated(why)) = &selection.decision else {
+            panic!("{selection}");
+        };
+        assert!(why.contains("it has no such token"), "{why}");
+        assert!(selection.fault().is_some());
+    });
+}
+
+/// A model that reads ten tokens a second.
+#[derive(Debug)]
+struct Slow(ScriptedScorer);
+
+#[async_trait]
+impl Scorer for Slow {
+    fn model(&self) -> &journeyman::ModelId {
+        self.0.model()
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> journeyman::Result<Vec<TokenScores>> {
+        self.0.score(request).await
+    }
+
+    fn speed(&self) -> Option<ModelSpeed> {
+        let token = Duration::from_millis(100);
+        Some(ModelSpeed {
+            read_token: token,
+            write_token: token,
+        })
+    }
+}
+
+#[test]
+fn a_model_that_is_too_slow_to_be_fitted_injects_nothing_and_says_what_to_do() {
+    block_on(async {
+        let scorer = Arc::new(Slow(untrained()));
+        let journeyman = opened(scorer, memory()).await;
+        with_skills(&journeyman, &["right", "other"]).await;
+        let found = journeyman.findings();
+        let found = found
+            .iter()
+            .find(|one| one.kind == FindingKind::Uncalibrated);
+        let found = found.expect("a finding").to_string();
+        assert!(found.contains("minutes"), "{found}");
+        assert!(found.contains("journeyman model calibrate"), "{found}");
+        let selection = decided(&journeyman, "first").await;
+        assert!(
+            matches!(
+                &selection.decision,
+                Decision::Nothing(NothingReason::Uncalibrated(_))
+            ),
+            "{selection}"
+        );
+    });
+}
