@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 43] = [
+const WORDS: [(&str, &str); 44] = [
     (
         "(`ChatDialect::max_tokens`)",
         "(`answer_tokens` in [model])",
@@ -127,6 +127,10 @@ const WORDS: [(&str, &str); 43] = [
     (
         "fit it with `journeyman model calibrate` and give it to `Recipe::calibrate` (`calibration` in a run's file), or set `GatePolicy::fitted_for` where you know that it fits",
         "fit it with `journeyman model calibrate`, and name the file in `calibration` of [model]",
+    ),
+    (
+        "fit it once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file), or set a threshold by hand: `GatePolicy::absolute`, with `most_wrong` as `None`",
+        "fit it once with `journeyman model calibrate`, and name the file in `calibration` of [model]",
     ),
     (
         "check that base_url leads to an OpenAI-compatible server (it usually ends in /v1)",

@@ -1,5 +1,7 @@
 //! A threshold that a session fitted to the model that scores.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::ScoreKind;
@@ -20,4 +22,20 @@ pub struct FittedThreshold {
     pub tasks: u32,
     /// At how many of them a skill exceeds the threshold that the others give: with few tasks, how sure it is.
     pub exceeded: u32,
+}
+
+impl fmt::Display for FittedThreshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} above {:.2} nats with {}, fitted to it by {} tasks that no skill is for, so that at most {}% of such tasks get one; at {} of \
+             them a skill exceeds what the others give",
+            self.score.name(),
+            self.threshold,
+            self.model,
+            self.tasks,
+            100.0 * self.most_wrong,
+            self.exceeded
+        )
+    }
 }

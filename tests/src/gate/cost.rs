@@ -104,7 +104,8 @@ fn task(tokenizer: &dyn Tokenizer, set: &Set, number: usize) -> String {
 
 /// The seconds in which a prompt of so many tokens is read.
 fn reading(model: &LlamaCpp, set: &Set, (time, tokens): (usize, usize)) -> Result<f64, Failure> {
-    let text = text(model, set, 1_000 + 10 * time + tokens / 1_000, tokens);
+    // A number of its own, so that no other text begins like it and nothing of it is read already.
+    let text = text(model, set, 10_000 * (1 + time) + tokens, tokens);
     let request = ScoreRequest {
         prompt: Prompt {
             messages: vec![Message::data(Speaker::User, text)],

@@ -43,6 +43,7 @@ pub(super) async fn follow(
         attempts: 0,
         names: named.collect(),
         reasons: Reasons::default(),
+        threshold: None,
     };
     let mut show = |event: Event| {
         trace.event(&event);
@@ -217,6 +218,8 @@ struct Shown {
     /// The names of the skills that are known.
     names: BTreeMap<SkillId, String>,
     reasons: Reasons,
+    /// The threshold that was told last.
+    threshold: Option<f64>,
 }
 
 impl Shown {
@@ -228,6 +231,13 @@ impl Shown {
                 self.bar
                     .note(&format!("    {how} {}: {}", skill.name, skill.description));
                 self.names.insert(skill.id.clone(), skill.name.to_string());
+            }
+            EventKind::Selected { selection, .. } => {
+                let fitted = selection.fitted.as_ref();
+                if let Some(fitted) = fitted.filter(|one| self.threshold != Some(one.threshold)) {
+                    self.threshold = Some(fitted.threshold);
+                    self.bar.note(&format!("  gate: {fitted}"));
+                }
             }
             EventKind::TaskFinished { report, .. } => {
                 self.ended += 1;

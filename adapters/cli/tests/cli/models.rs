@@ -424,3 +424,50 @@ fn a_threshold_is_fitted_to_a_model() {
     assert_eq!(fitted["tasks"], 24);
     assert_eq!(fitted["calibration"]["fitted_for"]["score"], "pmi");
 }
+
+#[test]
+fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
+    let place = Place::with_library();
+    let root = place.root().display().to_string();
+    let why = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
+        command
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["skill", "why", "Brew a pot of coffee."])
+            .args(["../../examples/apprentice/general.gguf", "--library", &root])
+            .args(more);
+        ran(&command.output().unwrap())
+    };
+    let before = run_in_library(&root, &["library", "stats"]);
+    let got = why(&["--json"]).done().json();
+    assert_eq!(
+        fields(&got),
+        [
+            "decision",
+            "gate",
+            "retrieved",
+            "selection",
+            "task",
+            "threshold"
+        ]
+    );
+    let gate = got["gate"].as_str().unwrap();
+    // The bundled model was trained for the recipe's threshold.
+    assert!(gate.starts_with("pmi above 5.00 nats"), "{gate}");
+    assert_eq!(got["threshold"], Value::Null);
+    let scored = got["selection"]["candidates"].as_array().unwrap();
+    assert_eq!(scored.len(), got["retrieved"].as_array().unwrap().len());
+    assert!(!scored.is_empty());
+    let said = why(&[]).done().out;
+    for part in ["SKILL", "NATS", "gate: pmi", "decision: "] {
+        assert!(said.contains(part), "{part:?} in {said}");
+    }
+    assert_eq!(run_in_library(&root, &["library", "stats"]), before);
+    why(&["--most-wrong", "2"]).failed(1, "most_wrong");
+}
+
+fn run_in_library(root: &str, arguments: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
+    command.args(arguments).args(["--library", root, "--json"]);
+    ran(&command.output().unwrap()).done().json()["revision"].clone()
+}

@@ -39,7 +39,10 @@ pub enum ThresholdBy {
 
 impl fmt::Display for GateInForce {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "by {}", self.score.name())?;
+        if let ThresholdBy::Fitted(fitted) = &self.by {
+            return fitted.fmt(f);
+        }
+        f.write_str(self.score.name())?;
         match self.threshold {
             Some(threshold) => write!(f, " above {threshold:.2} nats")?,
             None => f.write_str(", compared among the candidates")?,
@@ -48,18 +51,10 @@ impl fmt::Display for GateInForce {
             Some(model) => write!(f, " with {model}")?,
             None => f.write_str(" without a scorer")?,
         }
-        match &self.by {
-            ThresholdBy::Recipe => f.write_str(", as the recipe says"),
-            ThresholdBy::Calibration => f.write_str(", calibrated for it"),
-            ThresholdBy::Fitted(fitted) => write!(
-                f,
-                ", fitted to it by {} tasks that no skill is for, so that at most {}% of such tasks get one; at {} of them a skill exceeds what \
-                 the others give",
-                fitted.tasks,
-                100.0 * fitted.most_wrong,
-                fitted.exceeded
-            ),
-        }
+        f.write_str(match self.by {
+            ThresholdBy::Calibration => ", calibrated for it",
+            _ => ", as the recipe says",
+        })
     }
 }
 
