@@ -110,6 +110,9 @@ fn unavailable(selection: &Selection) -> Option<String> {
         Decision::Nothing(NothingReason::RetrieverUnavailable(said)) => {
             Some(format!("the retriever failed: {said}"))
         }
+        Decision::Nothing(NothingReason::Uncalibrated(said)) => {
+            Some(format!("the gate has no threshold for the model: {said}"))
+        }
         _ => None,
     }
 }

@@ -44,7 +44,6 @@ pub async fn check(dialect: &dyn Dialect, fixture: &DialectFixture) -> Report {
     report.case("used", used(dialect, fixture));
     report.case("skill text", skill_text(dialect, fixture));
     report.case("empty query", empty_query(dialect));
-    report.case("query prompt", query_prompt(dialect, fixture));
     report.case("fit question", fit_question(dialect, fixture));
     report
 }
@@ -265,33 +264,6 @@ fn empty_query(dialect: &dyn Dialect) -> Tried {
         format!(
             "expected the model's turn to begin with {:?} for an empty query too, found {:?}",
             full.open, empty.open
-        )
-    })
-}
-
-fn query_prompt(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
-    let skills = fixture.skills.iter().map(|skill| dialect.skill_text(skill));
-    let texts: Vec<String> = std::iter::once(String::new()).chain(skills).collect();
-    let mut written = 0;
-    for text in &texts {
-        match dialect.query_prompt(text) {
-            Ok(prompt) => {
-                written += 1;
-                require(prompt.text().contains(text.as_str()), || {
-                    format!(
-                        "expected a prompt with the skill's text, found {:?}",
-                        prompt.text()
-                    )
-                })?;
-            }
-            Err(error) if error.kind() == ErrorKind::Unsupported => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    require(written == 0 || written == texts.len(), || {
-        format!(
-            "expected `query_prompt` to succeed for all skills or for none, found {written} of {}",
-            texts.len()
         )
     })
 }

@@ -130,7 +130,6 @@ pub enum TurnMove {
 /// - *skill text*: `skill_text` is not empty, and is the text that injection and scoring use.
 /// - *empty query*: `score_prompt("")` is the same template with an empty query, up to white space around it: PMI's
 ///   unconditional prefix.
-/// - *query prompt*: `query_prompt` either always succeeds or always is `Unsupported`; it contains the text that it is given.
 /// - *fit question*: `fit_question` either always succeeds or always is `Unsupported`. Its prompt has the query and the skill's
 ///   text; its answers are two different texts, the same for all skills.
 pub trait Dialect: fmt::Debug + Send + Sync {
@@ -163,20 +162,6 @@ pub trait Dialect: fmt::Debug + Send + Sync {
 
     /// The prompt behind which a skill's text is scored (ARISE C.4).
     fn score_prompt(&self, query: &str) -> Prompt;
-
-    /// The prompt behind which a query is scored, given a skill as its `skill_text`, whole or cut; or given no skill, for an empty
-    /// text. The skill stands at its beginning, so that a scorer can keep what it has read of it.
-    ///
-    /// # Errors
-    /// `Unsupported`, with the reason, where the dialect cannot ask: the default. A session then fits its threshold to PMI.
-    fn query_prompt(&self, skill_text: &str) -> Result<Prompt> {
-        let _ = skill_text;
-        Err(Error::unsupported(
-            "Dialect::query_prompt",
-            "the dialect has no prompt behind which a query is scored",
-        )
-        .hint("choose another score for the gate, or implement `Dialect::query_prompt`"))
-    }
 
     /// The question whether a skill, given as its `skill_text`, fits a query. The query stands before the skill where the
     /// format allows it: a scorer can share the part of the prompts that is equal for all candidates.

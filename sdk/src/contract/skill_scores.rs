@@ -31,11 +31,10 @@ impl From<&TokenScores> for Total {
 pub struct SkillScores {
     /// The skill, in its version.
     pub skill: SkillRef,
-    /// The skill's log-probability after the query; for [`ScoreKind::QueryLikelihood`] the query's after the skill.
-    /// [`ScoreKind::Fits`] alone does without it.
+    /// The skill's log-probability after the query. [`ScoreKind::Fits`] alone does without it.
     pub conditional: Option<Total>,
     /// The skill's log-probability after the same template with an empty query. It depends only on the skill's version and
-    /// the model, so it can be kept. [`ScoreKind::Pmi`] needs it. For [`ScoreKind::QueryLikelihood`] the query's after an empty skill.
+    /// the model, so it can be kept. [`ScoreKind::Pmi`] needs it.
     pub unconditional: Option<Total>,
     /// The log-probabilities of the two answers to the question whether the skill fits. [`ScoreKind::Fits`] needs them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,9 +59,7 @@ impl SkillScores {
         match kind {
             ScoreKind::Sum => text.map(|text| text.sum),
             ScoreKind::Mean => text.map(|text| text.sum / text.tokens as f64),
-            ScoreKind::Pmi | ScoreKind::QueryLikelihood => {
-                Some(text?.sum - self.unconditional?.sum)
-            }
+            ScoreKind::Pmi | ScoreKind::CardPmi => Some(text?.sum - self.unconditional?.sum),
             ScoreKind::Fits => {
                 let FitTotals { fits, does_not } = self.fit?;
                 (scored(&fits) && scored(&does_not)).then_some(fits.sum - does_not.sum)
@@ -82,11 +79,9 @@ impl SkillScores {
                 .with("version", self.skill.version)
         };
         let value = self.value(kind).ok_or_else(|| match kind {
-            ScoreKind::Pmi if self.conditional.is_some_and(|text| text.tokens > 0) => {
+            _ if kind.is_pmi() && self.conditional.is_some_and(|text| text.tokens > 0) => {
                 fault("PMI needs the skill's log-probability without the query")
             }
-            ScoreKind::QueryLikelihood => fault("the scorer scored no token of the query")
-                .hint("give the task an instruction in words"),
             ScoreKind::Fits => fault("no token of an answer to whether the skill fits was scored"),
             _ => fault("the scorer scored no token of the skill")
                 .hint("give the skill a text, and check that the scorer's tokenizer reads it"),

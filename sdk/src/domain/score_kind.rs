@@ -17,11 +17,9 @@ pub enum ScoreKind {
     /// makes the skill. 0 means that they are independent. Ours.
     #[default]
     Pmi,
-    /// Query likelihood: log p(query given skill) - log p(query), nats, of the query's first 64 tokens: how much likelier the skill makes
-    /// the query (Ponte and Croft, SIGIR 1998; with language models as in Sachan et al., arXiv 2204.07496). 0 means that they are
-    /// independent. All candidates are compared on the same words, those of the query; and what a model has read of a skill, it need
-    /// not read again for the next query. The best of these scores for models that were not trained to have skills scored.
-    QueryLikelihood,
+    /// PMI of a skill's first 32 tokens: its name and the beginning of its description. By these a model knows a skill that was not
+    /// trained to have skills scored; what stands behind them adds more noise than it tells. Ours.
+    CardPmi,
     /// The model is asked whether the skill fits: log p("it fits" given query and skill) - log p("it does not"), nats, in the
     /// words of the dialect ([`FitQuestion`](crate::contract::FitQuestion)). 0 means that both answers are equally likely.
     /// The model reads each candidate, where the other scores share one prompt. Ours.
@@ -29,13 +27,26 @@ pub enum ScoreKind {
 }
 
 impl ScoreKind {
+    /// Tokens of a skill's text that are scored, where a recipe has so many scored at most.
+    pub(crate) fn tokens(self, most: usize) -> usize {
+        match self {
+            Self::CardPmi => most.min(32),
+            _ => most,
+        }
+    }
+
+    /// Whether a skill's text is also scored by itself.
+    pub(crate) fn is_pmi(self) -> bool {
+        matches!(self, Self::Pmi | Self::CardPmi)
+    }
+
     /// The name, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sum => "sum",
             Self::Mean => "mean",
             Self::Pmi => "pmi",
-            Self::QueryLikelihood => "query_likelihood",
+            Self::CardPmi => "card_pmi",
             Self::Fits => "fits",
         }
     }

@@ -33,9 +33,6 @@ pub enum Question {
         skills: Arc<[Skill]>,
         /// The score that they are for.
         score: ScoreKind,
-        /// Whether only the best skill matters. One that cannot be it may then be scored in part.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        only_best: bool,
     },
     /// The threshold of a gate for the model that scores, where nobody fitted one.
     Threshold {
@@ -109,13 +106,9 @@ impl Dialogue for Questions {
                 query,
                 skills,
                 score,
-                only_best,
             } => {
                 let skills: Vec<_> = skills.iter().map(Skill::reference).collect();
-                match only_best {
-                    false => serde_json::to_vec(&("score", query, skills, score)),
-                    true => serde_json::to_vec(&("score best", query, skills, score)),
-                }
+                serde_json::to_vec(&("score", query, skills, score))
             }
             question => serde_json::to_vec(question),
         }
@@ -167,33 +160,10 @@ impl Ask {
         skills: Vec<Skill>,
         score: ScoreKind,
     ) -> Result<Vec<SkillScores>> {
-        self.scored(query, skills, (score, false)).await
-    }
-
-    /// The same where only the best skill matters: one that cannot be it may be scored in part, on fewer tokens.
-    ///
-    /// # Errors
-    /// The scorer's error.
-    pub async fn score_best(
-        &mut self,
-        query: String,
-        skills: Vec<Skill>,
-        score: ScoreKind,
-    ) -> Result<Vec<SkillScores>> {
-        self.scored(query, skills, (score, true)).await
-    }
-
-    async fn scored(
-        &mut self,
-        query: String,
-        skills: Vec<Skill>,
-        (score, only_best): (ScoreKind, bool),
-    ) -> Result<Vec<SkillScores>> {
         let question = Question::Score {
             query,
             skills: skills.into(),
             score,
-            only_best,
         };
         match self.one(question).await {
             Answer::Scored(scores) => scores,
@@ -373,7 +343,6 @@ mod tests {
                 query: query.to_owned(),
                 skills: Arc::from([skill]),
                 score,
-                only_best: false,
             })
             .unwrap()
         };

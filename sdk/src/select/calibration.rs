@@ -220,7 +220,7 @@ impl GateCalibration {
     /// # Errors
     /// `Invalid` for a gate by another score, which somebody chose.
     pub fn apply(&self, gate: &mut GatePolicy) -> Result<()> {
-        if gate.most_wrong.is_some() {
+        if gate.to_fit().is_some() {
             gate.score = self.fitted_for.score;
         }
         if gate.score != self.fitted_for.score {
@@ -244,21 +244,16 @@ fn fitted_for((model, score, dialect): (&ModelId, ScoreKind, &dyn Dialect)) -> T
     ThresholdFor {
         score,
         model: model.clone(),
-        dialect: Some(dialect_digest(dialect, score)),
+        dialect: Some(dialect_digest(dialect)),
     }
 }
 
 /// A digest of the texts by which a dialect has skills scored: scores of another dialect are on another scale.
-pub(crate) fn dialect_digest(dialect: &dyn Dialect, score: ScoreKind) -> String {
+pub(crate) fn dialect_digest(dialect: &dyn Dialect) -> String {
     let question = dialect.fit_question("a task", "a skill");
     let question = question.map(|one| (one.prompt.text(), one.fits, one.does_not));
     let texts = (dialect.score_prompt("a task").text(), question.ok());
-    let mut texts = format!("{texts:?}");
-    if score == ScoreKind::QueryLikelihood {
-        let query = dialect.query_prompt("a skill");
-        texts.push_str(&format!("{:?}", query.map(|prompt| prompt.text()).ok()));
-    }
-    let digest = sha256_hex(texts);
+    let digest = sha256_hex(format!("{texts:?}"));
     digest.chars().take(12).collect()
 }
 

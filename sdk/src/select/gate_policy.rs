@@ -49,11 +49,13 @@ pub struct GatePolicy {
     /// Value that the best candidate must exceed, in the score's unit (nats; nats per token for the mean); `None` switches
     /// the absolute test off. 'Nothing' competes as PMI 0, and wins ties. Row J4.
     ///
-    /// It holds for models that were trained to have skills scored, and for all where `most_wrong` is `None`.
+    /// The default's holds for models that were trained to have skills scored, and for all where `most_wrong` is `None`. One that
+    /// is set by hand always holds.
     pub absolute: Option<f64>,
     /// Share of tasks without a right skill at which one may be injected, above 0 and at most 0.5. For a model that was not trained
     /// to have skills scored ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)), a session finds the
-    /// threshold for it, without labels, where `fitted_for` has none. `None`: the threshold is the one above, for every model.
+    /// threshold for it, without labels, where score and threshold are the default's and `fitted_for` has none. `None`: the threshold is
+    /// the one above, for every model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_wrong: Option<f64>,
     /// Probability that a training run whose best candidate passes takes a random skill of the whole pool instead, in
@@ -115,6 +117,14 @@ impl GatePolicy {
             most_wrong: None,
             ..Self::default()
         }
+    }
+
+    /// The share of wrong injections that a threshold is to be fitted for; `None` where there is one: fitted, or chosen by hand.
+    pub(crate) fn to_fit(&self) -> Option<f64> {
+        let default = Self::default();
+        let untouched = (self.score, self.absolute) == (default.score, default.absolute);
+        self.most_wrong
+            .filter(|_| self.fitted_for.is_none() && untouched)
     }
 
     /// Checks the ranges that the fields document, and that a fitted threshold was fitted for this score.

@@ -14,9 +14,8 @@ pub(super) async fn in_force(
     ask: &mut Ask,
     policy: &GatePolicy,
 ) -> Result<(GatePolicy, Option<FittedThreshold>), NothingReason> {
-    let most_wrong = match (policy.most_wrong, &policy.fitted_for) {
-        (Some(most_wrong), None) => most_wrong,
-        _ => return Ok((policy.clone(), None)),
+    let Some(most_wrong) = policy.to_fit() else {
+        return Ok((policy.clone(), None));
     };
     match ask.threshold(most_wrong).await {
         Ok(None) => Ok((policy.clone(), None)),

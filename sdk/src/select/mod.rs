@@ -11,7 +11,6 @@
 
 mod bank_selector;
 mod calibration;
-mod early_drop;
 mod from_bank;
 mod gate;
 mod gate_policy;
@@ -27,7 +26,6 @@ mod tests;
 pub use bank_selector::{BankGate, BankSelector, WithoutCategory};
 pub(crate) use calibration::dialect_digest;
 pub use calibration::{GateCalibration, GateRates, LabeledScores, Share};
-pub use early_drop::EarlyDrop;
 pub use gate::decide;
 pub use gate_policy::{GatePolicy, ThresholdFor};
 pub use null::null_tasks;

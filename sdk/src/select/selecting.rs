@@ -9,8 +9,8 @@ use super::{Candidates, SelectPer, SelectPolicy, Selector, from_bank, in_force::
 use crate::{
     contract::{Embedding, SkillScores},
     domain::{
-        Candidate, Decision, FittedThreshold, HeldBack, Mode, NothingReason, Query, ScoreKind,
-        Selection, Skill, SkillRef, State, TurnQuery,
+        Candidate, Decision, FittedThreshold, HeldBack, Mode, NothingReason, Query, Selection,
+        Skill, SkillRef, State, TurnQuery,
     },
     error::Result,
     id::Seed,
@@ -67,6 +67,7 @@ impl Selected {
             Decision::Nothing(
                 NothingReason::RetrieverUnavailable(why)
                 | NothingReason::ScorerUnavailable(why)
+                | NothingReason::Uncalibrated(why)
                 | NothingReason::SelectorFailed(why),
             ) => Some(why.as_str()),
             _ => None,
@@ -157,7 +158,10 @@ async fn among_offered(
         },
         other => (other.clone(), None),
     };
-    let scores = scores(ask, &selector, query, skills).await;
+    let scores = match selector.score() {
+        None => Ok(Vec::new()),
+        Some(score) => ask.score(query.text.clone(), skills, score).await,
+    };
     let chosen = scores.and_then(|scores| {
         let selector = (&selector, fitted.as_ref());
         choose(context, (policy, selector), seed, &candidates, &scores)
@@ -172,24 +176,6 @@ async fn among_offered(
             candidates,
             NothingReason::ScorerUnavailable(error.to_string()),
         ),
-    }
-}
-
-/// The scores by which the selector chooses; none where it needs none.
-async fn scores(
-    ask: &mut Ask,
-    selector: &Selector,
-    query: &TurnQuery,
-    skills: Vec<Skill>,
-) -> Result<Vec<SkillScores>> {
-    let query = query.text.clone();
-    match selector.gate() {
-        None => Ok(Vec::new()),
-        // Only the best is injected, and no probability is compared.
-        Some(gate) if gate.score == ScoreKind::QueryLikelihood && gate.relative.is_none() => {
-            ask.score_best(query, skills, gate.score).await
-        }
-        Some(gate) => ask.score(query, skills, gate.score).await,
     }
 }
 

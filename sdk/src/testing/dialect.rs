@@ -80,13 +80,6 @@ impl Dialect for ScriptedDialect {
         }
     }
 
-    fn query_prompt(&self, skill_text: &str) -> Result<Prompt> {
-        Ok(Prompt {
-            messages: vec![Message::data(Speaker::System, skill_text)],
-            open: vec![Span::Control("query: ".to_owned())],
-        })
-    }
-
     fn fit_question(&self, query: &str, skill_text: &str) -> Result<FitQuestion> {
         Ok(FitQuestion {
             prompt: Prompt {

@@ -46,15 +46,14 @@ pub(super) fn record(figures: &mut Figures<'_>, set: &Set, path: &Path) -> Outco
             .with_scorer(model.clone())
             .with_dialect(Arc::new(ChatDialect::default()));
         let performer = Performer::new(Arc::new(backends), Limits::default());
-        let decide = |number: usize, only_best: bool| -> Result<f64, Failure> {
+        let decide = |number: usize| -> Result<f64, Failure> {
             let task = task(&*model, set, 3 * time + number);
             let begun = Instant::now();
             let need = Need::Score {
                 query: task,
                 skills: skills.clone().into(),
-                score: ScoreKind::QueryLikelihood,
+                score: ScoreKind::CardPmi,
                 repeatable: false,
-                only_best,
             };
             let Answer::Scored(scores) = block_on(performer.perform(need))? else {
                 return Err("the model gave no scores".into());
@@ -62,13 +61,11 @@ pub(super) fn record(figures: &mut Figures<'_>, set: &Set, path: &Path) -> Outco
             scores?;
             Ok(begun.elapsed().as_secs_f64())
         };
-        let first = decide(0, false)?;
-        let again = decide(1, false)?;
-        let pruned = decide(2, true)?;
+        let (first, again) = (decide(0)?, decide(1)?);
         for (ratios, (took, tokens)) in
             ratios
                 .iter_mut()
-                .zip([(first, 3_000), (again, 1_600), (pruned, 1_000)])
+                .zip([(first, 3_000), (again, 1_600), (again, 1_000)])
         {
             ratios.push(took / reading(&model, set, (time, tokens))?);
         }
@@ -76,7 +73,7 @@ pub(super) fn record(figures: &mut Figures<'_>, set: &Set, path: &Path) -> Outco
     let names = [
         "a decision among ten skills, the first time, by reading 3,000 tokens",
         "the same skills again, by reading 1,600 tokens",
-        "the same with pruning, by reading 1,000 tokens",
+        "the same skills again, by reading 1,000 tokens",
     ];
     for (name, mut ratios) in names.into_iter().zip(ratios) {
         ratios.sort_by(f64::total_cmp);

@@ -6,7 +6,6 @@ mod cost;
 mod data;
 mod matrix;
 mod meaning;
-mod pruned;
 mod scoring;
 mod table;
 
@@ -42,6 +41,9 @@ use crate::{
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// The place of the default's score among those of skills.
+const CARD: usize = 5;
+
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let Some(folder) = figures.options().data.clone() else {
@@ -72,27 +74,19 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let found = matrix::by_words(&set)?;
     let candidates = matrix::candidates(&found, &set);
     let scoring = Scoring::load(figures, &path, (&set, &candidates))?;
-    let queries = scoring.queries(figures)?;
-    let likelihood = likelihood(&queries, scoring::QUERY);
+    let skills = scoring.skills(figures)?;
+    let card = skills[CARD].clone();
     let fitted = fitted(figures, &set, &scoring)?;
-    pruned::record(figures, &queries, fitted.threshold);
     let words = firsts(&best(&set, &found, &reported));
     let of = |values: &Matrix, tasks: &[usize]| best(&set, values, tasks);
-    record_default(
-        figures,
-        (&of(&likelihood, &reported), &words),
-        fitted.threshold,
-    );
-    record_labels(
-        figures,
-        (&of(&likelihood, &tuning), &of(&likelihood, &reported)),
-    )?;
+    record_default(figures, (&of(&card, &reported), &words), fitted.threshold);
+    record_labels(figures, (&of(&card, &tuning), &of(&card, &reported)))?;
 
     let scores = scores(
         figures,
         (&set, &tuning),
         (&found, &candidates),
-        (&scoring, &queries),
+        (&scoring, skills),
     )?;
     for (name, values) in &scores {
         record(
@@ -109,39 +103,41 @@ fn scores(
     figures: &mut Figures<'_>,
     (set, tuning): (&Set, &[usize]),
     (found, candidates): (&Matrix, &[Vec<usize>]),
-    (scoring, queries): (&Scoring<'_>, &[Vec<Vec<f64>>]),
+    (scoring, skills): (&Scoring<'_>, [Matrix; 7]),
 ) -> Result<Vec<(&'static str, Matrix)>, Failure> {
     let among = |values: &Matrix| matrix::among(values, candidates);
-    let mut scores: Vec<(&str, Matrix)> = [
-        ("query likelihood", scoring::QUERY),
-        ("query likelihood of 16 tokens", 16),
-        ("query likelihood of 32 tokens", 32),
-    ]
-    .map(|(name, tokens)| (name, likelihood(queries, tokens)))
-    .into();
+    let card = skills[CARD].clone();
+    let null = table::against_null(set, &card, tuning, false);
+    let names = [
+        "sum",
+        "mean",
+        "PMI",
+        "PMI a token",
+        "PMI of 16 tokens",
+        "PMI of 32 tokens, the default",
+        "PMI of 64 tokens",
+    ];
+    let mut scores: Vec<(&str, Matrix)> = names.into_iter().zip(skills).collect();
+    scores.push(("PMI of 32 tokens less its null", null));
     scores.extend(by_words(set, found, candidates));
     if let Some(encoder) = meaning::encoder(figures)? {
         let [cards, passages, both] = meaning::near(&encoder, set)?;
-        let by_model = fused(set, tuning, [&scores[0].1, &among(&cards)]);
+        let by_model = fused(set, tuning, [&card, &among(&cards)]);
         let by_words = fused(set, tuning, [&among(found), &among(&cards)]);
         scores.extend([
             ("MiniLM of names and descriptions", among(&cards)),
             ("MiniLM of the nearest passage", among(&passages)),
             ("MiniLM of both", among(&both)),
             ("MiniLM and BM25", by_words),
-            ("MiniLM and query likelihood", by_model),
+            ("MiniLM and PMI of 32 tokens", by_model),
         ]);
     }
-    let by_words = fused(set, tuning, [&scores[0].1, &among(found)]);
-    scores.push(("BM25 and query likelihood", by_words));
-    let [sum, mean, pmi, a_token] = scoring.skills(figures)?;
-    let null = table::against_null(set, &pmi, tuning, false);
+    let by_words = fused(set, tuning, [&card, &among(found)]);
+    scores.push(("BM25 and PMI of 32 tokens", by_words));
+    let queries = scoring.queries(figures)?;
     scores.extend([
-        ("sum", sum),
-        ("mean", mean),
-        ("PMI", pmi),
-        ("PMI a token", a_token),
-        ("PMI less its null", null),
+        ("query likelihood of 32 tokens", likelihood(&queries, 32)),
+        ("query likelihood of 64 tokens", likelihood(&queries, 64)),
         ("fits", scoring.fits(figures, false)?),
         ("fits in other words", scoring.fits(figures, true)?),
     ]);
@@ -267,7 +263,7 @@ fn labeled(tasks: &[Best], right: bool) -> Vec<LabeledScores> {
 fn without_labels(tuning: &[Best]) -> journeyman::Result<f64> {
     let of = (
         &"any".into(),
-        ScoreKind::QueryLikelihood,
+        ScoreKind::CardPmi,
         &ChatDialect::default() as &dyn Dialect,
     );
     Ok(GateCalibration::without_labels(&labeled(tuning, false), of, WRONG)?.threshold)
@@ -306,7 +302,7 @@ fn record_default(figures: &mut Figures<'_>, (reported, words): (&[Best], &[f64]
 fn record_labels(figures: &mut Figures<'_>, (tuning, reported): (&[Best], &[Best])) -> Outcome {
     let of = (
         &"any".into(),
-        ScoreKind::QueryLikelihood,
+        ScoreKind::CardPmi,
         &ChatDialect::default() as &dyn Dialect,
     );
     let fitted = GateCalibration::fit(&labeled(tuning, true), of, WRONG, figures.options().seed)?;

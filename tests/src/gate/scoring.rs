@@ -26,6 +26,15 @@ const SKILL: (usize, usize) = (128, 512);
 /// Tokens of a query that are scored.
 pub(super) const QUERY: usize = 64;
 
+/// The prompt behind which a query is scored, given a skill or none.
+fn query_prompt(skill: &str) -> Prompt {
+    let text = format!("An assistant has this skill:\n{skill}\n\nWhat did the user ask for?");
+    Prompt {
+        messages: vec![Message::data(Speaker::User, text)],
+        open: Vec::new(),
+    }
+}
+
 /// The log-probabilities of a text's tokens, in nats.
 type Logprobs = Vec<f64>;
 
@@ -53,7 +62,7 @@ impl<'a> Scoring<'a> {
         let id = Scorer::model(&*model).as_str().to_owned();
         figures.subject("model", &id);
         let folder = figures.options().out.join("gate");
-        let folder = folder.join(&sha256_hex(id)[..16]);
+        let folder = folder.join(&sha256_hex(format!("{} {id}", figures.code()))[..16]);
         fs::create_dir_all(&folder)?;
         Ok(Self {
             model,
@@ -96,25 +105,36 @@ impl<'a> Scoring<'a> {
         self.dialect.skill_text(skill)
     }
 
-    /// Of each task's candidates: the sum and the mean behind the task, PMI, and PMI by token.
-    pub(super) fn skills(&self, figures: &mut Figures<'_>) -> Result<[Matrix; 4], Failure> {
-        let mut made: [Matrix; 4] = Default::default();
+    /// Of each task's candidates: the sum and the mean behind the task, PMI, PMI by token, and PMI of the first 16, 32 and 64 tokens.
+    pub(super) fn skills(&self, figures: &mut Figures<'_>) -> Result<[Matrix; 7], Failure> {
+        let mut made: [Matrix; 7] = Default::default();
         for (task, candidates) in self.set.tasks.iter().zip(self.candidates) {
             figures.progress(format_args!("skills behind {}", task.id));
-            let texts: Vec<String> = candidates
-                .iter()
-                .map(|&at| self.text(&self.set.skills[at]))
-                .collect();
+            let texts = candidates.iter().map(|&at| self.text(&self.set.skills[at]));
+            let texts: Vec<String> = texts.collect();
             let prompt = self.dialect.score_prompt(&task.instruction);
             let behind = self.scores(prompt, &texts, SKILL.0)?;
-            let mut rows = vec![vec![f64::NEG_INFINITY; self.set.skills.len()]; 4];
+            let mut rows = vec![vec![f64::NEG_INFINITY; self.set.skills.len()]; made.len()];
             for ((&at, text), behind) in candidates.iter().zip(&texts).zip(behind) {
                 // By itself, as a session does it, so that the value does not depend on other texts.
                 let text = std::slice::from_ref(text);
                 let alone = self.scores(self.dialect.score_prompt(""), text, SKILL.0)?;
+                let alone = alone.into_iter().next().unwrap_or_default();
+                let pmi = |most: usize| {
+                    let sum = |all: &Logprobs| all.iter().take(most).sum::<f64>();
+                    sum(&behind) - sum(&alone)
+                };
                 let (sum, tokens) = (behind.iter().sum::<f64>(), behind.len().max(1) as f64);
-                let pmi = sum - alone.iter().flatten().sum::<f64>();
-                let values = [sum, sum / tokens, pmi, pmi / tokens];
+                let whole = pmi(SKILL.0);
+                let values = [
+                    sum,
+                    sum / tokens,
+                    whole,
+                    whole / tokens,
+                    pmi(16),
+                    pmi(32),
+                    pmi(64),
+                ];
                 rows.iter_mut()
                     .zip(values)
                     .for_each(|(row, value)| row[at] = value);
@@ -131,7 +151,7 @@ impl<'a> Scoring<'a> {
         let tasks = &self.set.tasks;
         let mut made = vec![vec![Vec::new(); self.set.skills.len()]; tasks.len()];
         let texts: Vec<String> = tasks.iter().map(|task| task.instruction.clone()).collect();
-        let alone = self.scores(self.dialect.query_prompt("")?, &texts, QUERY)?;
+        let alone = self.scores(query_prompt(""), &texts, QUERY)?;
         for (at, skill) in self.set.skills.iter().enumerate() {
             figures.progress(format_args!("queries behind {}", skill.id));
             let is_candidate = |&task: &usize| self.candidates[task].contains(&at);
@@ -141,7 +161,7 @@ impl<'a> Scoring<'a> {
             }
             let texts: Vec<String> = of.iter().map(|&task| texts[task].clone()).collect();
             let text: String = self.text(skill).chars().take(SKILL.1).collect();
-            let behind = self.scores(self.dialect.query_prompt(&text)?, &texts, QUERY)?;
+            let behind = self.scores(query_prompt(&text), &texts, QUERY)?;
             for (task, behind) in of.into_iter().zip(behind) {
                 let pairs = behind.iter().zip(&alone[task]);
                 made[task][at] = pairs.map(|(behind, alone)| behind - alone).collect();

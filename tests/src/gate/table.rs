@@ -108,11 +108,6 @@ pub(super) fn standardized(set: &Set, values: &Matrix, tuning: &[usize]) -> Matr
         .collect()
 }
 
-/// The place with the greatest value, of equal ones the first.
-pub(super) fn best_of(values: impl Iterator<Item = (usize, f64)>) -> Option<(usize, f64)> {
-    values.reduce(|best, one| if one.1 > best.1 { one } else { best })
-}
-
 /// The sums of two scores.
 pub(super) fn sum(one: &Matrix, other: &Matrix) -> Matrix {
     let rows = one.iter().zip(other);

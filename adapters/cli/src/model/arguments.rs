@@ -161,7 +161,7 @@ pub(crate) struct Calibrate {
     /// library's kept attempts; and where there are too few of them, tasks of many kinds that come with the command
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Option<PathBuf>,
-    /// The score that the gate decides by; if left out, query likelihood, and PMI for a model that was trained for it
+    /// The score that the gate decides by; if left out, PMI of the first 32 tokens, and of 128 for a model that was trained for it
     #[arg(long, value_name = "KIND", value_enum)]
     pub(crate) score: Option<ScoreName>,
     /// How skills are written for the model: `chat` for instruct models, `apprentice` for the bundled one
@@ -191,9 +191,6 @@ pub(crate) struct Why {
     /// A calibration of the gate for this model, of `model calibrate`; if left out, the threshold is fitted as in a run
     #[arg(long, value_name = "FILE")]
     pub(crate) calibration: Option<PathBuf>,
-    /// Share of tasks without a right skill at which one may be injected, where the threshold is fitted; the recipe's if left out
-    #[arg(long, value_name = "SHARE", conflicts_with = "calibration")]
-    pub(crate) most_wrong: Option<f64>,
 }
 
 /// A score of the gate.
@@ -202,7 +199,7 @@ pub(crate) enum ScoreName {
     Sum,
     Mean,
     Pmi,
-    QueryLikelihood,
+    CardPmi,
     Fits,
 }
 
@@ -212,7 +209,7 @@ impl From<ScoreName> for ScoreKind {
             ScoreName::Sum => Self::Sum,
             ScoreName::Mean => Self::Mean,
             ScoreName::Pmi => Self::Pmi,
-            ScoreName::QueryLikelihood => Self::QueryLikelihood,
+            ScoreName::CardPmi => Self::CardPmi,
             ScoreName::Fits => Self::Fits,
         }
     }

@@ -65,7 +65,11 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
         Some(file) => of_file(&library, file)?,
         None => of_library(&library),
     };
-    let has_labels = labeled.values().any(|task| !task.right.is_empty());
+    let right = labeled.values().filter(|task| !task.right.is_empty());
+    let has_labels = match command.tasks {
+        Some(_) => right.count() > 0,
+        None => right.count() >= FEWEST,
+    };
     let labeled = match (&command.tasks, has_labels) {
         (None, false) => match kept(&library) {
             kept if kept.len() < FEWEST => shipped(),
@@ -86,7 +90,7 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
         performer: performer(&model, dialect.clone()),
         score: command
             .score
-            .map_or_else(|| default_score(&model, dialect.as_ref()), Into::into),
+            .map_or_else(|| default_score(&model), Into::into),
         candidates: command.candidates.get() as usize,
     };
     let progress = Progress::of("scoring");
@@ -121,14 +125,14 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
     })
 }
 
-/// Fewer tasks of the library than these give no threshold.
+/// Fewer tasks of the library give no threshold, with labels or without.
 const FEWEST: usize = 8;
 
 /// The score by which a session decides with this model.
-fn default_score(model: &Model, dialect: &dyn Dialect) -> ScoreKind {
-    match model.scorer.is_trained_to_score() || dialect.query_prompt("").is_err() {
+fn default_score(model: &Model) -> ScoreKind {
+    match model.scorer.is_trained_to_score() {
         true => ScoreKind::Pmi,
-        false => ScoreKind::QueryLikelihood,
+        false => ScoreKind::CardPmi,
     }
 }
 
@@ -180,7 +184,6 @@ impl Scoring<'_> {
             skills,
             score: self.score,
             repeatable: false,
-            only_best: false,
         };
         let Answered::Scored(scores) = self.performer.perform(need).await? else {
             return Err(Error::invalid(CALIBRATE, "the model gave no scores"));

@@ -40,11 +40,6 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
         let text = text.map_err(|source| unreadable(WHY, file, source))?;
         recipe.calibrate(&GateCalibration::from_json(&text)?)?;
     }
-    if let Some(gate) = recipe.select.selector.gate_mut() {
-        gate.most_wrong = gate
-            .most_wrong
-            .map(|share| command.most_wrong.unwrap_or(share));
-    }
     let model = Model::load(&command.load)?;
     recipe.limits.score = model.time_limit;
     let backends = Backends {

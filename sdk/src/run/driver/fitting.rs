@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{fits::Fit, performer::Performer, scoring::Wanted};
 use crate::{
-    contract::{Dialect, Scorer},
+    contract::Scorer,
     domain::{FittedThreshold, Query, ScoreKind, Skill},
     error::{Error, Result},
     id::{SkillId, TaskId},
@@ -13,13 +13,8 @@ use crate::{
     select::{CANDIDATES, GateCalibration, LabeledScores, null_tasks, stand_ins},
 };
 
-/// The score by which skills are compared with a model that was not trained to score: the best of those that the dialect has.
-fn score_of(dialect: &dyn Dialect) -> ScoreKind {
-    match dialect.query_prompt("") {
-        Ok(_) => ScoreKind::QueryLikelihood,
-        Err(_) => ScoreKind::Pmi,
-    }
-}
+/// The score by which skills are compared with a model that was not trained to score.
+const SCORE: ScoreKind = ScoreKind::CardPmi;
 
 /// The longest time that a fit may take by the model's measured speed. It comes before the first decision, once.
 pub(super) const LONGEST: Duration = Duration::from_secs(300);
@@ -60,13 +55,13 @@ impl Performer {
         }
         quick_enough(scorer)?;
         tracing::info!(model = %of.0, most_wrong, "fitting the gate's threshold to the model");
-        let score = score_of(dialect);
         let wanted = Wanted {
-            score,
+            score: SCORE,
             repeatable,
-            only_best: false,
         };
         let mut tasks = Vec::new();
+        let now = || self.backends.clock.as_ref().map(|clock| clock.now().0);
+        let begun = now();
         for (number, task) in null_tasks().enumerate() {
             let skills = self.candidates(&library, &offered, task).await?;
             let scores = self
@@ -75,13 +70,19 @@ impl Performer {
             tasks.push(LabeledScores {
                 task: TaskId::new(format!("null-{number}")),
                 right: Vec::new(),
-                wrong: scores.iter().filter_map(|one| one.value(score)).collect(),
+                wrong: scores.iter().filter_map(|one| one.value(SCORE)).collect(),
             });
+            // A server's speed is not known before.
+            if let (0, Some(begun), Some(now)) = (number, begun, now()) {
+                let took = Duration::from_millis(now.saturating_sub(begun));
+                let tasks = u32::try_from(null_tasks().len()).unwrap_or(u32::MAX);
+                short_enough(took.saturating_mul(tasks))?;
+            }
         }
-        let of_model = (&of.0, score, dialect);
+        let of_model = (&of.0, SCORE, dialect);
         let calibration = GateCalibration::without_labels(&tasks, of_model, most_wrong)?;
         let fitted = FittedThreshold {
-            score,
+            score: SCORE,
             threshold: calibration.threshold,
             model: of.0.clone(),
             most_wrong,
@@ -122,6 +123,7 @@ impl Performer {
             found = self.retrieve(&query).await?;
         }
         let found = found.iter().map(|one| &one.skill.id);
+        let found = found.filter(|id| offered.contains(id));
         // What a search does not find is scored as a candidate, too, where there is room.
         let mut ids: Vec<&SkillId> = Vec::new();
         for id in found.chain(offered) {
@@ -144,10 +146,14 @@ pub(crate) fn quick_enough(scorer: &dyn Scorer) -> Result<()> {
     let Some(speed) = scorer.speed() else {
         return Ok(());
     };
-    let tokens = null_tasks().len() * (TASK_TOKENS + CANDIDATES * 128);
-    let time = speed
-        .read_token
-        .saturating_mul(u32::try_from(tokens).unwrap_or(u32::MAX));
+    let tokens = null_tasks().len() * (TASK_TOKENS + CANDIDATES * SCORE.tokens(usize::MAX));
+    let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+    short_enough(speed.read_token.saturating_mul(tokens))
+}
+
+/// # Errors
+/// `Unsupported` for a fit that takes so long.
+fn short_enough(time: Duration) -> Result<()> {
     if time <= LONGEST {
         return Ok(());
     }

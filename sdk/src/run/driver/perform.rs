@@ -68,13 +68,8 @@ impl Performer {
                 skills,
                 score,
                 repeatable,
-                only_best,
             } => {
-                let wanted = Wanted {
-                    score,
-                    repeatable,
-                    only_best,
-                };
+                let wanted = Wanted { score, repeatable };
                 self.scored(&query, &skills, wanted).await
             }
             Need::Threshold {

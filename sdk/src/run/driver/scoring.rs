@@ -11,7 +11,6 @@ use crate::{
     },
     domain::{Prompt, ScoreKind, Skill},
     error::{Error, ErrorKind, Result},
-    select::EarlyDrop,
     text::clipped,
 };
 
@@ -22,22 +21,14 @@ pub(super) struct Wanted {
     pub(super) score: ScoreKind,
     /// [`ScoreRequest::repeatable`].
     pub(super) repeatable: bool,
-    /// Whether only the best skill matters, so that one that cannot be it need not be scored to its end.
-    pub(super) only_best: bool,
 }
 
 /// A text that is scored behind a prompt.
-#[derive(Clone)]
 struct Behind {
     prompt: Prompt,
     text: String,
     most_tokens: usize,
 }
-
-/// Tokens of a query that are scored behind a skill.
-const QUERY_TOKENS: usize = 64;
-/// Characters of a skill's text that are read before a query, for each token of the recipe's cut.
-const TOKEN_CHARS: usize = 4;
 
 /// How often a query that is too long is shortened.
 const SHORTER_QUERIES: usize = 4;
@@ -48,8 +39,7 @@ impl Performer {
     /// What a kind of score needs of each skill.
     ///
     /// # Errors
-    /// `Unsupported` without a scorer or a dialect, and for [`ScoreKind::Fits`] and [`ScoreKind::QueryLikelihood`] where the dialect
-    /// cannot ask; else the scorer's error.
+    /// `Unsupported` without a scorer or a dialect, and for [`ScoreKind::Fits`] where the dialect cannot ask; else the scorer's error.
     pub(super) async fn score(
         &self,
         query: &str,
@@ -64,7 +54,6 @@ impl Performer {
                     .map(|skill| self.fit(parts, query, skill, wanted));
                 try_join_all(asked).await
             }
-            ScoreKind::QueryLikelihood => self.query_scores(parts, query, skills, wanted).await,
             _ => self.text_scores(parts, query, skills, wanted).await,
         }
     }
@@ -91,9 +80,10 @@ impl Performer {
         wanted: Wanted,
     ) -> Result<Vec<SkillScores>> {
         let texts: Vec<String> = skills.iter().map(|s| dialect.skill_text(s)).collect();
+        let most = wanted.score.tokens(self.limits.scored_tokens.get());
         let behind = |query: String| {
             let mut request = self.score_request(dialect.score_prompt(&query), texts.clone());
-            request.repeatable = wanted.repeatable;
+            (request.max_continuation_tokens, request.repeatable) = (most, wanted.repeatable);
             async move { scorer.score(&request).await }
         };
         let conditional = with_shorter_query(query, behind).await?;
@@ -101,135 +91,52 @@ impl Performer {
             return Err(other_number());
         }
         let conditional = conditional.iter().map(Total::from);
-        let unconditional = match wanted.score {
+        let unconditional = match wanted.score.is_pmi() {
             // By itself, so that the value does not depend on other texts in the same request.
-            ScoreKind::Pmi => {
-                let alone = texts.iter().map(|text| {
-                    let behind = self.behind(dialect.score_prompt(""), text);
-                    self.known(scorer, behind, wanted.repeatable)
-                });
-                let alone = try_join_all(alone).await;
-                self.keep_known().await;
-                alone?.iter().map(|one| Some(one.total())).collect()
+            true => {
+                let alone = self.known_behind((scorer, dialect), "", &texts, wanted);
+                alone.await?.into_iter().map(Some).collect()
             }
-            _ => vec![None; skills.len()],
+            false => vec![None; skills.len()],
         };
         Ok(of_each(skills, conditional, unconditional))
     }
 
-    /// The log-probability of the query after each skill, and after none.
-    async fn query_scores(
-        &self,
-        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
-        query: &str,
-        skills: &[Skill],
-        wanted: Wanted,
-    ) -> Result<Vec<SkillScores>> {
-        let scored = |of: Vec<Behind>| {
-            try_join_all((of.into_iter()).map(|one| self.once(scorer, one, wanted.repeatable)))
-        };
-        let mut behind = self.query_behind(dialect, query, skills)?;
-        if !wanted.only_best {
-            let scores = scored(behind).await?;
-            return of_queries(skills, scores.iter().map(Total::from).collect());
-        }
-        // All skills by the query's first words, and the rest of it behind those alone that may still be the best.
-        let drop = EarlyDrop::default();
-        let whole = behind.clone();
-        (behind.iter_mut().skip(1)).for_each(|one| one.most_tokens = drop.tokens.get());
-        let mut scores = scored(behind).await?;
-        let sums: Vec<f64> = scores.iter().skip(1).map(TokenScores::sum).collect();
-        let left = drop.left(&sums);
-        if scores.iter().skip(1).any(|one| one.truncated) {
-            let again = whole.into_iter().skip(1).zip(&left);
-            let again = again.filter_map(|(one, left)| left.then_some(one));
-            let mut again = scored(again.collect()).await?.into_iter();
-            let places = scores.iter_mut().skip(1).zip(&left);
-            for (place, _) in places.filter(|(_, left)| **left) {
-                *place = again.next().ok_or_else(other_number)?;
-            }
-        }
-        let Some((alone, behind)) = scores.split_first() else {
-            return Err(other_number());
-        };
-        // A skill that was dropped is compared on the words that were scored behind it.
-        let unconditional = behind.iter().map(|one| {
-            let same = alone.logprobs.iter().take(one.logprobs.len());
-            Some(Total {
-                sum: same.clone().sum(),
-                tokens: same.len(),
-            })
-        });
-        let unconditional = unconditional.collect();
-        Ok(of_each(
-            skills,
-            behind.iter().map(Total::from),
-            unconditional,
-        ))
-    }
-
-    /// The same for a query that comes again in later sessions: what is known of it from before is not computed again. With the score
-    /// by which a model is compared that was not trained to score.
+    /// PMI after a task that comes again in later sessions: what is known of it from before is not computed again.
     pub(super) async fn score_again(
         &self,
-        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
-        query: &str,
+        parts: (&dyn Scorer, &dyn Dialect),
+        task: &str,
         skills: &[Skill],
         wanted: Wanted,
     ) -> Result<Vec<SkillScores>> {
-        let texts = skills.iter().map(|skill| dialect.skill_text(skill));
-        let behind: Vec<Behind> = match wanted.score {
-            ScoreKind::QueryLikelihood => self.query_behind(dialect, query, skills)?,
-            _ => (texts.flat_map(|text| {
-                let after = |query| self.behind(dialect.score_prompt(query), &text);
-                [after(query), after("")]
-            }))
-            .collect(),
-        };
-        let known = behind
-            .into_iter()
-            .map(|one| self.known(scorer, one, wanted.repeatable));
-        let known = try_join_all(known).await;
-        self.keep_known().await;
-        let totals: Vec<Total> = known?.iter().map(KeptScores::total).collect();
-        match wanted.score {
-            ScoreKind::QueryLikelihood => of_queries(skills, totals),
-            _ => {
-                let (after, alone) = (totals.iter().step_by(2), totals.iter().skip(1).step_by(2));
-                let alone = alone.copied().map(Some).collect();
-                Ok(of_each(skills, after.copied(), alone))
-            }
-        }
+        let texts: Vec<String> = skills.iter().map(|s| parts.1.skill_text(s)).collect();
+        let alone = self.known_behind(parts, "", &texts, wanted).await?;
+        let after = self.known_behind(parts, task, &texts, wanted).await?;
+        let alone = alone.into_iter().map(Some).collect();
+        Ok(of_each(skills, after.into_iter(), alone))
     }
 
-    /// A query behind no skill, and behind each of these.
-    fn query_behind(
+    /// What is known of texts behind a query, or computed once.
+    async fn known_behind(
         &self,
-        dialect: &dyn Dialect,
+        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
         query: &str,
-        skills: &[Skill],
-    ) -> Result<Vec<Behind>> {
-        let most = self.limits.scored_tokens.get().saturating_mul(TOKEN_CHARS);
-        let texts = skills.iter().map(|skill| dialect.skill_text(skill));
-        let texts = std::iter::once(String::new()).chain(texts);
-        let behind = texts.map(|text| {
-            let text: String = text.chars().take(most).collect();
-            Ok(Behind {
-                prompt: dialect.query_prompt(&text)?,
-                text: query.to_owned(),
-                most_tokens: QUERY_TOKENS,
-            })
+        texts: &[String],
+        wanted: Wanted,
+    ) -> Result<Vec<Total>> {
+        let most_tokens = wanted.score.tokens(self.limits.scored_tokens.get());
+        let known = texts.iter().map(|text| {
+            let behind = Behind {
+                prompt: dialect.score_prompt(query),
+                text: text.clone(),
+                most_tokens,
+            };
+            self.known(scorer, behind, wanted.repeatable)
         });
-        behind.collect()
-    }
-
-    /// A skill's text behind a prompt.
-    fn behind(&self, prompt: Prompt, text: &str) -> Behind {
-        Behind {
-            prompt,
-            text: text.to_owned(),
-            most_tokens: self.limits.scored_tokens.get(),
-        }
+        let known = try_join_all(known).await;
+        self.known_scores.keep(self.backends.store.as_deref()).await;
+        Ok(known?.iter().map(KeptScores::total).collect())
     }
 
     /// The scores of one text.
@@ -247,7 +154,8 @@ impl Performer {
     async fn known(&self, scorer: &dyn Scorer, of: Behind, repeatable: bool) -> Result<KeptScores> {
         self.known_scores.load(self.backends.store.as_deref()).await;
         let weights = scorer.weights(None);
-        let shown = of.prompt.text();
+        // With what is data in it and what is not.
+        let shown = format!("{:?}", of.prompt);
         let cut = (of.most_tokens, repeatable);
         let key = known_scores::key(&weights, (&shown, &of.text), cut);
         if let Some(known) = self.known_scores.get(&key) {
@@ -259,10 +167,6 @@ impl Performer {
             true => self.known_scores.insert(key, &scores),
             false => KeptScores::of(key, &scores),
         })
-    }
-
-    async fn keep_known(&self) {
-        self.known_scores.keep(self.backends.store.as_deref()).await;
     }
 
     /// The log-probabilities of both answers to the question whether the skill fits. They depend on the query, so they are
@@ -328,15 +232,6 @@ fn of_each(
         fit: None,
     });
     scores.collect()
-}
-
-/// The same of a query behind no skill, and then behind each.
-fn of_queries(skills: &[Skill], totals: Vec<Total>) -> Result<Vec<SkillScores>> {
-    let Some((alone, behind)) = totals.split_first() else {
-        return Err(other_number());
-    };
-    let alone = vec![Some(*alone); skills.len()];
-    Ok(of_each(skills, behind.iter().copied(), alone))
 }
 
 /// Scores behind a query. A query that is too long for the scorer's context loses its middle, only as far as it must; all skills
@@ -419,13 +314,7 @@ mod tests {
         let query = "open the door ".repeat(words / 3);
         let skills = [sample::skill("brew"), sample::skill("unseal")];
         let repeatable = false;
-        let only_best = false;
-        let wanted = Wanted {
-            score,
-            repeatable,
-            only_best,
-        };
-        block_on(performer.score(&query, &skills, wanted))
+        block_on(performer.score(&query, &skills, Wanted { score, repeatable }))
     }
 
     #[test]
@@ -457,7 +346,6 @@ mod tests {
         let wanted = Wanted {
             score: ScoreKind::Pmi,
             repeatable: false,
-            only_best: false,
         };
         let skills = [sample::skill("brew")];
         let scores = block_on(performer.score("brew", &skills, wanted)).unwrap();

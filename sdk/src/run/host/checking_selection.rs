@@ -113,7 +113,7 @@ fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> 
     let scorer = backends.scorer.as_ref()?;
     let other_dialect = || {
         let (dialect, fitted) = (backends.dialect.as_ref()?, policy.fitted_for.as_ref()?);
-        let other = fitted.dialect.as_ref()? != &dialect_digest(dialect.as_ref(), fitted.score);
+        let other = fitted.dialect.as_ref()? != &dialect_digest(dialect.as_ref());
         let message = "the threshold was fitted for another dialect";
         other.then(|| Error::invalid("GatePolicy::validate", message))
     };
@@ -135,7 +135,7 @@ fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding>
     if scorer.is_trained_to_score() || policy.fitted_for.is_some() {
         return None;
     }
-    if policy.most_wrong.is_some() {
+    if policy.to_fit().is_some() {
         // The session fits it before its first decision.
         let too_slow = quick_enough(scorer.as_ref()).err()?;
         return Some(Finding::new(

@@ -79,12 +79,13 @@ impl Journeyman {
                 None => ThresholdBy::Recipe,
             },
         };
-        let (Some(most_wrong), None) = (policy.most_wrong, &policy.fitted_for) else {
+        let Some(most_wrong) = policy.to_fit() else {
             return Ok(Some(in_recipe));
         };
         let need = Need::Threshold {
             most_wrong,
-            repeatable: false,
+            // As its decisions are scored: a session that cannot learn evaluates.
+            repeatable: session.read_only,
         };
         let fitted = match session.performer.perform(need).await? {
             Answer::Fitted(fitted) => fitted?,

@@ -73,8 +73,6 @@ pub enum Need {
         score: ScoreKind,
         /// Whether the answer has to be the same each time ([`ScoreRequest::repeatable`](crate::contract::ScoreRequest)).
         repeatable: bool,
-        /// Whether only the best skill matters. One that cannot be it may then be scored in part.
-        only_best: bool,
     },
     /// The threshold of a gate for the model that scores.
     Threshold {

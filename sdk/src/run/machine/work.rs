@@ -52,14 +52,12 @@ pub(crate) fn need(
             query,
             skills,
             score,
-            only_best,
         } => Need::Score {
             query: query.clone(),
             skills: skills.clone(),
             score: *score,
             // What is evaluated is decided alike each time, whatever shares the model's batches.
             repeatable: context.mode == Mode::Evaluate,
-            only_best: *only_best,
         },
         Question::Threshold { most_wrong } => Need::Threshold {
             most_wrong: *most_wrong,
