@@ -46,6 +46,11 @@ impl Scorer for LlamaCpp {
         self.capabilities.speed
     }
 
+    /// Yes: a model's id has a digest of its file.
+    fn has_lasting_scores(&self) -> bool {
+        true
+    }
+
     /// Whether it is one of the models that come with Journeyman: their training has skills behind tasks.
     fn is_trained_to_score(&self) -> bool {
         trained_to_score(&self.capabilities.model)

@@ -128,6 +128,10 @@ impl<M: Scorer + ?Sized> Scorer for AdaptedModel<M> {
         self.model.speed()
     }
 
+    fn has_lasting_scores(&self) -> bool {
+        self.model.has_lasting_scores()
+    }
+
     fn is_trained_to_score(&self) -> bool {
         self.model.is_trained_to_score()
     }

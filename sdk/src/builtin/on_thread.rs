@@ -151,6 +151,10 @@ impl<S: Scorer + 'static> Scorer for OnThread<S> {
         self.0.speed()
     }
 
+    fn has_lasting_scores(&self) -> bool {
+        self.0.has_lasting_scores()
+    }
+
     fn is_trained_to_score(&self) -> bool {
         self.0.is_trained_to_score()
     }

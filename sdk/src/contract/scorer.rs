@@ -128,6 +128,12 @@ pub trait Scorer: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether equal [`weights`](Self::weights) mean equal scores in later sessions, too, so that scores may be kept on the disk. The
+    /// default: no; behind the name at a server another model may stand tomorrow.
+    fn has_lasting_scores(&self) -> bool {
+        false
+    }
+
     /// Whether the model was trained to have skills scored behind tasks, so that a recipe's own threshold holds for it. For any other
     /// model a session fits one ([`GatePolicy::most_wrong`](crate::select::GatePolicy)). The default: no.
     fn is_trained_to_score(&self) -> bool {

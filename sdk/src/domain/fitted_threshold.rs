@@ -28,7 +28,7 @@ impl fmt::Display for FittedThreshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} above {:.2} nats with {}, fitted to it by {} tasks that no skill is for, so that at most {}% of such tasks get one; at {} of \
+            "{} above {:.2} nats with {}, fitted to it by {} tasks that no skill is for, so that at most {:.1}% of such tasks get one; at {} of \
              them a skill exceeds what the others give",
             self.score.name(),
             self.threshold,

@@ -133,6 +133,10 @@ impl Scorer for ScriptedScorer {
         Ok(scores)
     }
 
+    fn has_lasting_scores(&self) -> bool {
+        true
+    }
+
     /// What the script says is meant, unless it is [`untrained`](Self::untrained).
     fn is_trained_to_score(&self) -> bool {
         self.trained

@@ -42,18 +42,15 @@ impl Performer {
         let of = (scorer.weights(None), most_wrong.to_bits(), repeatable);
         // Decisions that wait for the same fit do not make it twice.
         let mut fits = self.fits.lock().await;
-        let library = self.follow().clone();
-        let offered = library
-            .entries()
-            .filter(|entry| entry.skill.state.is_offered());
-        let offered: Vec<SkillId> = offered.map(|entry| entry.skill.id.clone()).collect();
         let known = fits.iter().position(|fit| fit.of == of);
         if let Some(fit) = known.and_then(|at| fits.get(at))
-            && offered.len() < 2 * fit.offered.max(1)
+            && offered(&self.follow()).count() < 2 * fit.offered.max(1)
         {
             return Ok(Some(Box::new(fit.fitted.clone())));
         }
         quick_enough(scorer)?;
+        let library = self.follow().clone();
+        let offered: Vec<SkillId> = offered(&library).cloned().collect();
         tracing::info!(model = %of.0, most_wrong, "fitting the gate's threshold to the model");
         let wanted = Wanted {
             score: SCORE,
@@ -138,6 +135,13 @@ impl Performer {
             .take(CANDIDATES)
             .collect())
     }
+}
+
+/// The skills that runs may offer.
+fn offered(library: &SkillLibrary) -> impl Iterator<Item = &SkillId> {
+    let entries = library.entries();
+    let offered = entries.filter(|entry| entry.skill.state.is_offered());
+    offered.map(|entry| &entry.skill.id)
 }
 
 /// # Errors

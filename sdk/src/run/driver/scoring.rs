@@ -7,7 +7,8 @@ use futures::future::try_join_all;
 use super::{known_scores, performer::Performer};
 use crate::{
     contract::{
-        Dialect, FitTotals, KeptScores, ScoreRequest, Scorer, SkillScores, TokenScores, Total,
+        Dialect, FitTotals, KeptScores, ScoreRequest, Scorer, SkillScores, SkillStore, TokenScores,
+        Total,
     },
     domain::{Prompt, ScoreKind, Skill},
     error::{Error, ErrorKind, Result},
@@ -117,6 +118,12 @@ impl Performer {
         Ok(of_each(skills, after.into_iter(), alone))
     }
 
+    /// The store where scores are kept for later sessions, if they count there.
+    fn scores_store(&self, scorer: &dyn Scorer) -> Option<&dyn SkillStore> {
+        let store = self.backends.store.as_deref();
+        store.filter(|_| scorer.has_lasting_scores())
+    }
+
     /// What is known of texts behind a query, or computed once.
     async fn known_behind(
         &self,
@@ -135,7 +142,7 @@ impl Performer {
             self.known(scorer, behind, wanted.repeatable)
         });
         let known = try_join_all(known).await;
-        self.known_scores.keep(self.backends.store.as_deref()).await;
+        self.known_scores.keep(self.scores_store(scorer)).await;
         Ok(known?.iter().map(KeptScores::total).collect())
     }
 
@@ -152,7 +159,7 @@ impl Performer {
 
     /// The same, computed once for the weights that score it.
     async fn known(&self, scorer: &dyn Scorer, of: Behind, repeatable: bool) -> Result<KeptScores> {
-        self.known_scores.load(self.backends.store.as_deref()).await;
+        self.known_scores.load(self.scores_store(scorer)).await;
         let weights = scorer.weights(None);
         // With what is data in it and what is not.
         let shown = format!("{:?}", of.prompt);
