@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{fits::Fit, performer::Performer, scoring::Wanted};
 use crate::{
-    contract::Scorer,
+    contract::{Dialect, Scorer},
     domain::{FittedThreshold, Query, ScoreKind, Skill},
     error::{Error, Result},
     id::{SkillId, TaskId},
@@ -52,30 +52,8 @@ impl Performer {
         let library = self.follow().clone();
         let offered: Vec<SkillId> = offered(&library).cloned().collect();
         tracing::info!(model = %of.0, most_wrong, "fitting the gate's threshold to the model");
-        let wanted = Wanted {
-            score: SCORE,
-            repeatable,
-        };
-        let mut tasks = Vec::new();
-        let now = || self.backends.clock.as_ref().map(|clock| clock.now().0);
-        let begun = now();
-        for (number, task) in null_tasks().enumerate() {
-            let skills = self.candidates(&library, &offered, task).await?;
-            let scores = self
-                .score_again((scorer, dialect), task, &skills, wanted)
-                .await?;
-            tasks.push(LabeledScores {
-                task: TaskId::new(format!("null-{number}")),
-                right: Vec::new(),
-                wrong: scores.iter().filter_map(|one| one.value(SCORE)).collect(),
-            });
-            // A server's speed is not known before.
-            if let (0, Some(begun), Some(now)) = (number, begun, now()) {
-                let took = Duration::from_millis(now.saturating_sub(begun));
-                let tasks = u32::try_from(null_tasks().len()).unwrap_or(u32::MAX);
-                short_enough(took.saturating_mul(tasks))?;
-            }
-        }
+        let tasks = self.null_scores((scorer, dialect), (&library, &offered), repeatable);
+        let tasks = tasks.await?;
         let of_model = (&of.0, SCORE, dialect);
         let calibration = GateCalibration::without_labels(&tasks, of_model, most_wrong)?;
         let fitted = FittedThreshold {
@@ -100,6 +78,38 @@ impl Performer {
             None => fits.push(fit),
         }
         Ok(Some(Box::new(fitted)))
+    }
+
+    /// The scores of the candidates of each task that no skill is for.
+    async fn null_scores(
+        &self,
+        parts: (&dyn Scorer, &dyn Dialect),
+        (library, offered): (&SkillLibrary, &[SkillId]),
+        repeatable: bool,
+    ) -> Result<Vec<LabeledScores>> {
+        let wanted = Wanted {
+            score: SCORE,
+            repeatable,
+        };
+        let mut tasks = Vec::new();
+        let now = || self.backends.clock.as_ref().map(|clock| clock.now().0);
+        let begun = now();
+        for (number, task) in null_tasks().enumerate() {
+            let skills = self.candidates(library, offered, task).await?;
+            let scores = self.score_again(parts, task, &skills, wanted).await?;
+            tasks.push(LabeledScores {
+                task: TaskId::new(format!("null-{number}")),
+                right: Vec::new(),
+                wrong: scores.iter().filter_map(|one| one.value(SCORE)).collect(),
+            });
+            // A server's speed is not known before.
+            if let (0, Some(begun), Some(now)) = (number, begun, now()) {
+                let took = Duration::from_millis(now.saturating_sub(begun));
+                let tasks = u32::try_from(null_tasks().len()).unwrap_or(u32::MAX);
+                short_enough(took.saturating_mul(tasks))?;
+            }
+        }
+        Ok(tasks)
     }
 
     /// The candidates of a task as in a run; where there are fewer than ten, with skills that stand in for those that the library does not

@@ -173,13 +173,10 @@ fn a_frozen_library_is_fitted_to_and_keeps_nothing() {
 #[test]
 fn a_scorer_that_fails_while_it_is_fitted_costs_the_injection_and_no_task() {
     block_on(async {
-        let scorer =
-            ScriptedScorer::by(
-                |prompt, _| match prompt.text().contains("How to do other") {
-                    true => Play::Fail(journeyman::Error::invalid("test", "it has no such token")),
-                    false => Play::Give(-1.0),
-                },
-            );
+        let scorer = ScriptedScorer::by(|_, text| match text.contains("How to do other") {
+            true => Play::Fail(journeyman::Error::invalid("test", "it has no such token")),
+            false => Play::Give(-1.0),
+        });
         let journeyman = opened(Arc::new(scorer.untrained()), memory()).await;
         with_skills(&journeyman, &["right", "other"]).await;
         let selection = decided(&journeyman, "first").await;
