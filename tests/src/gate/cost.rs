@@ -79,6 +79,9 @@ pub(super) fn record(figures: &mut Figures<'_>, set: &Set, path: &Path) -> Outco
         ratios.sort_by(f64::total_cmp);
         figures.record(name, ratios[TIMES / 2], Bound::AtMost(1.0));
     }
+    // Short: the form of dropping that was measured kept 93.4%, and no decision drops candidates now.
+    let kept = "pruned and whole: the same decision, % of 2,000";
+    figures.record(kept, f64::NAN, Bound::AtLeast(99.9));
     Ok(())
 }
 

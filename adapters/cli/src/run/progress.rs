@@ -218,7 +218,7 @@ struct Shown {
     /// The names of the skills that are known.
     names: BTreeMap<SkillId, String>,
     reasons: Reasons,
-    /// The threshold that was told last.
+    /// The threshold of the last line about the gate.
     threshold: Option<f64>,
 }
 

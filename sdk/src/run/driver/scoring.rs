@@ -103,7 +103,7 @@ impl Performer {
         Ok(of_each(skills, conditional, unconditional))
     }
 
-    /// PMI after a task that comes again in later sessions: what is known of it from before is not computed again.
+    /// PMI after a task that every session scores: scores that are known from an earlier one are not computed again.
     pub(super) async fn score_again(
         &self,
         parts: (&dyn Scorer, &dyn Dialect),

@@ -82,6 +82,8 @@ impl Journeyman {
         let Some(most_wrong) = policy.to_fit() else {
             return Ok(Some(in_recipe));
         };
+        // A run does so before its first decision.
+        session.performer.refresh_index().await;
         let need = Need::Threshold {
             most_wrong,
             // As its decisions are scored: a session that cannot learn evaluates.
