@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 29] = [
+const GROUPS: [Group; 30] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -57,6 +57,13 @@ const GROUPS: [Group; 29] = [
         listed: true,
         takes_model: true,
         run: gate::run,
+    },
+    Group {
+        name: "retrieval",
+        about: "what a search finds for the gate in libraries of 36 to 10,000 skills; wants --data",
+        listed: true,
+        takes_model: false,
+        run: gate::run_retrieval,
     },
     Group {
         name: "field",

@@ -48,7 +48,7 @@ fn embedded(encoder: &FastEmbedder, texts: &[String]) -> Result<Vec<Embedding>, 
     Ok(made)
 }
 
-fn card(skill: &Skill) -> String {
+pub(super) fn card(skill: &Skill) -> String {
     format!(
         "{}. {}",
         skill.name.as_str().replace('-', " "),
@@ -56,7 +56,7 @@ fn card(skill: &Skill) -> String {
     )
 }
 
-fn passages(skill: &Skill) -> Vec<String> {
+pub(super) fn passages(skill: &Skill) -> Vec<String> {
     let text: Vec<char> = skill.body.chars().collect();
     let passages = text.chunks(PASSAGE.0).take(PASSAGE.1);
     passages.map(|some| some.iter().collect()).collect()

@@ -4,8 +4,11 @@
 mod bfcl;
 mod cost;
 mod data;
+mod distractors;
+mod kept;
 mod matrix;
 mod meaning;
+mod retrieval;
 mod scoring;
 mod table;
 
@@ -24,6 +27,8 @@ use journeyman::{
 use journeyman_disk::{DiskOptions, DiskStore};
 use journeyman_llama_cpp::PublicModel;
 use journeyman_tantivy::Bm25Retriever;
+
+pub use self::retrieval::run as run_retrieval;
 
 use self::{
     data::Set,

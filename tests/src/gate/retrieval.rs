@@ -1,0 +1,244 @@
+//! What a search finds for a gate: by words, by a sentence encoder, and by both, in libraries of 36 to 10,000 skills.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use futures::executor::block_on;
+use journeyman::{
+    Revision, Seed, SkillId,
+    builtin::{HybridRetriever, VectorRetriever},
+    contract::{Embedder, Embedding, Retriever},
+    domain::{Candidate, IndexUpdate, Query, Skill},
+    retrieve::Fusion,
+};
+use journeyman_tantivy::Bm25Retriever;
+
+use super::{
+    data::Set,
+    distractors::distractors,
+    kept::Kept,
+    meaning::{self, card, passages},
+};
+use crate::figures::{
+    Bound, Figures, Outcome,
+    stats::{self, mean},
+};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Skills in the library.
+const SIZES: [usize; 4] = [36, 67, 1_000, 10_000];
+/// What a decision is among.
+const TEN: usize = 10;
+/// What is asked of each of two searches that are joined, as [`HybridRetriever`] does.
+const POOL: usize = 100;
+const RESAMPLES: usize = 4_000;
+
+/// Measures and records.
+pub fn run(figures: &mut Figures<'_>) -> Outcome {
+    let Some(folder) = figures.options().data.clone() else {
+        return Err("name a folder by --data, as for `gate`".into());
+    };
+    let seed = figures.options().seed;
+    let set = Set::read(&folder)?;
+    let Some(encoder) = meaning::encoder(figures)? else {
+        return Err("the encoder is not at hand".into());
+    };
+    let encoder = Arc::new(Kept::open(
+        encoder,
+        &figures.options().out.join("retrieval"),
+    )?);
+    let own = in_order(&set, seed);
+    let made = distractors(SIZES[3], &set.skills, seed)?;
+    let queries: Vec<String> = set
+        .tasks
+        .iter()
+        .map(|task| task.instruction.clone())
+        .collect();
+    for size in SIZES {
+        let mut skills: Vec<Skill> = own.iter().take(size).cloned().collect();
+        let left = size - skills.len();
+        skills.extend(made.iter().take(left).cloned());
+        figures.record(
+            &format!("{size} skills: of them generated"),
+            left as f64,
+            Bound::None,
+        );
+        at_size(figures, (&set, &queries), &skills, &encoder)?;
+    }
+    Ok(())
+}
+
+/// The set's skills: first one that is right for each task, then the others, in an order that is drawn.
+fn in_order(set: &Set, seed: Seed) -> Vec<Skill> {
+    let mut drawn: Vec<(u64, usize)> = (0..set.skills.len())
+        .map(|at| (seed.derive("skill", at as u64).0, at))
+        .collect();
+    drawn.sort_unstable();
+    let mut first = BTreeSet::new();
+    for task in 0..set.tasks.len() {
+        let mut right = drawn.iter().filter(|(_, at)| set.is_right(task, *at));
+        first.extend(right.next().map(|(_, at)| *at));
+    }
+    let others = drawn
+        .iter()
+        .map(|(_, at)| *at)
+        .filter(|at| !first.contains(at));
+    let all = first.iter().copied().chain(others);
+    all.map(|at| set.skills[at].clone()).collect()
+}
+
+/// The skills that one way of searching gives for each task, best first.
+type Found = Vec<Vec<Candidate>>;
+
+fn at_size(
+    figures: &mut Figures<'_>,
+    (set, queries): (&Set, &[String]),
+    skills: &[Skill],
+    encoder: &Arc<Kept>,
+) -> Outcome {
+    let size = skills.len();
+    figures.progress(format_args!("{size} skills"));
+    let cards: Vec<Skill> = skills.iter().cloned().map(without_body).collect();
+    let dense =
+        |encoder: &Arc<Kept>| VectorRetriever::new(Arc::clone(encoder) as Arc<dyn Embedder>);
+    let words: Arc<dyn Retriever> = Arc::new(Bm25Retriever::new(Default::default())?);
+    let beginnings: Arc<dyn Retriever> = Arc::new(dense(encoder));
+    let hybrid = HybridRetriever::new(words.clone(), beginnings.clone(), Fusion::default())?;
+    let of_cards = Bm25Retriever::new(Default::default())?;
+    block_on(of_cards.refresh(&update(&cards)))?;
+    block_on(hybrid.refresh(&update(skills)))?;
+    let words = found(&*words, queries)?;
+    let near = near(encoder, skills, queries)?;
+    let [by_cards, by_passages, by_both] = &near;
+    let beginnings = found(&*beginnings, queries)?;
+    let joined = |dense: &Found, fusion: Fusion| -> Found {
+        let pairs = words.iter().zip(dense);
+        pairs
+            .map(|(words, dense)| fusion.join(words, dense))
+            .collect()
+    };
+    let (ranks, weights) = (Fusion::default(), Fusion::hisme());
+    let ways = [
+        ("BM25", words.clone()),
+        ("BM25 of names and descriptions", found(&of_cards, queries)?),
+        ("MiniLM of the beginning", beginnings.clone()),
+        ("MiniLM of names and descriptions", by_cards.clone()),
+        ("MiniLM of the nearest passage", by_passages.clone()),
+        ("MiniLM of both", by_both.clone()),
+        (
+            "BM25 and the beginning, by ranks",
+            joined(&beginnings, ranks),
+        ),
+        (
+            "BM25 and names and descriptions, by ranks",
+            joined(by_cards, ranks),
+        ),
+        ("BM25 and both, by ranks", joined(by_both, ranks)),
+        (
+            "BM25 and the beginning, by weights",
+            joined(&beginnings, weights),
+        ),
+        (
+            "BM25 and names and descriptions, by weights",
+            joined(by_cards, weights),
+        ),
+        ("BM25 and both, by weights", joined(by_both, weights)),
+    ];
+    for (way, found) in &ways {
+        for (what, most) in [("first", 1), ("among ten", TEN)] {
+            let share = mean(&right_among(set, found, most));
+            let name = format!("{size} skills: {way}: a right one {what}, %");
+            figures.record(&name, share, Bound::None);
+        }
+    }
+    let hybrid = found(&hybrid, queries)?;
+    let categories: Vec<String> = set.tasks.iter().map(|task| task.category.clone()).collect();
+    let seed = figures.options().seed.derive("resamples", size as u64);
+    for (what, most) in [("first", 1), ("among ten", TEN)] {
+        let [before, after] = [&words, &hybrid].map(|found| right_among(set, found, most));
+        let less = stats::clustered(&before, &after, &categories, seed, RESAMPLES)?;
+        let name = format!("{size} skills: hybrid less BM25: a right one {what}, points");
+        figures.interval(&name, &less, Bound::AtLeast(0.0), Bound::None);
+    }
+    Ok(())
+}
+
+fn without_body(mut skill: Skill) -> Skill {
+    skill.body = String::from("-");
+    skill
+}
+
+/// Of each task 100 or 0: whether a right skill is among the first.
+fn right_among(set: &Set, found: &Found, most: usize) -> Vec<f64> {
+    let is_right = |task: usize, id: &SkillId| {
+        let mut all = (0..set.skills.len()).filter(|&at| set.is_right(task, at));
+        all.any(|at| set.skills[at].id == *id)
+    };
+    let each = found.iter().enumerate().map(|(task, found)| {
+        let mut first = found.iter().take(most);
+        100.0 * f64::from(u8::from(first.any(|one| is_right(task, &one.skill.id))))
+    });
+    each.collect()
+}
+
+fn found(retriever: &dyn Retriever, queries: &[String]) -> Result<Found, Failure> {
+    let mut all = Found::new();
+    for text in queries {
+        all.push(block_on(retriever.search(&Query {
+            text: text.clone(),
+            limit: POOL,
+            among: None,
+        }))?);
+    }
+    Ok(all)
+}
+
+/// The skills whose names and descriptions are nearest, whose nearest passages are, and by the sum of both cosines.
+fn near(encoder: &Kept, skills: &[Skill], queries: &[String]) -> Result<[Found; 3], Failure> {
+    let embed = |texts: &[String]| {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        block_on(encoder.embed(&texts))
+    };
+    let cards: Vec<String> = skills.iter().map(card).collect();
+    let (cards, queries) = (embed(&cards)?, embed(queries)?);
+    let mut parts = Vec::new();
+    for skill in skills {
+        parts.push(embed(&passages(skill))?);
+    }
+    let nearest = |query: &Embedding, parts: &[Embedding]| {
+        let cosines = parts.iter().map(|part| query.cosine(part));
+        cosines.fold(-1.0, f64::max)
+    };
+    let mut made: [Found; 3] = Default::default();
+    for query in &queries {
+        let values = cards.iter().zip(&parts).map(|(card, parts)| {
+            let (card, part) = (query.cosine(card), nearest(query, parts));
+            [card, part, card + part]
+        });
+        let values: Vec<[f64; 3]> = values.collect();
+        for (at, made) in made.iter_mut().enumerate() {
+            let scores = skills.iter().zip(&values);
+            let mut all: Vec<Candidate> = scores
+                .map(|(skill, values)| Candidate {
+                    skill: skill.reference(),
+                    score: values[at],
+                })
+                .collect();
+            all.sort_by(|one, other| other.score.total_cmp(&one.score));
+            all.truncate(POOL);
+            made.push(all);
+        }
+    }
+    Ok(made)
+}
+
+fn update(skills: &[Skill]) -> IndexUpdate {
+    IndexUpdate {
+        library: None,
+        since: Revision(0),
+        revision: Revision(1),
+        keys: Default::default(),
+        changed: skills.to_vec(),
+        gone: Vec::new(),
+    }
+}
