@@ -1,9 +1,14 @@
 //! Read-only access to a library.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use journeyman::{
-    Error, ErrorKind, Result, Revision, builtin::FrozenStore, contract::Snapshot,
+    Error, ErrorKind, Result, Revision,
+    builtin::{FrozenStore, MemoryStore},
+    contract::Snapshot,
     library::SkillLibrary,
 };
 
@@ -12,6 +17,7 @@ use crate::{
     database::Database,
     head::{self, Witness},
     read_only::{open_to_read, refuse_others},
+    scores::Scores,
     skill_store::{DATABASE, no_library},
 };
 
@@ -32,6 +38,7 @@ const READ: &str = "LibraryReader::open";
 pub struct LibraryReader {
     database: Database,
     library: SkillLibrary,
+    scores: Scores,
     /// Path of the log that another process would create by opening the library meanwhile; `None` where a log was there
     /// from the start.
     log: Option<PathBuf>,
@@ -75,6 +82,7 @@ impl LibraryReader {
         let committed = database.since(Revision(0)).map_err(named)?;
         Ok(Self {
             library: SkillLibrary::replay(&committed).map_err(named)?,
+            scores: Scores::of(path.parent().unwrap_or(Path::new("."))),
             database,
             log,
         })
@@ -85,7 +93,7 @@ impl LibraryReader {
         &self.library
     }
 
-    /// The library as a read-only store that runs can evaluate with.
+    /// The library as a read-only store that runs can evaluate with, with the scores that sessions kept beside it.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -109,10 +117,19 @@ impl LibraryReader {
         // Commits that other processes added since the opening are left out.
         let revision = self.library.revision();
         committed.retain(|committed| committed.revision <= revision);
-        Ok(FrozenStore::new(Snapshot {
+        let frozen = FrozenStore::new(Snapshot {
             revision,
             committed,
-        }))
+        });
+        let scores = match self.scores.read_only() {
+            Ok(scores) => scores,
+            Err(error) => {
+                tracing::warn!(%error, "kept scores cannot be read, and are computed again");
+                Vec::new()
+            }
+        };
+        let scores = MemoryStore::new().with_scores(scores);
+        Ok(frozen.with_scores_of(Arc::new(scores)))
     }
 
     /// A skill file by its SHA-256; `None` where the library does not have it.

@@ -28,7 +28,20 @@ impl Scores {
         }
     }
 
+    /// What is kept. A file that has become long is made shorter.
     pub(crate) fn read(&self) -> Result<Vec<KeptScores>> {
+        let mut lines = self.read_only()?;
+        if lines.len() > MOST {
+            lines.drain(..lines.len() - MOST / 2);
+            if let Err(error) = self.replace(&lines) {
+                tracing::warn!(%error, "the file of kept scores could not be made shorter");
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The same without a change to the file.
+    pub(crate) fn read_only(&self) -> Result<Vec<KeptScores>> {
         let failed = |source| file_failed("SkillStore::kept_scores", &self.path, source);
         let file = match File::open(&self.path) {
             Ok(file) => file,
@@ -51,12 +64,6 @@ impl Scores {
             place += 1;
             places.get(&one.key) == Some(&(place - 1))
         });
-        if lines.len() > MOST {
-            lines.drain(..lines.len() - MOST / 2);
-            if let Err(error) = self.replace(&lines) {
-                tracing::warn!(%error, "the file of kept scores could not be made shorter");
-            }
-        }
         Ok(lines)
     }
 

@@ -132,8 +132,9 @@ impl<M: Scorer + ?Sized> Scorer for AdaptedModel<M> {
         self.model.has_lasting_scores()
     }
 
+    /// No: an adapter moves the scores that the model alone was trained for.
     fn is_trained_to_score(&self) -> bool {
-        self.model.is_trained_to_score()
+        false
     }
 
     fn weights(&self, adapter: Option<&str>) -> ModelId {

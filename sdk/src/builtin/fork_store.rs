@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    contract::{SkillStore, Snapshot, since},
+    contract::{KeptScores, SkillStore, Snapshot, since},
     domain::{Commit, Committed},
     error::Result,
     id::{CommitKey, Revision},
@@ -47,6 +47,7 @@ use crate::{
 #[derive(Debug)]
 pub struct ForkStore {
     base: Arc<Base>,
+    scores: Option<Arc<dyn SkillStore>>,
     own: Mutex<Own>,
 }
 
@@ -80,8 +81,16 @@ impl ForkStore {
                 committed: snapshot.committed,
                 library,
             }),
+            scores: None,
             own: Mutex::default(),
         })
+    }
+
+    /// With the scores that this store keeps, which are no part of a library's history: it is read, and given the new ones.
+    #[must_use]
+    pub fn with_scores_of(mut self, store: Arc<dyn SkillStore>) -> Self {
+        self.scores = Some(store);
+        self
     }
 
     /// Another store over the same base, without the commits of this one.
@@ -89,6 +98,7 @@ impl ForkStore {
     pub fn another(&self) -> Self {
         Self {
             base: Arc::clone(&self.base),
+            scores: self.scores.clone(),
             own: Mutex::default(),
         }
     }
@@ -161,5 +171,19 @@ impl SkillStore for ForkStore {
         own.by_key.insert(committed.key.clone(), place);
         own.committed.push(committed.clone());
         Ok(committed)
+    }
+
+    async fn kept_scores(&self) -> Result<Vec<KeptScores>> {
+        match &self.scores {
+            Some(store) => store.kept_scores().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn keep_scores(&self, scores: &[KeptScores]) -> Result<()> {
+        match &self.scores {
+            Some(store) => store.keep_scores(scores).await,
+            None => Ok(()),
+        }
     }
 }

@@ -58,6 +58,14 @@ impl MemoryStore {
         Self::default()
     }
 
+    /// With scores that another store kept.
+    #[must_use]
+    pub fn with_scores(self, scores: impl IntoIterator<Item = KeptScores>) -> Self {
+        let by_key = scores.into_iter().map(|one| (one.key.clone(), one));
+        self.lock().scores.extend(by_key);
+        self
+    }
+
     /// A store with the commits of another one, such as those of a snapshot.
     ///
     /// # Errors

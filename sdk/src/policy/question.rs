@@ -38,6 +38,8 @@ pub enum Question {
     Threshold {
         /// The share of tasks without a right skill at which one may be injected.
         most_wrong: f64,
+        /// The number of skills that a decision is among.
+        candidates: usize,
     },
     /// An attempt at a task. Only the run itself asks this.
     #[non_exhaustive]
@@ -171,16 +173,24 @@ impl Ask {
         }
     }
 
-    /// The score and the threshold by which the model that scores injects a skill at no more than this share of the tasks that no skill
-    /// is right for; `None` where the model was trained to score, so that the recipe's own hold,
+    /// The score and the threshold by which the model that scores injects one of so many skills at no more than this share of the tasks
+    /// that no skill is right for; `None` where the model was trained to score, so that the recipe's own hold,
     /// and where there is no scorer
     /// ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)). A session fits them once, and again when
     /// its library has grown.
     ///
     /// # Errors
     /// `Unsupported` where the model is too slow to be asked here; the scorer's error.
-    pub async fn threshold(&mut self, most_wrong: f64) -> Result<Option<FittedThreshold>> {
-        match self.one(Question::Threshold { most_wrong }).await {
+    pub async fn threshold(
+        &mut self,
+        most_wrong: f64,
+        candidates: usize,
+    ) -> Result<Option<FittedThreshold>> {
+        let question = Question::Threshold {
+            most_wrong,
+            candidates,
+        };
+        match self.one(question).await {
             Answer::Fitted(fitted) => fitted.map(|fitted| fitted.map(|one| *one)),
             _ => Err(other_answer()),
         }

@@ -214,7 +214,7 @@ async fn passed(
     let mut result = Ok(Gated::default());
     let (mut score, mut by) = (gate.policy.score, None);
     if !tested.is_empty() {
-        result = match in_force(ask, &gate.policy).await {
+        result = match in_force(ask, &gate.policy, tested.len()).await {
             Ok((policy, fitted)) => {
                 (score, by) = (policy.score, fitted);
                 let scores = ask.score(query.text.clone(), tested, score).await;

@@ -80,6 +80,14 @@ pub struct SelectPolicy {
 }
 
 impl SelectPolicy {
+    /// The number of candidates of a search; 0 where there is none, since it then depends on the library.
+    pub(crate) fn searched(&self) -> usize {
+        match self.candidates {
+            Candidates::Cache => 0,
+            Candidates::Search { limit } => limit.get(),
+        }
+    }
+
     /// Checks every number.
     ///
     /// # Errors

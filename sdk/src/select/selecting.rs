@@ -151,8 +151,10 @@ async fn among_offered(
         .iter()
         .filter_map(|found| context.library.get(&found.skill.id));
     let skills: Vec<Skill> = skills.map(|entry| entry.skill.clone()).collect();
+    // As many as a search may find, so that one threshold holds for all decisions; without a retriever there may be more.
+    let most = policy.searched().max(skills.len());
     let (selector, fitted) = match &policy.selector {
-        Selector::Gate(gate) => match in_force(ask, gate).await {
+        Selector::Gate(gate) => match in_force(ask, gate, most).await {
             Ok((gate, fitted)) => (Selector::Gate(gate), fitted),
             Err(reason) => return Selected::nothing(candidates, reason),
         },

@@ -35,7 +35,7 @@ impl Kept {
         let file = folder.join(format!("{name}.f32"));
         let mut bytes = fs::read(&file).unwrap_or_default();
         let record = DIGEST + 4 * space.dimensions;
-        if bytes.len() % record != 0 {
+        if !bytes.len().is_multiple_of(record) {
             // The end of a run that was stopped while it wrote.
             bytes.truncate(bytes.len() / record * record);
             fs::write(&file, &bytes)?;

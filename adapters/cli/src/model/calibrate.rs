@@ -16,7 +16,7 @@ use journeyman::{
     policy::Answer as Answered,
     recipe::Limits,
     run::{Need, Performer},
-    select::{GateCalibration, GateRates, LabeledScores, Share, null_tasks},
+    select::{GateCalibration, GateRates, LabeledScores, Share, null_tasks, stand_ins},
 };
 use journeyman_tantivy::Bm25Retriever;
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
@@ -70,12 +70,12 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
         Some(_) => right.count() > 0,
         None => right.count() >= FEWEST,
     };
-    let labeled = match (&command.tasks, has_labels) {
+    let (labeled, is_shipped) = match (&command.tasks, has_labels) {
         (None, false) => match kept(&library) {
-            kept if kept.len() < FEWEST => shipped(),
-            kept => kept,
+            kept if kept.len() < FEWEST => (shipped(), true),
+            kept => (kept, false),
         },
-        _ => labeled,
+        _ => (labeled, false),
     };
     let retriever = Bm25Retriever::new(Default::default())?;
     library.refresh(&retriever).await?;
@@ -92,6 +92,7 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
             .score
             .map_or_else(|| default_score(&model), Into::into),
         candidates: command.candidates.get() as usize,
+        fills: is_shipped,
     };
     let progress = Progress::of("scoring");
     let mut scored = Vec::with_capacity(labeled.len());
@@ -154,6 +155,8 @@ struct Scoring<'a> {
     performer: Performer,
     score: ScoreKind,
     candidates: usize,
+    /// Whether skills stand in for those that a small library does not have yet, as where a session fits a threshold.
+    fills: bool,
 }
 
 impl Scoring<'_> {
@@ -178,7 +181,13 @@ impl Scoring<'_> {
 
         let chosen = labeled.right.iter().chain(&wrong);
         let chosen = chosen.filter_map(|id| self.library.get(id));
-        let skills: Arc<[Skill]> = chosen.map(|entry| entry.skill.clone()).collect();
+        let skills = chosen.map(|entry| entry.skill.clone());
+        let missing = match self.fills {
+            true => self.candidates.saturating_sub(wrong.len()),
+            false => 0,
+        };
+        let skills: Arc<[Skill]> =
+            (skills.chain(stand_ins().iter().take(missing).cloned())).collect();
         let need = Need::Score {
             query: labeled.instruction.clone(),
             skills,

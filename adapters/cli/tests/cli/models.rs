@@ -429,15 +429,17 @@ fn a_threshold_is_fitted_to_a_model() {
 fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     let place = Place::with_library();
     let root = place.root().display().to_string();
-    let why = |more: &[&str]| {
+    let bundled = "../../examples/apprentice/general.gguf";
+    let with = |model: &str, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
         command
             .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .args(["skill", "why", "Brew a pot of coffee."])
-            .args(["../../examples/apprentice/general.gguf", "--library", &root])
+            .args(["skill", "why", "Brew a pot of coffee.", model])
+            .args(["--library", &root])
             .args(more);
         ran(&command.output().unwrap())
     };
+    let why = |more: &[&str]| with(bundled, more);
     let before = run_in_library(&root, &["library", "stats"]);
     let got = why(&["--json"]).done().json();
     assert_eq!(
@@ -462,6 +464,21 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     for part in ["SKILL", "NATS", "gate: pmi", "decision: "] {
         assert!(said.contains(part), "{part:?} in {said}");
     }
+    assert_eq!(run_in_library(&root, &["library", "stats"]), before);
+
+    // A model by another name is not known to have been trained for that threshold.
+    let folder = tempdir().unwrap();
+    let model = folder.path().join("assistant.gguf");
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(bundled), &model).unwrap();
+    let model = model.display().to_string();
+    let got = with(&model, &["--json"]).done().json();
+    let gate = got["gate"].as_str().unwrap();
+    assert!(gate.starts_with("card_pmi above "), "{gate}");
+    assert!(gate.contains("24 tasks"), "{gate}");
+    assert_eq!(got["threshold"], got["selection"]["fitted"]);
+    assert_eq!(got["threshold"]["tasks"], 24);
+    let said = with(&model, &[]).done().out;
+    assert!(said.contains(gate), "{gate:?} in {said}");
     assert_eq!(run_in_library(&root, &["library", "stats"]), before);
 }
 

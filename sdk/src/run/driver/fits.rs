@@ -18,8 +18,8 @@ impl Fits {
 /// A threshold that was fitted.
 #[derive(Debug)]
 pub(super) struct Fit {
-    /// The weights, the bits of the share of wrong injections, and whether scores had to be repeatable.
-    pub(super) of: (ModelId, u64, bool),
+    /// The weights, the bits of the share of wrong injections, the number of candidates, and whether scores had to be repeatable.
+    pub(super) of: (ModelId, u64, usize, bool),
     /// Number of skills that were offered.
     pub(super) offered: usize,
     pub(super) fitted: FittedThreshold,

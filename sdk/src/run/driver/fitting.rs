@@ -23,13 +23,14 @@ pub(super) const LONGEST: Duration = Duration::from_secs(300);
 const TASK_TOKENS: usize = 150;
 
 impl Performer {
-    /// The threshold for the model that scores, fitted where it has not been, or where the library has twice as many skills as then.
+    /// The threshold for the model that scores and decisions among so many skills, fitted where it has not been, or where the library
+    /// has twice as many skills as then.
     ///
     /// # Errors
     /// `Unsupported` for a model that would take too long; else the error of a search or of scoring.
     pub(super) async fn threshold(
         &self,
-        most_wrong: f64,
+        (most_wrong, candidates): (f64, usize),
         repeatable: bool,
     ) -> Result<Option<Box<FittedThreshold>>> {
         // Without them nothing is scored, and that says why.
@@ -39,7 +40,9 @@ impl Performer {
         if scorer.is_trained_to_score() {
             return Ok(None);
         }
-        let of = (scorer.weights(None), most_wrong.to_bits(), repeatable);
+        let among = fitted_among(candidates);
+        let weights = scorer.weights(None);
+        let of = (weights, most_wrong.to_bits(), among, repeatable);
         // Decisions that wait for the same fit do not make it twice.
         let mut fits = self.fits.lock().await;
         let known = fits.iter().position(|fit| fit.of == of);
@@ -48,11 +51,11 @@ impl Performer {
         {
             return Ok(Some(Box::new(fit.fitted.clone())));
         }
-        quick_enough(scorer)?;
+        quick_enough(scorer, candidates)?;
         let library = self.follow().clone();
         let offered: Vec<SkillId> = offered(&library).cloned().collect();
         tracing::info!(model = %of.0, most_wrong, "fitting the gate's threshold to the model");
-        let tasks = self.null_scores((scorer, dialect), (&library, &offered), repeatable);
+        let tasks = self.null_scores((scorer, dialect), (&library, &offered), (among, repeatable));
         let tasks = tasks.await?;
         let of_model = (&of.0, SCORE, dialect);
         let calibration = GateCalibration::without_labels(&tasks, of_model, most_wrong)?;
@@ -85,7 +88,7 @@ impl Performer {
         &self,
         parts: (&dyn Scorer, &dyn Dialect),
         (library, offered): (&SkillLibrary, &[SkillId]),
-        repeatable: bool,
+        (among, repeatable): (usize, bool),
     ) -> Result<Vec<LabeledScores>> {
         let wanted = Wanted {
             score: SCORE,
@@ -95,7 +98,7 @@ impl Performer {
         let now = || self.backends.clock.as_ref().map(|clock| clock.now().0);
         let begun = now();
         for (number, task) in null_tasks().enumerate() {
-            let skills = self.candidates(library, offered, task).await?;
+            let skills = self.candidates((library, offered), task, among).await?;
             let scores = self.score_again(parts, task, &skills, wanted).await?;
             tasks.push(LabeledScores {
                 task: TaskId::new(format!("null-{number}")),
@@ -112,19 +115,19 @@ impl Performer {
         Ok(tasks)
     }
 
-    /// The candidates of a task as in a run; where there are fewer than ten, with skills that stand in for those that the library does not
+    /// The candidates of a task as in a run; where there are too few, with skills that stand in for those that the library does not
     /// have yet.
     async fn candidates(
         &self,
-        library: &SkillLibrary,
-        offered: &[SkillId],
+        (library, offered): (&SkillLibrary, &[SkillId]),
         task: &str,
+        among: usize,
     ) -> Result<Vec<Skill>> {
         let mut found = Vec::new();
         if !offered.is_empty() {
             let query = Query {
                 text: task.to_owned(),
-                limit: CANDIDATES,
+                limit: among,
                 among: Some(offered.to_vec()),
             };
             found = self.retrieve(&query).await?;
@@ -134,7 +137,7 @@ impl Performer {
         // What a search does not find is scored as a candidate, too, where there is room.
         let mut ids: Vec<&SkillId> = Vec::new();
         for id in found.chain(offered) {
-            if ids.len() < CANDIDATES && !ids.contains(&id) {
+            if ids.len() < among && !ids.contains(&id) {
                 ids.push(id);
             }
         }
@@ -142,7 +145,7 @@ impl Performer {
         let skills = skills.map(|entry| entry.skill.clone());
         Ok(skills
             .chain(stand_ins().iter().cloned())
-            .take(CANDIDATES)
+            .take(among)
             .collect())
     }
 }
@@ -154,13 +157,20 @@ fn offered(library: &SkillLibrary) -> impl Iterator<Item = &SkillId> {
     offered.map(|entry| &entry.skill.id)
 }
 
+/// The number of candidates by which decisions among so many are fitted: ten, or that doubled often enough, so that a library that
+/// grows does not want a fit at each decision.
+fn fitted_among(candidates: usize) -> usize {
+    CANDIDATES * candidates.div_ceil(CANDIDATES).next_power_of_two()
+}
+
 /// # Errors
-/// `Unsupported` for a model whose measured speed makes the fit too long.
-pub(crate) fn quick_enough(scorer: &dyn Scorer) -> Result<()> {
+/// `Unsupported` for a model whose measured speed makes the fit for decisions among so many too long.
+pub(crate) fn quick_enough(scorer: &dyn Scorer, candidates: usize) -> Result<()> {
     let Some(speed) = scorer.speed() else {
         return Ok(());
     };
-    let tokens = null_tasks().len() * (TASK_TOKENS + CANDIDATES * SCORE.tokens(usize::MAX));
+    let of_skills = fitted_among(candidates) * SCORE.tokens(usize::MAX);
+    let tokens = null_tasks().len() * (TASK_TOKENS + of_skills);
     let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
     short_enough(speed.read_token.saturating_mul(tokens))
 }

@@ -74,8 +74,9 @@ impl Performer {
             }
             Need::Threshold {
                 most_wrong,
+                candidates,
                 repeatable,
-            } => self.fitted(most_wrong, repeatable).await,
+            } => self.fitted((most_wrong, candidates), repeatable).await,
             Need::Attempt(need) => {
                 let made = self.attempt(&need, &[], desk).await;
                 Answer::Attempted(made.and_then(sound::trajectory))
@@ -126,8 +127,8 @@ impl Performer {
         Answer::Scored(scores.and_then(sound::scores))
     }
 
-    async fn fitted(&self, most_wrong: f64, repeatable: bool) -> Answer {
-        let fitting = self.threshold(most_wrong, repeatable);
+    async fn fitted(&self, of: (f64, usize), repeatable: bool) -> Answer {
+        let fitting = self.threshold(of, repeatable);
         // A fit that is broken off goes on at the next decision with the scores that it has.
         let part = (DecidingPart::Gate, self.limits.score.max(4 * LONGEST));
         Answer::Fitted(self.bounded_decision("Scorer::score", part, fitting).await)

@@ -4,11 +4,12 @@ use std::fmt;
 
 use super::journeyman::Journeyman;
 use crate::{
-    domain::{FittedThreshold, ScoreKind},
+    domain::{FittedThreshold, Scope, ScoreKind},
     error::Result,
     id::ModelId,
     policy::Answer,
     run::machine::Need,
+    select::Selector,
 };
 
 /// By which score and threshold a session injects a skill, and where the threshold comes from.
@@ -86,6 +87,7 @@ impl Journeyman {
         session.performer.refresh_index().await;
         let need = Need::Threshold {
             most_wrong,
+            candidates: self.decided_among().await?,
             // As its decisions are scored: a session that cannot learn evaluates.
             repeatable: session.read_only,
         };
@@ -102,5 +104,24 @@ impl Journeyman {
                 ..in_recipe
             },
         }))
+    }
+
+    /// The number of skills that a decision of this session is among, at most.
+    async fn decided_among(&self) -> Result<usize> {
+        let library = self.library().await?;
+        let offered = library.entries().map(|entry| &entry.skill);
+        let offered = offered.filter(|skill| skill.state.is_offered());
+        let policy = &self.session.recipe.select;
+        Ok(match &policy.selector {
+            Selector::Bank(bank) => {
+                let exempt = bank.gate.as_ref().is_some_and(|gate| gate.exempt_general);
+                let general = offered.filter(|skill| !exempt && skill.scope == Scope::General);
+                general.count() + bank.limit.get()
+            }
+            _ if policy.searched() > 0 && self.session.backends.retriever.is_some() => {
+                policy.searched()
+            }
+            _ => offered.count(),
+        })
     }
 }

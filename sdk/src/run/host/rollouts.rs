@@ -272,7 +272,7 @@ impl Journeyman {
                 .hint("give `Rollouts::with_retriever`, or choose `Candidates::Cache`"));
         }
         let store = session.performer.store()?;
-        let base = ForkStore::new(store.load().await?)?;
+        let base = ForkStore::new(store.load().await?)?.with_scores_of(Arc::clone(store));
         let run = session.next_run("rollouts");
         let (base, run, group) = (&base, &run, &group);
         let each = (0..rollouts.count.get()).map(|number| async move {

@@ -78,6 +78,8 @@ pub enum Need {
     Threshold {
         /// The share of tasks without a right skill at which one may be injected.
         most_wrong: f64,
+        /// The number of skills that a decision is among.
+        candidates: usize,
         /// [`ScoreRequest::repeatable`](crate::contract::ScoreRequest).
         repeatable: bool,
     },

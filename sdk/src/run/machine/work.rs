@@ -59,8 +59,12 @@ pub(crate) fn need(
             // What is evaluated is decided alike each time, whatever shares the model's batches.
             repeatable: context.mode == Mode::Evaluate,
         },
-        Question::Threshold { most_wrong } => Need::Threshold {
+        Question::Threshold {
+            most_wrong,
+            candidates,
+        } => Need::Threshold {
             most_wrong: *most_wrong,
+            candidates: *candidates,
             repeatable: context.mode == Mode::Evaluate,
         },
         Question::Attempt {

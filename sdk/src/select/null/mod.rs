@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::domain::Skill;
 
-/// The number of candidates among which a decision is made at least, stand-ins included.
+/// The number of candidates that a threshold is fitted for at least, stand-ins included.
 pub(crate) const CANDIDATES: usize = 10;
 
 /// Tasks of many kinds, of 5 to 200 words.
@@ -19,8 +19,8 @@ pub fn null_tasks() -> impl ExactSizeIterator<Item = &'static str> {
     tasks.into_iter()
 }
 
-/// Skills of many kinds. They are scored among the candidates, and never injected.
-pub(crate) fn stand_ins() -> &'static [Skill] {
+/// Skills of many kinds. A fit scores them among the candidates where a library has too few; they are never injected.
+pub fn stand_ins() -> &'static [Skill] {
     static SKILLS: LazyLock<Vec<Skill>> = LazyLock::new(|| {
         let texts = include_str!("stand_ins.txt").split("=====\n");
         texts

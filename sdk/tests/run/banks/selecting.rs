@@ -241,8 +241,8 @@ fn a_search_narrows_what_is_compared() {
     );
 }
 
-/// A gate behind the bank whose scorer finds `g2` and `t2` likelier behind the query than behind none.
-fn gated(exempt_general: bool, scorer: bool) -> Selection {
+/// A gate behind the bank whose scorer finds `g2` and `t2` likelier behind the query than behind none. It was trained to score, or not.
+fn gated(exempt_general: bool, scorer: Option<bool>) -> Selection {
     let selector = BankSelector {
         gate: Some(BankGate {
             policy: GatePolicy {
@@ -257,32 +257,34 @@ fn gated(exempt_general: bool, scorer: bool) -> Selection {
         with_embedder(backends, recipe);
         let scored = ScriptedScorer::by(|prompt, continuation| {
             let fits = continuation.contains("g2") || continuation.contains("t2");
-            Play::Give(match (prompt.text().contains("say"), fits) {
+            Play::Give(match (prompt.text().contains("say one"), fits) {
                 (true, true) => -0.5,
                 _ => -20.0,
             })
         });
-        backends.scorer = scorer.then(|| Arc::new(scored) as _);
+        backends.scorer = scorer.map(|trained| match trained {
+            true => Arc::new(scored) as _,
+            false => Arc::new(scored.untrained()) as _,
+        });
     })
 }
 
 #[test]
 fn a_gate_tests_each_skill_by_itself() {
-    let selection = gated(false, true);
+    let selection = gated(false, Some(true));
     assert_eq!(ids(&selection), "g2 t2");
     assert_eq!(selection.candidates.len(), 5, "all were scored");
-    let exempt = gated(true, true);
+    let exempt = gated(true, Some(true));
     assert_eq!(ids(&exempt), "g1 g2 t2");
     assert_eq!(exempt.candidates.len(), 3, "the category's alone");
 }
 
 #[test]
 fn a_gate_without_scores_leaves_what_is_exempt() {
-    let Decision::Nothing(NothingReason::ScorerUnavailable(_)) = gated(false, false).decision
-    else {
+    let Decision::Nothing(NothingReason::ScorerUnavailable(_)) = gated(false, None).decision else {
         panic!("nothing can be tested");
     };
-    assert_eq!(ids(&gated(true, false)), "g1 g2");
+    assert_eq!(ids(&gated(true, None)), "g1 g2");
 }
 
 #[test]
@@ -358,6 +360,15 @@ fn wrong_options_are_refused_with_their_field() {
     recipe.select.rank = Some(journeyman::retrieve::RankWeights::default());
     let error = recipe.validate().expect_err("two rankings").to_string();
     assert!(error.contains("rank"), "{error}");
+}
+
+#[test]
+fn a_gate_of_a_bank_has_a_threshold_that_is_fitted_to_a_model_that_was_not_trained_for_it() {
+    let selection = gated(false, Some(false));
+    assert_eq!(ids(&selection), "g2 t2");
+    let fitted = selection.fitted.expect("fitted");
+    assert_eq!(Some(fitted.score), selection.score);
+    assert_eq!(fitted.tasks, 24);
 }
 
 #[test]

@@ -7,10 +7,10 @@ use std::{
 };
 
 use journeyman::{
-    builtin::FrozenStore,
+    builtin::{FrozenStore, SystemClock},
     contract::{ModelSpeed, ScoreRequest, Scorer, SkillStore, TokenScores},
     run::ThresholdBy,
-    select::null_tasks,
+    select::{Candidates, null_tasks},
 };
 
 use super::*;
@@ -232,5 +232,89 @@ fn a_model_that_is_too_slow_to_be_fitted_injects_nothing_and_says_what_to_do() {
             ),
             "{selection}"
         );
+    });
+}
+
+#[test]
+fn decisions_among_more_skills_have_a_threshold_for_as_many() {
+    block_on(async {
+        let names: Vec<String> = (0..25).map(|number| format!("skill-{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut thresholds = Vec::new();
+        for (candidates, scored) in [
+            (recipe::standard().select.candidates, 10),
+            // All of the library, with ten that stand in for later ones.
+            (Candidates::Cache, 35),
+        ] {
+            let scorer = Arc::new(untrained());
+            let mut recipe = recipe::standard();
+            recipe.select.candidates = candidates;
+            let mut backends = parts(scorer.clone(), memory());
+            backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
+            let options = Options::new("test", Seed(7));
+            let opened = Journeyman::open(backends, recipe, options).await;
+            let journeyman = opened.expect("it opens");
+            with_skills(&journeyman, &names).await;
+            let gate = journeyman.gate().await.expect("fitted").expect("a gate");
+            assert!(
+                scorer.calls() >= 24 * scored,
+                "{} of {scored}",
+                scorer.calls()
+            );
+            assert!(
+                scorer.calls() <= 24 * scored + 35,
+                "{} of {scored}",
+                scorer.calls()
+            );
+            let calls = scorer.calls();
+            let selection = decided(&journeyman, "first").await;
+            // The decision is by the same fit.
+            assert_eq!(scorer.calls(), calls + 1);
+            assert_eq!(selection.fitted.map(|one| one.threshold), gate.threshold);
+            thresholds.push(gate.threshold.expect("one"));
+        }
+        // The best of more skills by chance is higher.
+        assert!(thresholds[1] > thresholds[0], "{thresholds:?}");
+    });
+}
+
+/// A model that takes its time.
+#[derive(Debug)]
+struct Waiting(ScriptedScorer);
+
+#[async_trait]
+impl Scorer for Waiting {
+    fn model(&self) -> &journeyman::ModelId {
+        self.0.model()
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> journeyman::Result<Vec<TokenScores>> {
+        futures_timer::Delay::new(Duration::from_millis(2)).await;
+        self.0.score(request).await
+    }
+}
+
+#[test]
+fn a_fit_that_a_decision_has_no_time_for_goes_on_at_the_next_ones() {
+    block_on(async {
+        let scorer = Arc::new(Waiting(untrained()));
+        let mut backends = parts(scorer.clone(), memory());
+        backends.clock = Some(Arc::new(SystemClock::default()));
+        let mut options = Options::new("test", Seed(7));
+        options.decide_within = Some(Duration::from_millis(20));
+        let opened = Journeyman::open(backends, recipe::standard(), options).await;
+        let journeyman = opened.expect("it opens");
+        with_skills(&journeyman, &["right", "other"]).await;
+        let mut without = 0;
+        let fitted = loop {
+            let selection = decided(&journeyman, &format!("task-{without}")).await;
+            match selection.fitted {
+                Some(fitted) => break fitted,
+                None => without += 1,
+            }
+            assert!(without < 400, "it is never fitted: {}", scorer.0.calls());
+        };
+        assert!(without > 0);
+        assert_eq!(fitted.tasks, 24);
     });
 }
