@@ -96,7 +96,7 @@ fn ids(found: &[Candidate]) -> Vec<String> {
 
 #[test]
 fn the_suite_passes_with_both_fusions() {
-    for fusion in [Fusion::default(), Fusion::hisme()] {
+    for fusion in [Fusion::default(), Fusion::ReciprocalRank { k: 60.0 }] {
         let report = block_on(conformance::retriever::check(async || {
             Ok(Arc::new(both(fusion).hybrid) as Arc<dyn Retriever>)
         }));
@@ -126,7 +126,7 @@ fn without_an_embedder_the_lexical_side_answers_alone_and_that_is_told() {
 
 #[test]
 fn an_update_that_the_dense_side_missed_is_given_again() {
-    let all = both(Fusion::default());
+    let all = both(Fusion::ReciprocalRank { k: 60.0 });
     block_on(all.hybrid.refresh(&update(0, 1, &["brew", "boil"], &[]))).unwrap();
     all.embedder.off.store(true, Ordering::SeqCst);
     let late = update(1, 2, &["grind"], &["brew"]);

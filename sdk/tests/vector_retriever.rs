@@ -133,6 +133,68 @@ fn the_nearest_are_those_of_comparing_all() {
     }
 }
 
+/// An embedder to which a text is about a cellar or not.
+#[derive(Debug)]
+struct Angles(EmbeddingSpace, AtomicUsize);
+
+#[async_trait]
+impl Embedder for Angles {
+    fn space(&self) -> &EmbeddingSpace {
+        &self.0
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>> {
+        self.1.fetch_add(texts.len(), Ordering::SeqCst);
+        let vector = |text: &&str| {
+            // Longer texts are cut, as an encoder does.
+            let read: String = text.chars().take(1_000).collect();
+            let angle = if read.contains("cellar") {
+                0.0
+            } else {
+                1.0_f32
+            };
+            Embedding::new(vec![angle.cos(), angle.sin()])
+        };
+        texts.iter().map(vector).collect()
+    }
+}
+
+#[test]
+fn what_stands_late_in_a_long_skill_is_found() {
+    let space = EmbeddingSpace {
+        name: "angles".to_owned(),
+        dimensions: 2,
+    };
+    let embedder = Arc::new(Angles(space, AtomicUsize::new(0)));
+    let retriever = VectorRetriever::new(embedder.clone());
+    let long = |name: &str, end: &str| {
+        let mut skill = sample::skill(name);
+        skill.body = format!("{} {end}", "Open the door. ".repeat(200));
+        skill
+    };
+    let mut short = sample::skill("short");
+    short.body = "Open the door.".to_owned();
+    let (late, other) = (long("late", "Go to the cellar."), long("other", "Go home."));
+    let all = vec![late.clone(), other.clone(), short];
+    block_on(retriever.refresh(&update(0, 1, all.clone()))).unwrap();
+    // Two long ones of a first text and four passages, and a short one.
+    assert_eq!(embedder.1.load(Ordering::SeqCst), 11);
+    let found = search(&retriever, "the cellar", 3);
+    assert_eq!(found[0].skill, late.reference());
+    let expect = 1.0_f64.cos().midpoint(1.0);
+    assert!((found[0].score - expect).abs() < 1e-6, "{found:?}");
+    assert!((found[1].score - 1.0_f64.cos()).abs() < 1e-6, "{found:?}");
+
+    // They are kept with all their passages, and not embedded again.
+    let kept = serde_json::to_string(&retriever.vectors()).unwrap();
+    let kept: Vectors = serde_json::from_str(&kept).unwrap();
+    let again = VectorRetriever::with_vectors(embedder.clone(), kept).unwrap();
+    let before = embedder.1.load(Ordering::SeqCst);
+    block_on(again.refresh(&update(1, 2, all))).unwrap();
+    assert_eq!(embedder.1.load(Ordering::SeqCst), before);
+    assert_eq!(search(&again, "the cellar", 3), found);
+}
+
 #[test]
 fn only_what_is_near_enough_is_found() {
     let embedder = Arc::new(table(&texts(300)));

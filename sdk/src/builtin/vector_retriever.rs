@@ -20,6 +20,10 @@ use crate::{
 
 /// The number of texts of one call of the embedder.
 const BATCH: usize = 64;
+/// Characters of a passage, some 225 tokens of English: what sentence encoders read at most is 256 to 512 tokens.
+const PASSAGE: usize = 900;
+/// Passages of a skill at most.
+const PASSAGES: usize = 12;
 /// What to do where vectors of two models would meet.
 const REBUILD: &str = "vectors of two models cannot be compared: rebuild the index with `VectorRetriever::new` on the \
     present embedder, and refresh it from the library";
@@ -36,16 +40,35 @@ pub struct Vectors {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Row {
     version: Version,
-    /// SHA-256 of the embedded text.
+    /// SHA-256 of the embedded texts.
     sha256: String,
+    /// Of the whole skill where its body is one passage; else of its name, description and trigger.
     vector: Embedding,
+    /// Of each passage of a longer body.
+    #[serde(default)]
+    passages: Vec<Embedding>,
+}
+
+impl Row {
+    /// The cosine; of a skill with passages the mean of that of its first text and that of the nearest passage.
+    fn score(&self, to: &[f32]) -> f64 {
+        let cosine = |one: &Embedding| f64::from(dot(one.components(), to));
+        let nearest = self.passages.iter().map(cosine).reduce(f64::max);
+        let first = cosine(&self.vector);
+        nearest.map_or(first, |nearest| first.midpoint(nearest))
+    }
+
+    fn vectors(&self) -> impl Iterator<Item = &Embedding> {
+        std::iter::once(&self.vector).chain(&self.passages)
+    }
 }
 
 /// A [`Retriever`] with exact search over embeddings: a search takes the cosine of the query's embedding with that of every
-/// skill, so that no skill is missed as in an approximate index. A skill is embedded as one text of its name, description,
-/// trigger and body; an [`Embedder`] with a shorter input reads the beginning.
+/// skill, so that no skill is missed as in an approximate index. A skill with a body of at most 900 characters is embedded as one text
+/// of its name, description, trigger and body. Of a longer one the text without the body is embedded, and the body in up to 12 passages of
+/// 900 characters, since encoders read little more at once; its score is the mean of that text's cosine and the nearest passage's.
 ///
-/// Vectors are `f32` in memory: 4 bytes for each dimension of each skill. The time of a search is proportional to skills
+/// Vectors are `f32` in memory: 4 bytes for each dimension of each text. The time of a search is proportional to texts
 /// times dimensions, on the calling thread. Only new texts are embedded; searches during a refresh use the vectors before
 /// it. An embedder that gives another space or other dimensions later, such as a server whose model was replaced, is an error
 /// of that search or refresh and changes nothing: the index has to be rebuilt.
@@ -109,7 +132,7 @@ impl VectorRetriever {
                     .hint(REBUILD),
             );
         }
-        let sound = |row: &Row| is_of(&row.vector, space);
+        let sound = |row: &Row| row.vectors().all(|vector| is_of(vector, space));
         if let Some((skill, _)) = vectors.skills.iter().find(|(_, row)| !sound(row)) {
             let message = "a kept vector is not of the embedder's space";
             return Err(Error::new(ErrorKind::Corrupt, OPERATION, message)
@@ -138,32 +161,34 @@ impl VectorRetriever {
         reader(&self.vectors.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The rows of these skills. A text that is embedded already is not embedded again.
+    /// The rows of these skills. What is embedded already is not embedded again.
     async fn rows(&self, skills: &[Skill]) -> Result<Vec<(SkillId, Row)>> {
-        let texts: Vec<String> = skills.iter().map(text_of).collect();
-        let hashes: Vec<String> = texts.iter().map(sha256_hex).collect();
-        let known: Vec<Option<Embedding>> = self.read(|vectors| {
+        let texts: Vec<Vec<String>> = skills.iter().map(texts_of).collect();
+        let hashes: Vec<String> = texts.iter().map(|of| sha256_hex(of.join("\n"))).collect();
+        let known: Vec<Option<Row>> = self.read(|vectors| {
             let row = |(skill, hash): (&Skill, &String)| {
                 let row = vectors.skills.get(&skill.id);
-                let same = row.filter(|row| row.sha256 == *hash);
-                same.map(|row| row.vector.clone())
+                row.filter(|row| row.sha256 == *hash).cloned()
             };
             skills.iter().zip(&hashes).map(row).collect()
         });
-        let new = texts.into_iter().zip(&known);
-        let new = new.filter_map(|(text, known)| known.is_none().then_some(text));
-        let new: Vec<String> = new.collect();
+        let new = texts.iter().zip(&known);
+        let new = new.filter(|(_, known)| known.is_none());
+        let new: Vec<String> = new.flat_map(|(of, _)| of.clone()).collect();
         let mut embedded = self.embed("Retriever::refresh", &new).await?.into_iter();
-        let vectors = (known.into_iter()).filter_map(|known| known.or_else(|| embedded.next()));
-        let rows = skills.iter().zip(hashes).zip(vectors);
-        let rows = rows.map(|((skill, sha256), vector)| {
-            let version = skill.version;
-            let row = Row {
-                version,
-                sha256,
-                vector,
+        let rows = skills.iter().zip(texts).zip(hashes.into_iter().zip(known));
+        let rows = rows.filter_map(|((skill, texts), (sha256, known))| {
+            let row = match known {
+                Some(known) => known,
+                None => Row {
+                    version: skill.version,
+                    sha256,
+                    vector: embedded.next()?,
+                    passages: embedded.by_ref().take(texts.len() - 1).collect(),
+                },
             };
-            (skill.id.clone(), row)
+            let version = skill.version;
+            Some((skill.id.clone(), Row { version, ..row }))
         });
         Ok(rows.collect())
     }
@@ -219,7 +244,7 @@ impl Vectors {
 
     fn nearest(&self, to: &[f32], query: &Query, above: f64) -> Vec<Candidate> {
         let candidate = |(id, row): (&SkillId, &Row)| {
-            let score = f64::from(dot(row.vector.components(), to));
+            let score = row.score(to);
             (score > above).then(|| Candidate {
                 skill: SkillRef {
                     id: id.clone(),
@@ -255,14 +280,21 @@ fn is_of(vector: &Embedding, space: &EmbeddingSpace) -> bool {
     vector.components().len() == space.dimensions
 }
 
-fn text_of(skill: &Skill) -> String {
-    [
+/// The texts of which a skill is found, at least one.
+fn texts_of(skill: &Skill) -> Vec<String> {
+    let card = [
         skill.name.as_str(),
         &skill.description,
         skill.trigger.as_deref().unwrap_or_default(),
-        &skill.body,
     ]
-    .join("\n")
+    .join("\n");
+    let body: Vec<char> = skill.body.chars().collect();
+    if body.len() <= PASSAGE {
+        return vec![format!("{card}\n{}", skill.body)];
+    }
+    let passages = body.chunks(PASSAGE).take(PASSAGES);
+    let passages = passages.map(|passage| passage.iter().collect());
+    std::iter::once(card).chain(passages).collect()
 }
 
 #[async_trait]

@@ -101,7 +101,10 @@ fn compare(figures: &mut Figures<'_>, embedder: Arc<FastEmbedder>) -> Outcome {
     let bm25: Arc<dyn Retriever> = Arc::new(Bm25Retriever::new(Config::default())?);
     let dense: Arc<dyn Retriever> = Arc::new(VectorRetriever::new(embedder));
     let hybrid = |fusion| HybridRetriever::new(Arc::clone(&bm25), Arc::clone(&dense), fusion);
-    let (ranks, weighted) = (hybrid(Fusion::default())?, hybrid(Fusion::hisme())?);
+    let (ranks, weighted) = (
+        hybrid(Fusion::ReciprocalRank { k: 60.0 })?,
+        hybrid(Fusion::default())?,
+    );
     block_on(ranks.refresh(&update(skills)))?;
     let [words, meaning, ranks, weighted] =
         [&*bm25, &*dense, &ranks, &weighted].map(|retriever| firsts(retriever, &cases));

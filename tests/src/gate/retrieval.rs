@@ -99,25 +99,23 @@ fn at_size(
     let size = skills.len();
     figures.progress(format_args!("{size} skills"));
     let cards: Vec<Skill> = skills.iter().cloned().map(without_body).collect();
-    let dense =
-        |encoder: &Arc<Kept>| VectorRetriever::new(Arc::clone(encoder) as Arc<dyn Embedder>);
     let words: Arc<dyn Retriever> = Arc::new(Bm25Retriever::new(Default::default())?);
-    let beginnings: Arc<dyn Retriever> = Arc::new(dense(encoder));
-    let hybrid = HybridRetriever::new(words.clone(), beginnings.clone(), Fusion::default())?;
+    let meaning: Arc<dyn Retriever> = Arc::new(VectorRetriever::new(encoder.clone()));
+    let hybrid = HybridRetriever::new(words.clone(), meaning.clone(), Fusion::default())?;
     let of_cards = Bm25Retriever::new(Default::default())?;
     block_on(of_cards.refresh(&update(&cards)))?;
     block_on(hybrid.refresh(&update(skills)))?;
     let words = found(&*words, queries)?;
     let near = near(encoder, skills, queries)?;
-    let [by_cards, by_passages, by_both] = &near;
-    let beginnings = found(&*beginnings, queries)?;
+    let [by_cards, by_passages, by_both, beginnings] = &near;
+    let meaning = found(&*meaning, queries)?;
     let joined = |dense: &Found, fusion: Fusion| -> Found {
         let pairs = words.iter().zip(dense);
         pairs
             .map(|(words, dense)| fusion.join(words, dense))
             .collect()
     };
-    let (ranks, weights) = (Fusion::default(), Fusion::hisme());
+    let (ranks, weights) = (Fusion::ReciprocalRank { k: 60.0 }, Fusion::default());
     let ways = [
         ("BM25", words.clone()),
         ("BM25 of names and descriptions", found(&of_cards, queries)?),
@@ -125,9 +123,10 @@ fn at_size(
         ("MiniLM of names and descriptions", by_cards.clone()),
         ("MiniLM of the nearest passage", by_passages.clone()),
         ("MiniLM of both", by_both.clone()),
+        ("MiniLM by VectorRetriever", meaning.clone()),
         (
             "BM25 and the beginning, by ranks",
-            joined(&beginnings, ranks),
+            joined(beginnings, ranks),
         ),
         (
             "BM25 and names and descriptions, by ranks",
@@ -135,14 +134,22 @@ fn at_size(
         ),
         ("BM25 and both, by ranks", joined(by_both, ranks)),
         (
+            "BM25 and VectorRetriever, by ranks",
+            joined(&meaning, ranks),
+        ),
+        (
             "BM25 and the beginning, by weights",
-            joined(&beginnings, weights),
+            joined(beginnings, weights),
         ),
         (
             "BM25 and names and descriptions, by weights",
             joined(by_cards, weights),
         ),
         ("BM25 and both, by weights", joined(by_both, weights)),
+        (
+            "BM25 and VectorRetriever, by weights",
+            joined(&meaning, weights),
+        ),
     ];
     for (way, found) in &ways {
         for (what, most) in [("first", 1), ("among ten", TEN)] {
@@ -193,14 +200,25 @@ fn found(retriever: &dyn Retriever, queries: &[String]) -> Result<Found, Failure
     Ok(all)
 }
 
-/// The skills whose names and descriptions are nearest, whose nearest passages are, and by the sum of both cosines.
-fn near(encoder: &Kept, skills: &[Skill], queries: &[String]) -> Result<[Found; 3], Failure> {
+/// The skills whose names and descriptions are nearest, whose nearest passages are, by the sum of both cosines, and whose beginnings are.
+fn near(encoder: &Kept, skills: &[Skill], queries: &[String]) -> Result<[Found; 4], Failure> {
     let embed = |texts: &[String]| {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         block_on(encoder.embed(&texts))
     };
     let cards: Vec<String> = skills.iter().map(card).collect();
     let (cards, queries) = (embed(&cards)?, embed(queries)?);
+    let beginnings = skills.iter().map(|skill| {
+        let trigger = skill.trigger.as_deref().unwrap_or_default();
+        [
+            skill.name.as_str(),
+            &skill.description,
+            trigger,
+            &skill.body,
+        ]
+        .join("\n")
+    });
+    let beginnings = embed(&beginnings.collect::<Vec<_>>())?;
     let mut parts = Vec::new();
     for skill in skills {
         parts.push(embed(&passages(skill))?);
@@ -209,13 +227,14 @@ fn near(encoder: &Kept, skills: &[Skill], queries: &[String]) -> Result<[Found; 
         let cosines = parts.iter().map(|part| query.cosine(part));
         cosines.fold(-1.0, f64::max)
     };
-    let mut made: [Found; 3] = Default::default();
+    let mut made: [Found; 4] = Default::default();
     for query in &queries {
-        let values = cards.iter().zip(&parts).map(|(card, parts)| {
+        let texts = cards.iter().zip(&parts).zip(&beginnings);
+        let values = texts.map(|((card, parts), beginning)| {
             let (card, part) = (query.cosine(card), nearest(query, parts));
-            [card, part, card + part]
+            [card, part, card + part, query.cosine(beginning)]
         });
-        let values: Vec<[f64; 3]> = values.collect();
+        let values: Vec<[f64; 4]> = values.collect();
         for (at, made) in made.iter_mut().enumerate() {
             let scores = skills.iter().zip(&values);
             let mut all: Vec<Candidate> = scores
