@@ -22,8 +22,10 @@ use rand_chacha::rand_core::Rng;
 
 /// Not a multiple of anything that a loop might be unrolled by.
 const DIMENSIONS: usize = 37;
+/// The text under which a table has the vector of texts that it was not told of.
+const OTHER: &str = "other";
 
-/// A vector for each text that it was told of, found by the text's last line.
+/// A vector for each text that it was told of, found by the text's last line, and one for all others.
 #[derive(Debug)]
 struct Table {
     space: EmbeddingSpace,
@@ -43,7 +45,7 @@ impl Embedder for Table {
         self.embedded.fetch_add(texts.len(), Ordering::SeqCst);
         let vector = |text: &&str| {
             let line = text.lines().last().unwrap_or_default();
-            let vector = self.vectors.get(line).expect("a text of the table");
+            let vector = self.vectors.get(line).unwrap_or(&self.vectors[OTHER]);
             Embedding::new(vector.components()[..DIMENSIONS - self.short_by].to_vec())
         };
         texts.iter().map(vector).collect()
@@ -67,6 +69,7 @@ fn table(texts: &[String]) -> Table {
             dimensions: DIMENSIONS,
         },
         vectors: (texts.iter())
+            .chain([&OTHER.to_owned()])
             .map(|text| (text.clone(), unit(&mut rng)))
             .collect(),
         embedded: AtomicUsize::new(0),
@@ -117,12 +120,14 @@ fn the_nearest_are_those_of_comparing_all() {
     for n in 0..9 {
         let text = format!("query {n}");
         let to = embedder.vectors[&text].components();
-        let cosine = |skill: &Skill| -> f64 {
-            let vector = embedder.vectors[&skill.body].components();
+        let cosine = |text: &str| -> f64 {
+            let vector = embedder.vectors[text].components();
             let products = vector.iter().zip(to);
             products.map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
         };
-        let mut due: Vec<(f64, &SkillId)> = skills.iter().map(|s| (cosine(s), &s.id)).collect();
+        let mut due: Vec<(f64, &SkillId)> = (skills.iter())
+            .map(|skill| (cosine(&skill.body).midpoint(cosine(OTHER)), &skill.id))
+            .collect();
         due.sort_by(|a, b| b.0.total_cmp(&a.0));
         let found = search(&retriever, &text, 25);
         assert_eq!(found.len(), 25);
@@ -177,8 +182,8 @@ fn what_stands_late_in_a_long_skill_is_found() {
     let (late, other) = (long("late", "Go to the cellar."), long("other", "Go home."));
     let all = vec![late.clone(), other.clone(), short];
     block_on(retriever.refresh(&update(0, 1, all.clone()))).unwrap();
-    // Two long ones of a first text and four passages, and a short one.
-    assert_eq!(embedder.1.load(Ordering::SeqCst), 11);
+    // Two long ones of a first text and four passages, and a short one of two texts.
+    assert_eq!(embedder.1.load(Ordering::SeqCst), 12);
     let found = search(&retriever, "the cellar", 3);
     assert_eq!(found[0].skill, late.reference());
     let expect = 1.0_f64.cos().midpoint(1.0);
@@ -230,13 +235,14 @@ fn vectors_that_were_kept_are_not_embedded_again() {
     revised.version = Version(2);
     revised.body = "body 8".to_owned();
     block_on(again.refresh(&update(1, 2, vec![revised]))).unwrap();
-    assert_eq!(embedder.embedded.load(Ordering::SeqCst), embedded + 1);
+    // Its name and description, and its body.
+    assert_eq!(embedder.embedded.load(Ordering::SeqCst), embedded + 2);
     // Another version of the same text, and everything anew.
     let mut all: Vec<Skill> = (0..8).map(skill).collect();
     all[5].version = Version(2);
     all[2].body = "body 8".to_owned();
     block_on(again.refresh(&update(0, 3, all))).unwrap();
-    assert_eq!(embedder.embedded.load(Ordering::SeqCst), embedded + 1);
+    assert_eq!(embedder.embedded.load(Ordering::SeqCst), embedded + 2);
     assert_eq!(block_on(again.watermark()).unwrap(), Revision(3));
 }
 

@@ -42,15 +42,15 @@ struct Row {
     version: Version,
     /// SHA-256 of the embedded texts.
     sha256: String,
-    /// Of the whole skill where its body is one passage; else of its name, description and trigger.
+    /// Of its name, description and trigger. In vectors that an earlier version kept, of the whole skill.
     vector: Embedding,
-    /// Of each passage of a longer body.
+    /// Of each passage of its body.
     #[serde(default)]
     passages: Vec<Embedding>,
 }
 
 impl Row {
-    /// The cosine; of a skill with passages the mean of that of its first text and that of the nearest passage.
+    /// The mean of both cosines: with what a skill is for, and with the passage that is nearest.
     fn score(&self, to: &[f32]) -> f64 {
         let cosine = |one: &Embedding| f64::from(dot(one.components(), to));
         let nearest = self.passages.iter().map(cosine).reduce(f64::max);
@@ -64,9 +64,9 @@ impl Row {
 }
 
 /// A [`Retriever`] with exact search over embeddings: a search takes the cosine of the query's embedding with that of every
-/// skill, so that no skill is missed as in an approximate index. A skill with a body of at most 900 characters is embedded as one text
-/// of its name, description, trigger and body. Of a longer one the text without the body is embedded, and the body in up to 12 passages of
-/// 900 characters, since encoders read little more at once; its score is the mean of that text's cosine and the nearest passage's.
+/// skill, so that no skill is missed as in an approximate index. Of each skill one text of name, description and trigger is embedded, and
+/// the body in up to 12 passages of 900 characters, since encoders read little more at once; its score is the mean of that text's cosine
+/// and the nearest passage's.
 ///
 /// Vectors are `f32` in memory: 4 bytes for each dimension of each text. The time of a search is proportional to texts
 /// times dimensions, on the calling thread. Only new texts are embedded; searches during a refresh use the vectors before
@@ -280,7 +280,7 @@ fn is_of(vector: &Embedding, space: &EmbeddingSpace) -> bool {
     vector.components().len() == space.dimensions
 }
 
-/// The texts of which a skill is found, at least one.
+/// The texts of which a skill is found: name, description and trigger, then the passages of its body.
 fn texts_of(skill: &Skill) -> Vec<String> {
     let card = [
         skill.name.as_str(),
@@ -289,9 +289,6 @@ fn texts_of(skill: &Skill) -> Vec<String> {
     ]
     .join("\n");
     let body: Vec<char> = skill.body.chars().collect();
-    if body.len() <= PASSAGE {
-        return vec![format!("{card}\n{}", skill.body)];
-    }
     let passages = body.chunks(PASSAGE).take(PASSAGES);
     let passages = passages.map(|passage| passage.iter().collect());
     std::iter::once(card).chain(passages).collect()

@@ -1,6 +1,6 @@
 //! A threshold that a session fitted to the model that scores.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,12 @@ use crate::id::ModelId;
 pub struct FittedThreshold {
     /// The score.
     pub score: ScoreKind,
-    /// The value that the best candidate must exceed, nats.
+    /// The value that a skill must exceed, nats.
     pub threshold: f64,
+    /// What the search's score counts beside it: then the skill that the search finds first is injected or none, since a search knows a
+    /// skill more surely than a model does that was not trained for it. `None` where there is no search: then it is the best by score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<FoundWeight>,
     /// The weights that score, with their adapter.
     pub model: ModelId,
     /// The share of tasks without a right skill at which one may be injected.
@@ -24,13 +28,50 @@ pub struct FittedThreshold {
     pub exceeded: u32,
 }
 
+/// How much the score of a search counts beside the model's.
+///
+/// ```
+/// use journeyman::domain::FoundWeight;
+///
+/// let weight = FoundWeight { nats: 2.0, words: 0.5 };
+/// // Four different words.
+/// assert_eq!(weight.counts(3.0, "open the jar, the lid"), 3.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundWeight {
+    /// Nats for each unit of the search's score, not negative.
+    pub nats: f64,
+    /// The search's score is divided by the number of different words in the task to this power, from 0 to 1: so much a wrong skill's
+    /// score grows with the length of a task.
+    pub words: f64,
+}
+
+impl FoundWeight {
+    /// What a search's score counts for a task, nats.
+    pub fn counts(&self, found: f64, task: &str) -> f64 {
+        let words: BTreeSet<String> = (task.split(|c: char| !c.is_alphanumeric()))
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        self.nats * found / (words.len().max(1) as f64).powf(self.words)
+    }
+}
+
 impl fmt::Display for FittedThreshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.score.name())?;
+        if let Some(found) = &self.found {
+            write!(
+                f,
+                " of the skill that the search finds first, and {:.2} nats for each unit of its score there by the number of different words \
+                 to the power {:.2}, together",
+                found.nats, found.words
+            )?;
+        }
         write!(
             f,
-            "{} above {:.2} nats with {}, fitted to it by {} tasks that no skill is for, so that at most {:.1}% of such tasks get one; at {} of \
+            " above {:.2} nats with {}, fitted to it by {} tasks that no skill is for, so that at most {:.1}% of such tasks get one; at {} of \
              them a skill exceeds what the others give",
-            self.score.name(),
             self.threshold,
             self.model,
             self.tasks,
@@ -38,4 +79,14 @@ impl fmt::Display for FittedThreshold {
             self.exceeded
         )
     }
+}
+
+/// Which skill a decision is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecidedOn {
+    /// The one that a search finds first.
+    First,
+    /// The best by score of so many.
+    BestOf(usize),
 }

@@ -46,7 +46,7 @@ pub use evidence::{
     RoleRule, Trace,
 };
 pub use file::{FilePath, FileRef};
-pub use fitted_threshold::FittedThreshold;
+pub use fitted_threshold::{DecidedOn, FittedThreshold, FoundWeight};
 pub use handled_mark::HandledMark;
 pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use index::{IndexMark, IndexUpdate};

@@ -8,8 +8,8 @@ use super::{Answer, CaseRun, ChosenSkill, Played};
 use crate::{
     contract::{Embedding, RoleTask, SkillScores},
     domain::{
-        BundleCase, Candidate, FittedThreshold, InformationGain, Query, Role, ScoreKind, Skill,
-        Task, Trace, Trajectory, Usage, Verdict,
+        BundleCase, Candidate, DecidedOn, FittedThreshold, InformationGain, Query, Role, ScoreKind,
+        Skill, Task, Trace, Trajectory, Usage, Verdict,
     },
     error::{Error, ErrorKind, Result},
     program::{self, Dialogue},
@@ -38,8 +38,8 @@ pub enum Question {
     Threshold {
         /// The share of tasks without a right skill at which one may be injected.
         most_wrong: f64,
-        /// The number of skills that a decision is among.
-        candidates: usize,
+        /// Which skill the decision is about.
+        on: DecidedOn,
     },
     /// An attempt at a task. Only the run itself asks this.
     #[non_exhaustive]
@@ -173,8 +173,8 @@ impl Ask {
         }
     }
 
-    /// The score and the threshold by which the model that scores injects one of so many skills at no more than this share of the tasks
-    /// that no skill is right for; `None` where the model was trained to score, so that the recipe's own hold,
+    /// The score and the threshold by which the model that scores injects a skill at no more than this share of the tasks that no skill
+    /// is right for; `None` where the model was trained to score, so that the recipe's own hold,
     /// and where there is no scorer
     /// ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)). A session fits them once, and again when
     /// its library has grown.
@@ -184,12 +184,9 @@ impl Ask {
     pub async fn threshold(
         &mut self,
         most_wrong: f64,
-        candidates: usize,
+        on: DecidedOn,
     ) -> Result<Option<FittedThreshold>> {
-        let question = Question::Threshold {
-            most_wrong,
-            candidates,
-        };
+        let question = Question::Threshold { most_wrong, on };
         match self.one(question).await {
             Answer::Fitted(fitted) => fitted.map(|fitted| fitted.map(|one| *one)),
             _ => Err(other_answer()),

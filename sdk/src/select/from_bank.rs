@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     domain::{
-        Candidate, Decision, NothingReason, Query, Scope, Selection, Skill, SkillRef, TurnQuery,
+        Candidate, DecidedOn, Decision, NothingReason, Query, Scope, Selection, Skill, SkillRef,
+        TurnQuery,
     },
     error::Result,
     id::SkillId,
@@ -214,7 +215,7 @@ async fn passed(
     let mut result = Ok(Gated::default());
     let (mut score, mut by) = (gate.policy.score, None);
     if !tested.is_empty() {
-        result = match in_force(ask, &gate.policy, tested.len()).await {
+        result = match in_force(ask, &gate.policy, DecidedOn::BestOf(tested.len())).await {
             Ok((policy, fitted)) => {
                 (score, by) = (policy.score, fitted);
                 let scores = ask.score(query.text.clone(), tested, score).await;

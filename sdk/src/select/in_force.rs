@@ -2,23 +2,23 @@
 
 use super::GatePolicy;
 use crate::{
-    domain::{FittedThreshold, NothingReason},
+    domain::{DecidedOn, FittedThreshold, NothingReason},
     policy::Ask,
 };
 
-/// The policy by which so many candidates are decided, and the threshold in it, if the session fitted that to the model.
+/// The policy by which candidates are decided, and the threshold in it, if the session fitted that to the model.
 ///
 /// # Errors
 /// The reason why nothing may be injected: there is no threshold for this model.
 pub(super) async fn in_force(
     ask: &mut Ask,
     policy: &GatePolicy,
-    candidates: usize,
+    on: DecidedOn,
 ) -> Result<(GatePolicy, Option<FittedThreshold>), NothingReason> {
     let Some(most_wrong) = policy.to_fit() else {
         return Ok((policy.clone(), None));
     };
-    match ask.threshold(most_wrong, candidates).await {
+    match ask.threshold(most_wrong, on).await {
         Ok(None) => Ok((policy.clone(), None)),
         Ok(Some(fitted)) => {
             let policy = GatePolicy {

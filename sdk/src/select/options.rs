@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Selector;
 use crate::{
+    domain::DecidedOn,
     error::{Error, Result},
     retrieve::RankWeights,
 };
@@ -80,11 +81,12 @@ pub struct SelectPolicy {
 }
 
 impl SelectPolicy {
-    /// The number of candidates of a search; 0 where there is none, since it then depends on the library.
-    pub(crate) fn searched(&self) -> usize {
-        match self.candidates {
-            Candidates::Cache => 0,
-            Candidates::Search { limit } => limit.get(),
+    /// Which of so many candidates a gate decides about with a model that was not trained to score. A ranking by weights is on another
+    /// scale than the search.
+    pub(crate) fn decided_on(&self, candidates: usize) -> DecidedOn {
+        match (self.candidates, &self.rank) {
+            (Candidates::Search { .. }, None) => DecidedOn::First,
+            _ => DecidedOn::BestOf(candidates),
         }
     }
 

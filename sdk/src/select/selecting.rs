@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, SelectPer, SelectPolicy, Selector, from_bank, in_force::in_force};
+use super::{
+    Candidates, GatePolicy, SelectPer, SelectPolicy, Selector, from_bank, in_force::in_force,
+    selector::first,
+};
 use crate::{
     contract::{Embedding, SkillScores},
     domain::{
@@ -151,14 +154,19 @@ async fn among_offered(
         .iter()
         .filter_map(|found| context.library.get(&found.skill.id));
     let skills: Vec<Skill> = skills.map(|entry| entry.skill.clone()).collect();
-    // As many as a search may find, so that one threshold holds for all decisions; without a retriever there may be more.
-    let most = policy.searched().max(skills.len());
     let (selector, fitted) = match &policy.selector {
-        Selector::Gate(gate) => match in_force(ask, gate, most).await {
+        Selector::Gate(gate) => match in_force(ask, gate, policy.decided_on(skills.len())).await {
             Ok((gate, fitted)) => (Selector::Gate(gate), fitted),
             Err(reason) => return Selected::nothing(candidates, reason),
         },
         other => (other.clone(), None),
+    };
+    let (selector, skills) = match of_first(selector, fitted.as_ref(), &candidates, &query.text) {
+        (selector, Some(first)) => {
+            let is_first = |skill: &Skill| skill.id == first.id;
+            (selector, skills.into_iter().filter(is_first).collect())
+        }
+        (selector, None) => (selector, skills),
     };
     let scores = match selector.score() {
         None => Ok(Vec::new()),
@@ -178,6 +186,27 @@ async fn among_offered(
             candidates,
             NothingReason::ScorerUnavailable(error.to_string()),
         ),
+    }
+}
+
+/// Where the search's score counts beside the model's: the gate that decides about the first skill of the search, which needs the less of
+/// the model's score the better it was found, and that skill.
+fn of_first(
+    selector: Selector,
+    fitted: Option<&FittedThreshold>,
+    candidates: &[Candidate],
+    task: &str,
+) -> (Selector, Option<SkillRef>) {
+    let found = fitted.and_then(|fitted| Some((fitted.threshold, fitted.found?)));
+    match (selector, found, first(candidates)) {
+        (Selector::Gate(gate), Some((threshold, weight)), Some(first)) => {
+            let gate = GatePolicy {
+                absolute: Some(threshold - weight.counts(first.score, task)),
+                ..gate
+            };
+            (Selector::Gate(gate), Some(first.skill.clone()))
+        }
+        (selector, ..) => (selector, None),
     }
 }
 

@@ -115,7 +115,10 @@ impl Selector {
                 )
                 .with("name", &own.name));
             }
-            Self::First => top(retrieved, 1),
+            Self::First => first(retrieved)
+                .map(|one| one.skill.clone())
+                .into_iter()
+                .collect(),
             Self::Top { limit } => top(retrieved, limit.get()),
             Self::Random => draw(pool, seed).into_iter().collect(),
         };
@@ -128,6 +131,15 @@ impl Selector {
         };
         Ok(Selection::unscored(decision))
     }
+}
+
+/// The candidate with the greatest retrieval score; of equal scores the smaller id.
+pub(super) fn first(retrieved: &[Candidate]) -> Option<&Candidate> {
+    let by_score = |a: &&Candidate, b: &&Candidate| {
+        let by_score = a.score.total_cmp(&b.score);
+        by_score.then_with(|| b.skill.cmp(&a.skill))
+    };
+    retrieved.iter().max_by(by_score)
 }
 
 /// The skills with the greatest retrieval scores, best first; of equal scores the smaller id first.

@@ -84,8 +84,10 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let fitted = fitted(figures, &set, &scoring)?;
     let words = firsts(&best(&set, &found, &reported));
     let of = |values: &Matrix, tasks: &[usize]| best(&set, values, tasks);
-    record_default(figures, (&of(&card, &reported), &words), fitted.threshold);
-    record_labels(figures, (&of(&card, &tuning), &of(&card, &reported)))?;
+    let decide = |tasks: &[usize]| decided(&set, (&found, &card), &fitted, tasks);
+    let (decided, by_labels) = (decide(&reported), decide(&tuning));
+    record_default(figures, (&decided, &words), fitted.threshold);
+    record_labels(figures, (&by_labels, &decided))?;
 
     let scores = scores(
         figures,
@@ -119,7 +121,7 @@ fn scores(
         "PMI",
         "PMI a token",
         "PMI of 16 tokens",
-        "PMI of 32 tokens, the default",
+        "PMI of 32 tokens",
         "PMI of 64 tokens",
     ];
     let mut scores: Vec<(&str, Matrix)> = names.into_iter().zip(skills).collect();
@@ -218,6 +220,16 @@ fn fitted(
                 fitted.threshold,
                 Bound::None,
             );
+            if let Some(found) = fitted.found {
+                let mut say = |what: &str, value: f64| {
+                    figures.record(&format!("the default: {what}"), value, Bound::None);
+                };
+                say("nats for a unit of the search's score", found.nats);
+                say(
+                    "the power of the number of words by which that is divided",
+                    found.words,
+                );
+            }
             Ok(fitted)
         }
         by => Err(format!("the threshold was not fitted: {by:?}").into()),
@@ -261,7 +273,9 @@ fn labeled(tasks: &[Best], right: bool) -> Vec<LabeledScores> {
             .collect(),
         wrong: vec![one.wrong],
     };
-    tasks.iter().enumerate().map(task).collect()
+    // A search that finds nothing decides nothing.
+    let decided = tasks.iter().filter(|one| one.wrong.is_finite());
+    decided.enumerate().map(task).collect()
 }
 
 /// The threshold that `journeyman model calibrate` fits where no task names a right skill.
@@ -274,9 +288,53 @@ fn without_labels(tuning: &[Best]) -> journeyman::Result<f64> {
     Ok(GateCalibration::without_labels(&labeled(tuning, false), of, WRONG)?.threshold)
 }
 
+/// What a session decides about: the skill that the search finds first, by what its score and the model's count together. The value of a
+/// right one, minus infinity where a wrong one is first; and that of the first wrong one where the right ones are left out.
+fn decided(
+    set: &Set,
+    (found, card): (&Matrix, &Matrix),
+    fitted: &FittedThreshold,
+    tasks: &[usize],
+) -> Vec<Best> {
+    let of = |&task: &usize| {
+        let first = |without_right: bool| {
+            let all =
+                (0..set.skills.len()).filter(|&at| !(without_right && set.is_right(task, at)));
+            // Of equal ones the first, as the retriever has it.
+            all.rev()
+                .max_by(|&one, &other| found[task][one].total_cmp(&found[task][other]))
+        };
+        let value = |skill: Option<usize>| {
+            let Some(skill) = skill.filter(|&skill| found[task][skill] > 0.0) else {
+                return f64::NEG_INFINITY;
+            };
+            let found = found[task][skill];
+            let weight = fitted
+                .found
+                .map(|weight| weight.counts(found, &set.tasks[task].instruction));
+            card[task][skill] + weight.unwrap_or_default()
+        };
+        let with = first(false);
+        Best {
+            right: match with.is_some_and(|skill| set.is_right(task, skill)) {
+                true => value(with),
+                false => f64::NEG_INFINITY,
+            },
+            wrong: value(first(true)),
+        }
+    };
+    tasks.iter().map(of).collect()
+}
+
 /// The gate that a user has who sets nothing.
 fn record_default(figures: &mut Figures<'_>, (reported, words): (&[Best], &[f64]), threshold: f64) {
-    let less: Vec<f64> = (firsts(reported).iter().zip(words))
+    // Where the right ones are left out another skill may have a higher value, which is no matter where they are there.
+    let first = |one: &Best| 100.0 * f64::from(u8::from(one.right.is_finite()));
+    let injected = |threshold: f64| -> Vec<f64> {
+        let exceeds = |one: &Best| 100.0 * f64::from(u8::from(one.right > threshold));
+        reported.iter().map(exceeds).collect()
+    };
+    let less: Vec<f64> = (reported.iter().map(first).zip(words))
         .map(|(gate, words)| gate - words)
         .collect();
     figures.record(
@@ -287,12 +345,12 @@ fn record_default(figures: &mut Figures<'_>, (reported, words): (&[Best], &[f64]
     let known = quantile(reported.iter().map(|one| one.wrong).collect(), WRONG);
     figures.record(
         "the default: right injected where 5% of wrong are, %",
-        mean(&injected(reported, known)),
+        mean(&injected(known)),
         Bound::AtLeast(70.0),
     );
     figures.interval(
         "the default: right injected with its threshold, %",
-        &t_interval(&injected(reported, threshold)),
+        &t_interval(&injected(threshold)),
         Bound::None,
         Bound::None,
     );
@@ -315,7 +373,11 @@ fn record_labels(figures: &mut Figures<'_>, (tuning, reported): (&[Best], &[Best
     let mut say = |what: &str, values: &[f64]| {
         figures.record(&format!("with labels: {what}"), mean(values), Bound::None);
     };
-    say("right injected, %", &injected(reported, threshold));
+    let exceeds = |one: &Best| 100.0 * f64::from(u8::from(one.right > threshold));
+    say(
+        "right injected, %",
+        &reported.iter().map(exceeds).collect::<Vec<_>>(),
+    );
     say("wrong injected, %", &misled(reported, threshold));
     Ok(())
 }

@@ -107,7 +107,7 @@ fn at_size(
     block_on(hybrid.refresh(&update(skills)))?;
     let words = found(&*words, queries)?;
     let near = near(encoder, skills, queries)?;
-    let [by_cards, by_passages, by_both, beginnings] = &near;
+    let [by_cards, by_passages, beginnings] = &near;
     let meaning = found(&*meaning, queries)?;
     let joined = |dense: &Found, fusion: Fusion| -> Found {
         let pairs = words.iter().zip(dense);
@@ -122,8 +122,7 @@ fn at_size(
         ("MiniLM of the beginning", beginnings.clone()),
         ("MiniLM of names and descriptions", by_cards.clone()),
         ("MiniLM of the nearest passage", by_passages.clone()),
-        ("MiniLM of both", by_both.clone()),
-        ("MiniLM by VectorRetriever", meaning.clone()),
+        ("MiniLM of both", meaning.clone()),
         (
             "BM25 and the beginning, by ranks",
             joined(beginnings, ranks),
@@ -132,11 +131,7 @@ fn at_size(
             "BM25 and names and descriptions, by ranks",
             joined(by_cards, ranks),
         ),
-        ("BM25 and both, by ranks", joined(by_both, ranks)),
-        (
-            "BM25 and VectorRetriever, by ranks",
-            joined(&meaning, ranks),
-        ),
+        ("BM25 and both, by ranks", joined(&meaning, ranks)),
         (
             "BM25 and the beginning, by weights",
             joined(beginnings, weights),
@@ -145,11 +140,7 @@ fn at_size(
             "BM25 and names and descriptions, by weights",
             joined(by_cards, weights),
         ),
-        ("BM25 and both, by weights", joined(by_both, weights)),
-        (
-            "BM25 and VectorRetriever, by weights",
-            joined(&meaning, weights),
-        ),
+        ("BM25 and both, by weights", joined(&meaning, weights)),
     ];
     for (way, found) in &ways {
         for (what, most) in [("first", 1), ("among ten", TEN)] {
@@ -200,8 +191,8 @@ fn found(retriever: &dyn Retriever, queries: &[String]) -> Result<Found, Failure
     Ok(all)
 }
 
-/// The skills whose names and descriptions are nearest, whose nearest passages are, by the sum of both cosines, and whose beginnings are.
-fn near(encoder: &Kept, skills: &[Skill], queries: &[String]) -> Result<[Found; 4], Failure> {
+/// The skills whose names and descriptions are nearest, whose nearest passages are, and whose beginnings are.
+fn near(encoder: &Kept, skills: &[Skill], queries: &[String]) -> Result<[Found; 3], Failure> {
     let embed = |texts: &[String]| {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         block_on(encoder.embed(&texts))
@@ -227,14 +218,17 @@ fn near(encoder: &Kept, skills: &[Skill], queries: &[String]) -> Result<[Found; 
         let cosines = parts.iter().map(|part| query.cosine(part));
         cosines.fold(-1.0, f64::max)
     };
-    let mut made: [Found; 4] = Default::default();
+    let mut made: [Found; 3] = Default::default();
     for query in &queries {
         let texts = cards.iter().zip(&parts).zip(&beginnings);
         let values = texts.map(|((card, parts), beginning)| {
-            let (card, part) = (query.cosine(card), nearest(query, parts));
-            [card, part, card + part, query.cosine(beginning)]
+            [
+                query.cosine(card),
+                nearest(query, parts),
+                query.cosine(beginning),
+            ]
         });
-        let values: Vec<[f64; 4]> = values.collect();
+        let values: Vec<[f64; 3]> = values.collect();
         for (at, made) in made.iter_mut().enumerate() {
             let scores = skills.iter().zip(&values);
             let mut all: Vec<Candidate> = scores

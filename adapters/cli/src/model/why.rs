@@ -105,10 +105,7 @@ fn as_text(
                 |entry| entry.skill.name.to_string(),
             ),
             format!("{:.2}", one.score),
-            scored.map_or_else(
-                || "none".to_owned(),
-                |scored| format!("{:.2}", scored.value),
-            ),
+            scored.map_or_else(String::new, |scored| format!("{:.2}", scored.value)),
             if is_chosen { "injected" } else { "" }.to_owned(),
         ]
     };
@@ -127,7 +124,7 @@ fn as_text(
     let rows: Vec<Vec<String>> = rows.into_iter().map(|(_, row)| row).collect();
     format!(
         "{}BM25: how well a search for the task's words finds the skill. NATS: 0 is a skill that the model holds for as likely with \
-         the task as without it.\ngate: {gate}\ndecision: {selection}\n",
+         the task as without it; empty where it was not asked.\ngate: {gate}\ndecision: {selection}\n",
         table(&["SKILL", "BM25", "NATS", ""], &rows)
     )
 }

@@ -473,7 +473,10 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     let model = model.display().to_string();
     let got = with(&model, &["--json"]).done().json();
     let gate = got["gate"].as_str().unwrap();
-    assert!(gate.starts_with("card_pmi above "), "{gate}");
+    assert!(
+        gate.starts_with("card_pmi of the skill that the search finds first"),
+        "{gate}"
+    );
     assert!(gate.contains("24 tasks"), "{gate}");
     assert_eq!(got["threshold"], got["selection"]["fitted"]);
     assert_eq!(got["threshold"]["tasks"], 24);

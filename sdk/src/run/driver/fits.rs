@@ -2,7 +2,10 @@
 
 use futures::lock::{Mutex, MutexGuard};
 
-use crate::{domain::FittedThreshold, id::ModelId};
+use crate::{
+    domain::{DecidedOn, FittedThreshold},
+    id::ModelId,
+};
 
 /// The thresholds that were fitted so far.
 #[derive(Debug, Default)]
@@ -18,8 +21,8 @@ impl Fits {
 /// A threshold that was fitted.
 #[derive(Debug)]
 pub(super) struct Fit {
-    /// The weights, the bits of the share of wrong injections, the number of candidates, and whether scores had to be repeatable.
-    pub(super) of: (ModelId, u64, usize, bool),
+    /// The weights, the bits of the share of wrong injections, what decisions are about, and whether scores had to be repeatable.
+    pub(super) of: (ModelId, u64, DecidedOn, bool),
     /// Number of skills that were offered.
     pub(super) offered: usize,
     pub(super) fitted: FittedThreshold,

@@ -18,7 +18,9 @@ use super::{
 };
 use crate::{
     contract::{Attempt, JudgeRequest},
-    domain::{Action, Candidate, Query, Skill, SkillRef, Task, Trajectory, Usage, Verdict},
+    domain::{
+        Action, Candidate, DecidedOn, Query, Skill, SkillRef, Task, Trajectory, Usage, Verdict,
+    },
     error::{Error, Result},
     policy::{Answer, FailedCall},
     run::driver::playing_roles::Spent,
@@ -74,9 +76,9 @@ impl Performer {
             }
             Need::Threshold {
                 most_wrong,
-                candidates,
+                on,
                 repeatable,
-            } => self.fitted((most_wrong, candidates), repeatable).await,
+            } => self.fitted((most_wrong, on), repeatable).await,
             Need::Attempt(need) => {
                 let made = self.attempt(&need, &[], desk).await;
                 Answer::Attempted(made.and_then(sound::trajectory))
@@ -127,7 +129,7 @@ impl Performer {
         Answer::Scored(scores.and_then(sound::scores))
     }
 
-    async fn fitted(&self, of: (f64, usize), repeatable: bool) -> Answer {
+    async fn fitted(&self, of: (f64, DecidedOn), repeatable: bool) -> Answer {
         let fitting = self.threshold(of, repeatable);
         // A fit that is broken off goes on at the next decision with the scores that it has.
         let part = (DecidingPart::Gate, self.limits.score.max(4 * LONGEST));

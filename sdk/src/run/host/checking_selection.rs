@@ -137,7 +137,7 @@ fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding>
     }
     if policy.to_fit().is_some() {
         // The session fits it before its first decision.
-        let too_slow = quick_enough(scorer.as_ref(), recipe.select.searched()).err()?;
+        let too_slow = quick_enough(scorer.as_ref(), recipe.select.decided_on(0)).err()?;
         return Some(Finding::new(
             FindingKind::Uncalibrated,
             "the gate injects nothing",

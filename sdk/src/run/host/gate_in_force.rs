@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::journeyman::Journeyman;
 use crate::{
-    domain::{FittedThreshold, Scope, ScoreKind},
+    domain::{DecidedOn, FittedThreshold, Scope, ScoreKind},
     error::Result,
     id::ModelId,
     policy::Answer,
@@ -87,7 +87,7 @@ impl Journeyman {
         session.performer.refresh_index().await;
         let need = Need::Threshold {
             most_wrong,
-            candidates: self.decided_among().await?,
+            on: self.decided_on().await?,
             // As its decisions are scored: a session that cannot learn evaluates.
             repeatable: session.read_only,
         };
@@ -106,8 +106,8 @@ impl Journeyman {
         }))
     }
 
-    /// The number of skills that a decision of this session is among, at most.
-    async fn decided_among(&self) -> Result<usize> {
+    /// Which skill the decisions of this session are about.
+    async fn decided_on(&self) -> Result<DecidedOn> {
         let library = self.library().await?;
         let offered = library.entries().map(|entry| &entry.skill);
         let offered = offered.filter(|skill| skill.state.is_offered());
@@ -116,12 +116,9 @@ impl Journeyman {
             Selector::Bank(bank) => {
                 let exempt = bank.gate.as_ref().is_some_and(|gate| gate.exempt_general);
                 let general = offered.filter(|skill| !exempt && skill.scope == Scope::General);
-                general.count() + bank.limit.get()
+                DecidedOn::BestOf(general.count() + bank.limit.get())
             }
-            _ if policy.searched() > 0 && self.session.backends.retriever.is_some() => {
-                policy.searched()
-            }
-            _ => offered.count(),
+            _ => policy.decided_on(offered.count()),
         })
     }
 }

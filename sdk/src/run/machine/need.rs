@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::RoleTask,
-    domain::{Action, Commit, Query, ScoreKind, Skill, Task, Trace, Trajectory, TurnQuery},
+    domain::{
+        Action, Commit, DecidedOn, Query, ScoreKind, Skill, Task, Trace, Trajectory, TurnQuery,
+    },
     id::{AttemptId, RunId, Seed},
     policy::{Answer, ChosenSkill},
     program::Place,
@@ -78,8 +80,8 @@ pub enum Need {
     Threshold {
         /// The share of tasks without a right skill at which one may be injected.
         most_wrong: f64,
-        /// The number of skills that a decision is among.
-        candidates: usize,
+        /// Which skill the decision is about.
+        on: DecidedOn,
         /// [`ScoreRequest::repeatable`](crate::contract::ScoreRequest).
         repeatable: bool,
     },

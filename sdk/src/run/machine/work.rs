@@ -59,12 +59,9 @@ pub(crate) fn need(
             // What is evaluated is decided alike each time, whatever shares the model's batches.
             repeatable: context.mode == Mode::Evaluate,
         },
-        Question::Threshold {
-            most_wrong,
-            candidates,
-        } => Need::Threshold {
+        Question::Threshold { most_wrong, on } => Need::Threshold {
             most_wrong: *most_wrong,
-            candidates: *candidates,
+            on: *on,
             repeatable: context.mode == Mode::Evaluate,
         },
         Question::Attempt {

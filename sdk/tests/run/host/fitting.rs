@@ -10,7 +10,7 @@ use journeyman::{
     builtin::{FrozenStore, SystemClock},
     contract::{ModelSpeed, ScoreRequest, Scorer, SkillStore, TokenScores},
     run::ThresholdBy,
-    select::{Candidates, null_tasks},
+    select::null_tasks,
 };
 
 use super::*;
@@ -40,6 +40,8 @@ fn untrained() -> ScriptedScorer {
 fn parts(scorer: Arc<dyn Scorer>, store: Arc<dyn SkillStore>) -> Backends {
     let mut backends = own_loop();
     (backends.scorer, backends.store) = (Some(scorer), Some(store));
+    // All skills are candidates.
+    backends.retriever = None;
     backends
 }
 
@@ -241,40 +243,95 @@ fn decisions_among_more_skills_have_a_threshold_for_as_many() {
         let names: Vec<String> = (0..25).map(|number| format!("skill-{number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut thresholds = Vec::new();
-        for (candidates, scored) in [
-            (recipe::standard().select.candidates, 10),
-            // All of the library, with ten that stand in for later ones.
-            (Candidates::Cache, 35),
-        ] {
+        // With ten at least; and with ten that stand in for later ones.
+        for (skills, scored) in [(5, 10), (25, 35)] {
             let scorer = Arc::new(untrained());
-            let mut recipe = recipe::standard();
-            recipe.select.candidates = candidates;
-            let mut backends = parts(scorer.clone(), memory());
-            backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
-            let options = Options::new("test", Seed(7));
-            let opened = Journeyman::open(backends, recipe, options).await;
-            let journeyman = opened.expect("it opens");
-            with_skills(&journeyman, &names).await;
+            let journeyman = opened(scorer.clone(), memory()).await;
+            with_skills(&journeyman, &names[..skills]).await;
             let gate = journeyman.gate().await.expect("fitted").expect("a gate");
-            assert!(
-                scorer.calls() >= 24 * scored,
-                "{} of {scored}",
-                scorer.calls()
-            );
-            assert!(
-                scorer.calls() <= 24 * scored + 35,
-                "{} of {scored}",
-                scorer.calls()
-            );
             let calls = scorer.calls();
+            assert!(calls >= 24 * scored, "{calls} of {scored}");
+            assert!(calls <= 25 * scored, "{calls} of {scored}");
             let selection = decided(&journeyman, "first").await;
             // The decision is by the same fit.
             assert_eq!(scorer.calls(), calls + 1);
+            assert_eq!(selection.candidates.len(), skills);
             assert_eq!(selection.fitted.map(|one| one.threshold), gate.threshold);
             thresholds.push(gate.threshold.expect("one"));
         }
-        // The best of more skills by chance is higher.
-        assert!(thresholds[1] > thresholds[0], "{thresholds:?}");
+        assert_ne!(thresholds[0], thresholds[1]);
+    });
+}
+
+/// A session with a search, and a model that finds `one` likelier behind tasks that say it, and `other` still more.
+async fn searching(scorer: Arc<ScriptedScorer>) -> Journeyman {
+    let mut backends = parts(scorer, memory());
+    backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
+    let mut recipe = recipe::standard();
+    if let Some(gate) = recipe.select.selector.gate_mut() {
+        gate.epsilon = 0.0;
+    }
+    let options = Options::new("test", Seed(7));
+    let opened = Journeyman::open(backends, recipe, options).await;
+    let journeyman = opened.expect("it opens");
+    with_skills(&journeyman, &["one", "other"]).await;
+    journeyman
+}
+
+fn likes(one: f64) -> Arc<ScriptedScorer> {
+    let scorer = ScriptedScorer::by(move |prompt, text| {
+        let prompt = prompt.text();
+        let by_chance = -3.0 + 0.05 * (1.0 + drawn(&prompt, text));
+        Play::Give(match prompt.contains("say one") {
+            true if text.contains("How to do other") => -0.2,
+            true => one,
+            false if prompt.trim() == "skill:" => -3.0,
+            false => by_chance,
+        })
+    });
+    Arc::new(scorer.untrained())
+}
+
+#[test]
+fn with_a_search_its_first_skill_is_decided_about_by_both_scores() {
+    block_on(async {
+        let scorer = likes(-0.5);
+        let journeyman = searching(scorer.clone()).await;
+        let gate = journeyman.gate().await.expect("fitted").expect("a gate");
+        // Of each task one skill, behind it and by itself.
+        assert!(scorer.calls() <= 24 + 2, "{}", scorer.calls());
+        let selection = decided(&journeyman, "first").await;
+        assert_eq!(selection.skill().expect("injected").id.as_str(), "one");
+        // The other one is not asked about, though the model likes it better.
+        assert_eq!(selection.candidates.len(), 1);
+        let fitted = selection.fitted.expect("fitted");
+        assert_eq!(gate.threshold, Some(fitted.threshold));
+        let found = fitted.found.expect("a search");
+        assert!(
+            found.nats > 0.0 && (0.0..=1.0).contains(&found.words),
+            "{found:?}"
+        );
+        let said = gate.to_string();
+        assert!(said.contains("the search finds first"), "{said}");
+    });
+}
+
+#[test]
+fn a_skill_that_the_search_finds_and_the_model_does_not_want_is_not_injected() {
+    block_on(async {
+        let journeyman = searching(likes(-8.0)).await;
+        let selection = decided(&journeyman, "first").await;
+        let Decision::Nothing(NothingReason::BelowAbsolute { best, threshold }) =
+            selection.decision
+        else {
+            panic!("{selection}");
+        };
+        // What is asked of the model is less by what the search's score counts.
+        let fitted = selection.fitted.expect("fitted");
+        assert!(
+            best < threshold && threshold < fitted.threshold,
+            "{best} {threshold} {fitted:?}"
+        );
     });
 }
 
