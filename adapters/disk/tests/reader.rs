@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 use futures::executor::block_on;
 use journeyman::{
     CommitKey, ErrorKind, Revision,
-    contract::{SkillFiles, SkillStore},
+    contract::{KeptScores, SkillFiles, SkillStore},
     domain::{Cause, Commit, FilePath, LibraryChange},
     testing::sample,
 };
@@ -64,6 +64,29 @@ fn nothing_is_changed_and_everything_is_read() {
     drop(store);
     let before = all(folder.path());
     read();
+    assert_eq!(all(folder.path()), before);
+}
+
+#[test]
+fn a_frozen_library_knows_the_kept_scores_and_writes_none() {
+    let folder = tempdir().unwrap();
+    let (store, _) = library(folder.path());
+    let kept = |key: &str| KeptScores {
+        key: key.to_owned(),
+        tokens: 1,
+        sums: vec![-1.0],
+    };
+    block_on(store.keep_scores(&[kept("one")])).unwrap();
+    drop(store);
+    let before = all(folder.path());
+    let frozen = LibraryReader::open(folder.path())
+        .unwrap()
+        .frozen()
+        .unwrap();
+    assert_eq!(block_on(frozen.kept_scores()).unwrap(), [kept("one")]);
+    // For this session alone.
+    block_on(frozen.keep_scores(&[kept("two")])).unwrap();
+    assert_eq!(block_on(frozen.kept_scores()).unwrap().len(), 2);
     assert_eq!(all(folder.path()), before);
 }
 

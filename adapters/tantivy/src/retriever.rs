@@ -264,6 +264,10 @@ impl Retriever for Bm25Retriever {
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
         (self.view().find(query, &self.config)).map_err(|source| error("Retriever::search", source))
     }
+
+    fn has_comparable_scores(&self) -> bool {
+        true
+    }
 }
 
 impl fmt::Debug for Bm25Retriever {

@@ -141,15 +141,22 @@ impl Retriever for HybridRetriever {
             },
             ..query.clone()
         };
-        let mut found = self.lexical.search(&wide).await?;
+        let lexical = self.lexical.search(&wide).await?;
+        let mut dense = Vec::new();
         if wide.limit > 0 && !self.behind.load(Ordering::SeqCst) {
-            let dense = self.dense.search(&wide).await;
-            if let Some(dense) = self.heard(dense) {
-                found = self.fusion.join(&found, &dense);
-            }
+            let found = self.dense.search(&wide).await;
+            dense = self.heard(found).unwrap_or_default();
         }
+        // Where the dense side is not there, too: scores stay on one scale.
+        let mut found = self.fusion.join(&lexical, &dense);
         found.truncate(query.limit);
         Ok(found)
+    }
+
+    /// As both sides say; no by ranks, and without a weight for the dense side, since the lexical one's scores are divided by the best.
+    fn has_comparable_scores(&self) -> bool {
+        let both = self.lexical.has_comparable_scores() && self.dense.has_comparable_scores();
+        both && matches!(self.fusion, Fusion::Weighted { dense, .. } if dense > 0.0)
     }
 }
 

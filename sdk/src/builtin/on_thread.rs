@@ -181,6 +181,10 @@ impl<R: Retriever + 'static> Retriever for OnThread<R> {
         let (part, query) = (Arc::clone(&self.0), query.clone());
         run("Retriever::search", move || block_on(part.search(&query))).await?
     }
+
+    fn has_comparable_scores(&self) -> bool {
+        self.0.has_comparable_scores()
+    }
 }
 
 #[async_trait]

@@ -24,6 +24,11 @@ const BATCH: usize = 64;
 const PASSAGE: usize = 900;
 /// Passages of a skill at most.
 const PASSAGES: usize = 12;
+/// The texts of a skill: its card, and its passages.
+const FORM: u32 = 1;
+/// What to do with vectors of another version.
+const ANEW: &str =
+    "make the index anew with `VectorRetriever::new`, and refresh it from the library";
 /// What to do where vectors of two models would meet.
 const REBUILD: &str = "vectors of two models cannot be compared: rebuild the index with `VectorRetriever::new` on the \
     present embedder, and refresh it from the library";
@@ -32,6 +37,9 @@ const REBUILD: &str = "vectors of two models cannot be compared: rebuild the ind
 /// derived state that a host may keep in any serde format, so that it need not embed the whole library at each start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vectors {
+    /// Which texts of a skill are embedded; 0 in those of an earlier version, which had one text of each.
+    #[serde(default)]
+    form: u32,
     space: EmbeddingSpace,
     mark: IndexMark,
     skills: BTreeMap<SkillId, Row>,
@@ -42,7 +50,7 @@ struct Row {
     version: Version,
     /// SHA-256 of the embedded texts.
     sha256: String,
-    /// Of its name, description and trigger. In vectors that an earlier version kept, of the whole skill.
+    /// Of its name, description and trigger.
     vector: Embedding,
     /// Of each passage of its body.
     #[serde(default)]
@@ -100,6 +108,7 @@ impl VectorRetriever {
     /// An empty index with this embedder.
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
         let vectors = Vectors {
+            form: FORM,
             space: embedder.space().clone(),
             mark: IndexMark::default(),
             skills: BTreeMap::new(),
@@ -115,7 +124,7 @@ impl VectorRetriever {
     /// An index that continues with vectors kept earlier.
     ///
     /// # Errors
-    /// `Invalid` where the vectors are of another embedding space than the embedder's; `Corrupt` where a vector has another
+    /// `Unsupported` for vectors that another version kept; `Invalid` where the vectors are of another embedding space than the embedder's; `Corrupt` where a vector has another
     /// number of dimensions or is not finite.
     pub fn with_vectors(embedder: Arc<dyn Embedder>, vectors: Vectors) -> Result<Self> {
         const OPERATION: &str = "VectorRetriever::with_vectors";
@@ -131,6 +140,12 @@ impl VectorRetriever {
                     .with("given", format!("{} of {}", space.name, space.dimensions))
                     .hint(REBUILD),
             );
+        }
+        if vectors.form != FORM {
+            let message = "the vectors were kept by another version";
+            return Err(Error::unsupported(OPERATION, message)
+                .with("form", vectors.form)
+                .hint(ANEW));
         }
         let sound = |row: &Row| row.vectors().all(|vector| is_of(vector, space));
         if let Some((skill, _)) = vectors.skills.iter().find(|(_, row)| !sound(row)) {
@@ -316,6 +331,10 @@ impl Retriever for VectorRetriever {
         let embedded = self.embed("Retriever::search", text).await?;
         let to = embedded.first().map_or(&[][..], Embedding::components);
         Ok(self.read(|vectors| vectors.nearest(to, query, self.above)))
+    }
+
+    fn has_comparable_scores(&self) -> bool {
+        true
     }
 }
 

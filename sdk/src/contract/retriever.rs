@@ -103,4 +103,12 @@ pub trait Retriever: fmt::Debug + Send + Sync {
     /// # Errors
     /// `Unavailable` or `Corrupt`.
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>>;
+
+    /// Whether a greater score means a better match between the answers to different queries, too, on one scale as long as the library
+    /// is about as large: true of BM25, which may grow with the length of a query, of cosines, and of sums with one of these; false of ranks, and
+    /// of scores that are divided by the best one. They are finite, and positive where something is found. Then a gate counts the score beside that of a model that was not trained to score
+    /// ([`FoundWeight`](crate::domain::FoundWeight)), and decides about the first candidate alone. Default: no.
+    fn has_comparable_scores(&self) -> bool {
+        false
+    }
 }

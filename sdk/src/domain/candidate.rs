@@ -21,6 +21,7 @@ pub struct Query {
 pub struct Candidate {
     /// The skill, in its version.
     pub skill: SkillRef,
-    /// Higher is closer; comparable within one answer only.
+    /// Higher is closer; comparable within one answer, and between answers where the retriever says so
+    /// ([`Retriever::has_comparable_scores`](crate::contract::Retriever::has_comparable_scores)).
     pub score: f64,
 }

@@ -15,7 +15,8 @@ pub struct FittedThreshold {
     /// The value that a skill must exceed, nats.
     pub threshold: f64,
     /// What the search's score counts beside it: then the skill that the search finds first is injected or none, since a search knows a
-    /// skill more surely than a model does that was not trained for it. `None` where there is no search: then it is the best by score.
+    /// skill more surely than a model does that was not trained for it. `None` where it is the best by score: without a search, with one whose scores
+    /// do not compare from task to task, with a ranking by weights, a bank, or a relative test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<FoundWeight>,
     /// The weights that score, with their adapter.
@@ -33,9 +34,10 @@ pub struct FittedThreshold {
 /// ```
 /// use journeyman::domain::FoundWeight;
 ///
-/// let weight = FoundWeight { nats: 2.0, words: 0.5 };
+/// let weight = FoundWeight { nats: 2.0, words_power: 0.5, most: 9.0 };
 /// // Four different words.
 /// assert_eq!(weight.counts(3.0, "open the jar, the lid"), 3.0);
+/// assert_eq!(weight.counts(30.0, "open the jar, the lid"), 9.0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundWeight {
@@ -43,7 +45,10 @@ pub struct FoundWeight {
     pub nats: f64,
     /// The search's score is divided by the number of different words in the task to this power, from 0 to 1: so much a wrong skill's
     /// score grows with the length of a task.
-    pub words: f64,
+    pub words_power: f64,
+    /// What it counts at most, nats: however well the search finds a skill, the model has to hold it for likelier than it does wrong ones
+    /// in the mean.
+    pub most: f64,
 }
 
 impl FoundWeight {
@@ -53,7 +58,11 @@ impl FoundWeight {
             .filter(|word| !word.is_empty())
             .map(str::to_lowercase)
             .collect();
-        self.nats * found / (words.len().max(1) as f64).powf(self.words)
+        if !found.is_finite() {
+            return 0.0;
+        }
+        let counts = self.nats * found / (words.len().max(1) as f64).powf(self.words_power);
+        counts.min(self.most)
     }
 }
 
@@ -65,7 +74,7 @@ impl fmt::Display for FittedThreshold {
                 f,
                 " of the skill that the search finds first, and {:.2} nats for each unit of its score there by the number of different words \
                  to the power {:.2}, together",
-                found.nats, found.words
+                found.nats, found.words_power
             )?;
         }
         write!(
@@ -85,8 +94,11 @@ impl fmt::Display for FittedThreshold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecidedOn {
-    /// The one that a search finds first.
-    First,
+    /// The one that a search finds first; the best by score of so many, where the search's scores do not compare from task to task.
+    First {
+        /// The number of skills that the search finds at most.
+        among: usize,
+    },
     /// The best by score of so many.
     BestOf(usize),
 }

@@ -9,8 +9,7 @@ use super::{
 };
 use crate::{
     domain::{
-        Candidate, DecidedOn, Decision, NothingReason, Query, Scope, Selection, Skill, SkillRef,
-        TurnQuery,
+        Candidate, Decision, NothingReason, Query, Scope, Selection, Skill, SkillRef, TurnQuery,
     },
     error::Result,
     id::SkillId,
@@ -72,7 +71,7 @@ pub(super) async fn select(
         (true, None) => Selection::nothing(NothingReason::NoCandidates),
         (false, failed) => {
             let failed = failed.map(|error| NothingReason::RetrieverUnavailable(error.to_string()));
-            let passed = passed(ask, &context, bank, query, chosen).await;
+            let passed = passed(ask, &context, (policy, bank), query, chosen).await;
             Selection {
                 failed: passed.failed.clone().or(failed),
                 ..passed
@@ -195,7 +194,7 @@ fn candidates(general: &[&Skill], similar: &[Candidate]) -> Vec<Candidate> {
 async fn passed(
     ask: &mut Ask,
     context: &Context<'_>,
-    bank: &BankSelector,
+    (policy, bank): (&SelectPolicy, &BankSelector),
     query: &TurnQuery,
     chosen: Vec<SkillRef>,
 ) -> Selection {
@@ -215,7 +214,9 @@ async fn passed(
     let mut result = Ok(Gated::default());
     let (mut score, mut by) = (gate.policy.score, None);
     if !tested.is_empty() {
-        result = match in_force(ask, &gate.policy, DecidedOn::BestOf(tested.len())).await {
+        let general = tested.iter().filter(|skill| skill.scope == Scope::General);
+        let on = policy.decided_on(general.count());
+        result = match in_force(ask, &gate.policy, on).await {
             Ok((policy, fitted)) => {
                 (score, by) = (policy.score, fitted);
                 let scores = ask.score(query.text.clone(), tested, score).await;

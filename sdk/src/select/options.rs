@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use super::Selector;
+use super::{GatePolicy, Selector};
 use crate::{
     domain::DecidedOn,
     error::{Error, Result},
@@ -81,12 +81,20 @@ pub struct SelectPolicy {
 }
 
 impl SelectPolicy {
-    /// Which of so many candidates a gate decides about with a model that was not trained to score. A ranking by weights is on another
-    /// scale than the search.
-    pub(crate) fn decided_on(&self, candidates: usize) -> DecidedOn {
-        match (self.candidates, &self.rank) {
-            (Candidates::Search { .. }, None) => DecidedOn::First,
-            _ => DecidedOn::BestOf(candidates),
+    /// Which skill a gate decides about with a model that was not trained to score. `found` is the number of candidates, or of those that
+    /// a search does not look for: a bank's general skills. A ranking by weights is on another scale than the search, and a relative
+    /// test compares candidates.
+    pub(crate) fn decided_on(&self, found: usize) -> DecidedOn {
+        let is_relative = |gate: &GatePolicy| gate.relative.is_some();
+        let first = self.rank.is_none() && !self.selector.gate().is_some_and(is_relative);
+        match (&self.selector, self.candidates) {
+            (Selector::Bank(bank), _) => DecidedOn::BestOf(bank.limit.get() + found),
+            // Without a retriever there may be more.
+            (_, Candidates::Search { limit }) if first => DecidedOn::First {
+                among: limit.get().max(found),
+            },
+            (_, Candidates::Search { limit }) => DecidedOn::BestOf(limit.get().max(found)),
+            (_, Candidates::Cache) => DecidedOn::BestOf(found),
         }
     }
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Candidates, GatePolicy, SelectPer, SelectPolicy, Selector, from_bank, in_force::in_force,
-    selector::first,
+    Candidates, SelectPer, SelectPolicy, Selector, from_bank, in_force::in_force, selector::first,
 };
 use crate::{
     contract::{Embedding, SkillScores},
@@ -161,17 +160,13 @@ async fn among_offered(
         },
         other => (other.clone(), None),
     };
-    let (selector, skills) = match of_first(selector, fitted.as_ref(), &candidates, &query.text) {
-        (selector, Some(first)) => {
-            let is_first = |skill: &Skill| skill.id == first.id;
-            (selector, skills.into_iter().filter(is_first).collect())
-        }
-        (selector, None) => (selector, skills),
-    };
-    let scores = match selector.score() {
-        None => Ok(Vec::new()),
-        Some(score) => ask.score(query.text.clone(), skills, score).await,
-    };
+    let scores = scored(
+        ask,
+        query,
+        (&selector, fitted.as_ref()),
+        (&candidates, skills),
+    )
+    .await;
     let chosen = scores.and_then(|scores| {
         let selector = (&selector, fitted.as_ref());
         choose(context, (policy, selector), seed, &candidates, &scores)
@@ -189,25 +184,33 @@ async fn among_offered(
     }
 }
 
-/// Where the search's score counts beside the model's: the gate that decides about the first skill of the search, which needs the less of
-/// the model's score the better it was found, and that skill.
-fn of_first(
-    selector: Selector,
-    fitted: Option<&FittedThreshold>,
-    candidates: &[Candidate],
-    task: &str,
-) -> (Selector, Option<SkillRef>) {
-    let found = fitted.and_then(|fitted| Some((fitted.threshold, fitted.found?)));
-    match (selector, found, first(candidates)) {
-        (Selector::Gate(gate), Some((threshold, weight)), Some(first)) => {
-            let gate = GatePolicy {
-                absolute: Some(threshold - weight.counts(first.score, task)),
-                ..gate
-            };
-            (Selector::Gate(gate), Some(first.skill.clone()))
-        }
-        (selector, ..) => (selector, None),
+/// The scores that the selector needs: of all candidates, or of the one that the search finds first, with what its score counts there
+/// beside the model's.
+///
+/// # Errors
+/// The scorer's error.
+async fn scored(
+    ask: &mut Ask,
+    query: &TurnQuery,
+    (selector, fitted): (&Selector, Option<&FittedThreshold>),
+    (candidates, mut skills): (&[Candidate], Vec<Skill>),
+) -> Result<Vec<SkillScores>> {
+    let Some(score) = selector.score() else {
+        return Ok(Vec::new());
+    };
+    let found = fitted
+        .and_then(|fitted| fitted.found)
+        .zip(first(candidates));
+    if let Some((_, first)) = found {
+        skills.retain(|skill| skill.id == first.skill.id);
     }
+    let mut scores = ask.score(query.text.clone(), skills, score).await?;
+    if let (Some((weight, first)), [one]) = (found, scores.as_mut_slice())
+        && let Some(behind_the_task) = &mut one.conditional
+    {
+        behind_the_task.sum += weight.counts(first.score, &query.text);
+    }
+    Ok(scores)
 }
 
 /// The candidates: the whole cache, or what the retriever finds, ranked.

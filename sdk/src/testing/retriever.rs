@@ -129,4 +129,8 @@ impl Retriever for ScriptedRetriever {
         found.truncate(query.limit);
         Ok(found)
     }
+
+    fn has_comparable_scores(&self) -> bool {
+        true
+    }
 }

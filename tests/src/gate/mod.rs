@@ -227,7 +227,7 @@ fn fitted(
                 say("nats for a unit of the search's score", found.nats);
                 say(
                     "the power of the number of words by which that is divided",
-                    found.words,
+                    found.words_power,
                 );
             }
             Ok(fitted)
@@ -264,6 +264,11 @@ fn record(
 }
 
 fn labeled(tasks: &[Best], right: bool) -> Vec<LabeledScores> {
+    let finite = tasks
+        .iter()
+        .map(|one| one.wrong)
+        .filter(|value| value.is_finite());
+    let least = finite.fold(f64::INFINITY, f64::min);
     let task = |(number, one): (usize, &Best)| LabeledScores {
         task: number.to_string().as_str().into(),
         right: right
@@ -271,11 +276,10 @@ fn labeled(tasks: &[Best], right: bool) -> Vec<LabeledScores> {
             .filter(|value| value.is_finite())
             .into_iter()
             .collect(),
-        wrong: vec![one.wrong],
+        // Where a search finds nothing, nothing is injected.
+        wrong: vec![one.wrong.max(least - 1.0)],
     };
-    // A search that finds nothing decides nothing.
-    let decided = tasks.iter().filter(|one| one.wrong.is_finite());
-    decided.enumerate().map(task).collect()
+    tasks.iter().enumerate().map(task).collect()
 }
 
 /// The threshold that `journeyman model calibrate` fits where no task names a right skill.

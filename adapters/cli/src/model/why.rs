@@ -124,7 +124,7 @@ fn as_text(
     let rows: Vec<Vec<String>> = rows.into_iter().map(|(_, row)| row).collect();
     format!(
         "{}BM25: how well a search for the task's words finds the skill. NATS: 0 is a skill that the model holds for as likely with \
-         the task as without it; empty where it was not asked.\ngate: {gate}\ndecision: {selection}\n",
+         the task as without it, and what the search's score counts is added where the gate says so; empty where the model was not asked.\ngate: {gate}\ndecision: {selection}\n",
         table(&["SKILL", "BM25", "NATS", ""], &rows)
     )
 }

@@ -466,10 +466,14 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     }
     assert_eq!(run_in_library(&root, &["library", "stats"]), before);
 
-    // A model by another name is not known to have been trained for that threshold.
+    // A model of another name is not known to have been trained for that threshold.
+    let mut bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(bundled)).unwrap();
+    let name = b"apprentice";
+    let at = bytes.windows(name.len()).position(|some| some == name);
+    bytes[at.unwrap()..][..name.len()].copy_from_slice(b"assistance");
     let folder = tempdir().unwrap();
     let model = folder.path().join("assistant.gguf");
-    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(bundled), &model).unwrap();
+    fs::write(&model, bytes).unwrap();
     let model = model.display().to_string();
     let got = with(&model, &["--json"]).done().json();
     let gate = got["gate"].as_str().unwrap();

@@ -24,7 +24,7 @@ const TASK_TOKENS: usize = 150;
 
 impl Performer {
     /// The threshold for the model that scores and decisions about these skills, fitted where it has not been, or where the library has
-    /// twice as many skills as then.
+    /// grown.
     ///
     /// # Errors
     /// `Unsupported` for a model that would take too long; else the error of a search or of scoring.
@@ -42,18 +42,13 @@ impl Performer {
         }
         let library = self.follow().clone();
         let offered: Vec<SkillId> = offered(&library).cloned().collect();
-        let on = match (on, &self.backends.retriever) {
-            (DecidedOn::First, Some(_)) => DecidedOn::First,
-            // Without a search all skills are candidates.
-            (DecidedOn::First, None) => DecidedOn::BestOf(fitted_among(offered.len())),
-            (DecidedOn::BestOf(candidates), _) => DecidedOn::BestOf(fitted_among(candidates)),
-        };
+        let on = self.fitted_on(on, offered.len());
         let of = (scorer.weights(None), most_wrong.to_bits(), on, repeatable);
         // Decisions that wait for the same fit do not make it twice.
         let mut fits = self.fits.lock().await;
         let known = fits.iter().position(|fit| fit.of == of);
         if let Some(fit) = known.and_then(|at| fits.get(at))
-            && offered.len() < 2 * fit.offered.max(1)
+            && !has_grown(fit.offered, offered.len())
         {
             return Ok(Some(Box::new(fit.fitted.clone())));
         }
@@ -61,7 +56,7 @@ impl Performer {
         tracing::info!(model = %of.0, most_wrong, "fitting the gate's threshold to the model");
         let nulls = self.nulls((scorer, dialect), (&library, &offered), (on, repeatable));
         let (tasks, found) = match on {
-            DecidedOn::First => together(&nulls.await?),
+            DecidedOn::First { .. } => together(&nulls.await?),
             DecidedOn::BestOf(_) => (nulls.await?, None),
         };
         let of_model = (&of.0, SCORE, dialect);
@@ -70,7 +65,11 @@ impl Performer {
         let fitted = FittedThreshold {
             score: SCORE,
             threshold: calibration.threshold,
-            found,
+            found: found.map(|(weight, model)| FoundWeight {
+                // The search alone injects nothing.
+                most: weight.most.min(calibration.threshold - model),
+                ..weight
+            }),
             model: of.0.clone(),
             most_wrong,
             tasks: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
@@ -92,6 +91,22 @@ impl Performer {
         Ok(Some(Box::new(fitted)))
     }
 
+    /// What is fitted for decisions about these skills, with so many offered.
+    fn fitted_on(&self, on: DecidedOn, offered: usize) -> DecidedOn {
+        match (on, &self.backends.retriever) {
+            (DecidedOn::First { .. }, Some(search)) if search.has_comparable_scores() => {
+                DecidedOn::First { among: 1 }
+            }
+            // Without a search all skills are candidates.
+            (DecidedOn::First { among }, None) => {
+                DecidedOn::BestOf(fitted_among(among.max(offered)))
+            }
+            (DecidedOn::First { among } | DecidedOn::BestOf(among), _) => {
+                DecidedOn::BestOf(fitted_among(among))
+            }
+        }
+    }
+
     /// What is scored of each task that no skill is for.
     async fn nulls(
         &self,
@@ -108,10 +123,9 @@ impl Performer {
         let begun = now();
         for (number, task) in null_tasks().enumerate() {
             let among = match on {
-                DecidedOn::First => 1,
-                DecidedOn::BestOf(candidates) => candidates,
+                DecidedOn::First { among } | DecidedOn::BestOf(among) => among,
             };
-            let (skills, found) = self.candidates(of, task, among).await?;
+            let (skills, found) = self.candidates(of, (number, task), among).await?;
             let scores = self.score_again(parts, task, &skills, wanted).await?;
             tasks.push(NullTask {
                 task,
@@ -133,7 +147,7 @@ impl Performer {
     async fn candidates(
         &self,
         (library, offered): (&SkillLibrary, &[SkillId]),
-        task: &str,
+        (number, task): (usize, &str),
         among: usize,
     ) -> Result<(Vec<Skill>, f64)> {
         let mut found = Vec::new();
@@ -149,16 +163,22 @@ impl Performer {
         let found = found.iter().map(|one| &one.skill.id);
         let found = found.filter(|id| offered.contains(id));
         // What a search does not find is scored as a candidate, too, where there is room.
-        let mut ids: Vec<&SkillId> = Vec::new();
-        for id in found.chain(offered) {
-            if ids.len() < among && !ids.contains(&id) {
-                ids.push(id);
+        let known = offered.iter().filter_map(|id| library.get(id));
+        let others: Vec<&Skill> = match among {
+            // Another one each time, and the same ones when the library has grown.
+            1 => stand_ins().iter().cycle().skip(number).take(1).collect(),
+            _ => (known.map(|entry| &entry.skill))
+                .chain(stand_ins())
+                .collect(),
+        };
+        let found = found.filter_map(|id| library.get(id));
+        let mut skills: Vec<Skill> = Vec::with_capacity(among);
+        for skill in found.map(|entry| &entry.skill).chain(others) {
+            if skills.len() < among && !skills.iter().any(|one| one.id == skill.id) {
+                skills.push(skill.clone());
             }
         }
-        let skills = ids.into_iter().filter_map(|id| library.get(id));
-        let skills = skills.map(|entry| entry.skill.clone());
-        let skills = skills.chain(stand_ins().iter().cloned());
-        Ok((skills.take(among).collect(), score))
+        Ok((skills, score))
     }
 }
 
@@ -179,53 +199,63 @@ fn labeled((number, task): (usize, &NullTask)) -> LabeledScores {
     }
 }
 
+/// Whether a library has grown so much since a fit that another one is due: each skill counts in a small one.
+fn has_grown(fitted: usize, offered: usize) -> bool {
+    offered >= 2 * fitted.max(1) || (fitted < CANDIDATES && offered > fitted)
+}
+
 /// How much the model's score counts beside the search's, in deviations of both at these tasks. The search alone injects at too many
 /// tasks of a host's own field, whose words wrong skills have too.
 const MODEL: f64 = 2.0;
+/// What the search's score counts at most, in its deviations above its mean.
+const MOST: f64 = 4.0;
+/// Tasks at which a search has to find something, to say what its scores mean.
+const FOUND: usize = 12;
 
-/// The scores of both together, and what the search's counts.
-fn together(tasks: &[NullTask]) -> (Vec<NullTask>, Option<FoundWeight>) {
+/// The scores of both together, what the search's counts, and the mean of the model's.
+fn together(tasks: &[NullTask]) -> (Vec<NullTask>, Option<(FoundWeight, f64)>) {
     // One skill of each.
     let model: Vec<f64> = tasks
         .iter()
         .flat_map(|task| task.scores.first().copied())
         .collect();
     let mut weight = FoundWeight {
-        nats: 1.0,
-        words: growth(tasks),
+        words_power: growth(tasks),
+        ..PLAIN
     };
     let search = tasks
         .iter()
         .map(|task| weight.counts(task.found, task.task));
-    let search = deviation(&search.collect::<Vec<_>>());
-    weight.nats = match search > f64::EPSILON {
-        true => deviation(&model) / (MODEL * search),
-        // It does not tell one task from another.
-        false => 0.0,
+    let search: Vec<f64> = search.collect();
+    let found = tasks.iter().filter(|task| task.found > 0.0).count();
+    weight.nats = match deviation(&search) {
+        varies if varies > f64::EPSILON && found >= FOUND => deviation(&model) / (MODEL * varies),
+        // It does not tell one task from another, or has no words of theirs.
+        _ => 0.0,
     };
+    weight.most = weight.nats * (mean(&search) + MOST * deviation(&search));
     let both = tasks.iter().map(|task| NullTask {
         scores: (task.scores.iter())
             .map(|score| score + weight.counts(task.found, task.task))
             .collect(),
         ..*task
     });
-    (both.collect(), Some(weight))
+    (both.collect(), Some((weight, mean(&model))))
 }
 
 /// The power of a task's number of words with which the search's score grows: the slope of their logarithms, from 0 to 1.
 fn growth(tasks: &[NullTask]) -> f64 {
     let words = FoundWeight {
-        nats: 1.0,
-        words: 1.0,
+        words_power: 1.0,
+        ..PLAIN
     };
     let points: Vec<(f64, f64)> = (tasks.iter())
         .filter(|task| task.found > 0.0)
         // The number of words, as what a score of 1 is divided by.
         .map(|task| (-words.counts(1.0, task.task).ln(), task.found.ln()))
         .collect();
-    let count = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
-    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let (xs, ys): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+    let (x, y) = (mean(&xs), mean(&ys));
     let covariance: f64 = points
         .iter()
         .map(|point| (point.0 - x) * (point.1 - y))
@@ -237,11 +267,21 @@ fn growth(tasks: &[NullTask]) -> f64 {
     }
 }
 
+/// Counts a search's score as it is.
+const PLAIN: FoundWeight = FoundWeight {
+    nats: 1.0,
+    words_power: 0.0,
+    most: f64::INFINITY,
+};
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
 fn deviation(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
+    let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / (count - 1.0).max(1.0)).sqrt()
+    (squares / (values.len() as f64 - 1.0).max(1.0)).sqrt()
 }
 
 /// The skills that runs may offer.
@@ -264,7 +304,7 @@ pub(crate) fn quick_enough(scorer: &dyn Scorer, on: DecidedOn) -> Result<()> {
         return Ok(());
     };
     let skills = match on {
-        DecidedOn::First => 1,
+        DecidedOn::First { .. } => 1,
         DecidedOn::BestOf(candidates) => fitted_among(candidates),
     };
     let tokens = null_tasks().len() * (TASK_TOKENS + skills * SCORE.tokens(usize::MAX));
@@ -299,12 +339,12 @@ mod tests {
             "a b c d e f g h i",
             "a b c d e f g h i j k l m n o p",
         ];
-        let task = |(number, task): (usize, &&'static str)| NullTask {
-            task,
-            found: found * [1.0_f64, 4.0, 9.0, 16.0][number].powf(power),
-            scores: vec![[1.0, 3.0, 2.0, 6.0][number]],
+        let task = |number: usize| NullTask {
+            task: TASKS[number % 4],
+            found: found * [1.0_f64, 4.0, 9.0, 16.0][number % 4].powf(power),
+            scores: vec![[1.0, 3.0, 2.0, 6.0][number % 4]],
         };
-        TASKS.iter().enumerate().map(task).collect()
+        (0..24).map(task).collect()
     }
 
     #[test]
@@ -320,19 +360,25 @@ mod tests {
     #[test]
     fn the_search_counts_half_as_much_as_the_model() {
         let mut all = tasks(0.0, 3.0);
-        all[1].found = 5.0;
+        all.iter_mut().step_by(3).for_each(|task| task.found = 5.0);
         let model: Vec<f64> = all.iter().map(|task| task.scores[0]).collect();
         let (both, weight) = together(&all);
-        assert!(weight.is_some_and(|weight| weight.nats > 0.0));
+        assert!(weight.is_some_and(|(weight, _)| weight.nats > 0.0));
         let search: Vec<f64> = both
             .iter()
             .zip(&model)
             .map(|(both, model)| both.scores[0] - model)
             .collect();
         assert!((deviation(&search) - deviation(&model) / MODEL).abs() < 1e-9);
-        // A search that says the same of all tasks counts nothing.
-        let (both, weight) = together(&tasks(0.0, 3.0));
-        assert_eq!(weight.expect("a search").nats, 0.0);
-        assert_eq!(both[2].scores, [2.0]);
+        // A search that says the same of all tasks counts nothing, nor does one that finds something at few.
+        let mut few = tasks(0.0, 0.0);
+        few.iter_mut()
+            .take(FOUND - 1)
+            .for_each(|task| task.found = 3.0);
+        for tasks in [tasks(0.0, 3.0), few] {
+            let (both, weight) = together(&tasks);
+            assert_eq!(weight.map(|(weight, _)| weight.nats), Some(0.0));
+            assert_eq!(both[2].scores, [2.0]);
+        }
     }
 }

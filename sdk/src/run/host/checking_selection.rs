@@ -2,6 +2,7 @@
 
 use crate::{
     contract::Backends,
+    domain::DecidedOn,
     domain::ScoreKind,
     error::Error,
     library::SkillLibrary,
@@ -137,7 +138,7 @@ fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding>
     }
     if policy.to_fit().is_some() {
         // The session fits it before its first decision.
-        let too_slow = quick_enough(scorer.as_ref(), recipe.select.decided_on(0)).err()?;
+        let too_slow = quick_enough(scorer.as_ref(), decided_on(backends, recipe)).err()?;
         return Some(Finding::new(
             FindingKind::Uncalibrated,
             "the gate injects nothing",
@@ -157,6 +158,16 @@ fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding>
              `GatePolicy::fitted_for` where you know that it fits",
         )
     })
+}
+
+/// Which skill decisions are about, at the least.
+fn decided_on(backends: &Backends, recipe: &Recipe) -> DecidedOn {
+    let search = backends.retriever.as_ref();
+    let counts = search.is_some_and(|search| search.has_comparable_scores());
+    match recipe.select.decided_on(0) {
+        DecidedOn::First { among } if !counts => DecidedOn::BestOf(among),
+        on => on,
+    }
 }
 
 /// The subject of the finding about a warm-up.

@@ -9,7 +9,7 @@ use crate::{
     id::ModelId,
     policy::Answer,
     run::machine::Need,
-    select::Selector,
+    select::{BankSelector, Candidates, Selector},
 };
 
 /// By which score and threshold a session injects a skill, and where the threshold comes from.
@@ -112,13 +112,16 @@ impl Journeyman {
         let offered = library.entries().map(|entry| &entry.skill);
         let offered = offered.filter(|skill| skill.state.is_offered());
         let policy = &self.session.recipe.select;
-        Ok(match &policy.selector {
-            Selector::Bank(bank) => {
-                let exempt = bank.gate.as_ref().is_some_and(|gate| gate.exempt_general);
-                let general = offered.filter(|skill| !exempt && skill.scope == Scope::General);
-                DecidedOn::BestOf(general.count() + bank.limit.get())
-            }
-            _ => policy.decided_on(offered.count()),
-        })
+        let exempt =
+            |bank: &BankSelector| bank.gate.as_ref().is_some_and(|gate| gate.exempt_general);
+        let found = match (&policy.selector, policy.candidates) {
+            (Selector::Bank(bank), _) if exempt(bank) => 0,
+            (Selector::Bank(_), _) => offered
+                .filter(|skill| skill.scope == Scope::General)
+                .count(),
+            (_, Candidates::Search { .. }) if self.session.backends.retriever.is_some() => 0,
+            _ => offered.count(),
+        };
+        Ok(policy.decided_on(found))
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use journeyman::{
-    builtin::{FrozenStore, SystemClock},
+    builtin::{ForkStore, FrozenStore, SystemClock},
     contract::{ModelSpeed, ScoreRequest, Scorer, SkillStore, TokenScores},
     run::ThresholdBy,
     select::null_tasks,
@@ -173,6 +173,28 @@ fn a_frozen_library_is_fitted_to_and_keeps_nothing() {
 }
 
 #[test]
+fn a_fork_of_a_library_knows_its_scores_and_gives_it_new_ones() {
+    block_on(async {
+        let store = memory();
+        let first = opened(Arc::new(untrained()), store.clone()).await;
+        with_skills(&first, &["right", "other"]).await;
+        first.gate().await.expect("fitted");
+        let snapshot = store.load().await.expect("loaded");
+        let fork = ForkStore::new(snapshot)
+            .expect("a fork")
+            .with_scores_of(store.clone());
+        let scorer = Arc::new(untrained());
+        let forked = opened(scorer.clone(), Arc::new(fork.another())).await;
+        forked.gate().await.expect("fitted");
+        assert_eq!(scorer.calls(), 0);
+        let before = store.kept_scores().await.expect("read").len();
+        with_skills(&forked, &["third"]).await;
+        forked.gate().await.expect("fitted");
+        assert!(store.kept_scores().await.expect("read").len() > before);
+    });
+}
+
+#[test]
 fn a_scorer_that_fails_while_it_is_fitted_costs_the_injection_and_no_task() {
     block_on(async {
         let scorer = ScriptedScorer::by(|_, text| match text.contains("How to do other") {
@@ -265,12 +287,16 @@ fn decisions_among_more_skills_have_a_threshold_for_as_many() {
 
 /// A session with a search, and a model that finds `one` likelier behind tasks that say it, and `other` still more.
 async fn searching(scorer: Arc<ScriptedScorer>) -> Journeyman {
-    let mut backends = parts(scorer, memory());
-    backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
     let mut recipe = recipe::standard();
     if let Some(gate) = recipe.select.selector.gate_mut() {
         gate.epsilon = 0.0;
     }
+    searching_by(scorer, recipe).await
+}
+
+async fn searching_by(scorer: Arc<ScriptedScorer>, recipe: Recipe) -> Journeyman {
+    let mut backends = parts(scorer, memory());
+    backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
     let options = Options::new("test", Seed(7));
     let opened = Journeyman::open(backends, recipe, options).await;
     let journeyman = opened.expect("it opens");
@@ -298,8 +324,8 @@ fn with_a_search_its_first_skill_is_decided_about_by_both_scores() {
         let scorer = likes(-0.5);
         let journeyman = searching(scorer.clone()).await;
         let gate = journeyman.gate().await.expect("fitted").expect("a gate");
-        // Of each task one skill, behind it and by itself.
-        assert!(scorer.calls() <= 24 + 2, "{}", scorer.calls());
+        // Of each task one skill, behind it and by itself: one of the two, or one of ten that stand in where the search finds none.
+        assert!(scorer.calls() <= 24 + 2 + 10, "{}", scorer.calls());
         let selection = decided(&journeyman, "first").await;
         assert_eq!(selection.skill().expect("injected").id.as_str(), "one");
         // The other one is not asked about, though the model likes it better.
@@ -308,11 +334,62 @@ fn with_a_search_its_first_skill_is_decided_about_by_both_scores() {
         assert_eq!(gate.threshold, Some(fitted.threshold));
         let found = fitted.found.expect("a search");
         assert!(
-            found.nats > 0.0 && (0.0..=1.0).contains(&found.words),
+            found.nats > 0.0 && (0.0..=1.0).contains(&found.words_power),
             "{found:?}"
         );
         let said = gate.to_string();
         assert!(said.contains("the search finds first"), "{said}");
+    });
+}
+
+#[test]
+fn a_relative_test_compares_all_candidates_also_with_a_search() {
+    block_on(async {
+        let mut recipe = recipe::standard();
+        if let Some(gate) = recipe.select.selector.gate_mut() {
+            (gate.epsilon, gate.relative) = (0.0, Some(0.99));
+        }
+        let journeyman = searching_by(likes(-0.5), recipe).await;
+        let selection = decided(&journeyman, "first").await;
+        assert_eq!(selection.candidates.len(), 2, "{selection}");
+        assert_eq!(selection.fitted.expect("fitted").found, None);
+    });
+}
+
+#[test]
+fn a_library_of_none_or_one_skill_is_fitted_to_with_a_search_and_again_with_each_skill() {
+    block_on(async {
+        let scorer = likes(-0.5);
+        let journeyman = searching(scorer.clone()).await;
+        journeyman.gate().await.expect("fitted").expect("a gate");
+        for (names, expect_more) in [(&["third"][..], true), (&[], false), (&["fourth"], true)] {
+            let calls = scorer.calls();
+            with_skills(&journeyman, names).await;
+            let gate = journeyman.gate().await.expect("fitted").expect("a gate");
+            assert_eq!(scorer.calls() > calls, expect_more, "{names:?}");
+            assert!(gate.threshold.expect("one").is_finite());
+        }
+        for names in [&[][..], &["one"]] {
+            let mut backends = parts(likes(-0.5), memory());
+            backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
+            let options = Options::new("test", Seed(7));
+            let opened = Journeyman::open(backends, recipe::standard(), options).await;
+            let journeyman = opened.expect("it opens");
+            if !names.is_empty() {
+                with_skills(&journeyman, names).await;
+            }
+            let gate = journeyman.gate().await.expect("fitted").expect("a gate");
+            let ThresholdBy::Fitted(fitted) = gate.by else {
+                panic!("{gate}");
+            };
+            // Too few tasks share a word with it for its score to say something.
+            let found = fitted.found.expect("a search");
+            assert!(
+                found.nats.is_finite() && found.most.is_finite(),
+                "{found:?}"
+            );
+            assert!(fitted.threshold.is_finite());
+        }
     });
 }
 
@@ -326,12 +403,14 @@ fn a_skill_that_the_search_finds_and_the_model_does_not_want_is_not_injected() {
         else {
             panic!("{selection}");
         };
-        // What is asked of the model is less by what the search's score counts.
         let fitted = selection.fitted.expect("fitted");
-        assert!(
-            best < threshold && threshold < fitted.threshold,
-            "{best} {threshold} {fitted:?}"
-        );
+        assert_eq!(threshold, fitted.threshold);
+        // The model's score is among what is compared, and so is the search's.
+        let counts = fitted
+            .found
+            .expect("a search")
+            .counts(1.0, "say one and then two");
+        assert!(counts > 0.0 && best < counts, "{best} {threshold} {counts}");
     });
 }
 
