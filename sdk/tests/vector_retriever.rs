@@ -25,7 +25,7 @@ const DIMENSIONS: usize = 37;
 /// The text under which a table has the vector of texts that it was not told of.
 const OTHER: &str = "other";
 
-/// A vector for each text that it was told of, found by the text's last line, and one for all others.
+/// An embedder with a table of vectors. It looks a text up by its last line, and gives one vector to all texts that are not in the table.
 #[derive(Debug)]
 struct Table {
     space: EmbeddingSpace,

@@ -104,10 +104,13 @@ pub trait Retriever: fmt::Debug + Send + Sync {
     /// `Unavailable` or `Corrupt`.
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>>;
 
-    /// Whether a greater score means a better match between the answers to different queries, too, on one scale as long as the library
-    /// is about as large: true of BM25, which may grow with the length of a query, of cosines, and of sums with one of these; false of ranks, and
-    /// of scores that are divided by the best one. They are finite, and positive where something is found. Then a gate counts the score beside that of a model that was not trained to score
-    /// ([`FoundWeight`](crate::domain::FoundWeight)), and decides about the first candidate alone. Default: no.
+    /// Whether a score can be compared with scores of other queries in the same library: a greater one means a better match. Default: no.
+    ///
+    /// It is true of BM25, though its scores grow with the length of a query, of cosines, and of sums with one of these. It is false of
+    /// ranks, and of scores that are divided by the best one. Comparable scores are finite, and positive where something is found.
+    ///
+    /// With them a gate whose model was not trained to score decides about the first candidate alone, and adds what the search's score
+    /// counts to the model's ([`FoundWeight`](crate::domain::FoundWeight)).
     fn has_comparable_scores(&self) -> bool {
         false
     }

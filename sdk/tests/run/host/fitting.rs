@@ -382,8 +382,9 @@ fn a_library_of_none_or_one_skill_is_fitted_to_with_a_search_and_again_with_each
             let ThresholdBy::Fitted(fitted) = gate.by else {
                 panic!("{gate}");
             };
-            // Too few tasks share a word with it for its score to say something.
             let found = fitted.found.expect("a search");
+            // Without a skill the search finds nothing, and counts nothing.
+            assert!(!names.is_empty() || found.nats == 0.0, "{found:?}");
             assert!(
                 found.nats.is_finite() && found.most.is_finite(),
                 "{found:?}"
