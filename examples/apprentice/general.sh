@@ -4,10 +4,10 @@
 toolworld=$root/adapters/toolworld/src
 made=$(cat "$toolworld"/*.rs "$toolworld"/*/*.rs "$toolworld"/general/*/*.rs "$root"/skills/role-*/SKILL.md \
   "$root"/sdk/src/builtin/chat_dialect.rs "$root"/sdk/src/builtin/chat_dialect/*.rs "$root"/sdk/src/role/*.rs | cksum)
-corpus=$work/general-$seed-$gate run=$work/general-run-$seed-$gate
+corpus=$work/general-$seed run=$work/general-run-$seed
 if [ "$(cat "$corpus/made" 2>/dev/null)" != "$made $tokens" ]; then
   cargo run --quiet --manifest-path "$root/Cargo.toml" --package journeyman-toolworld --bin general_corpus -- \
-    --seed "$seed" --tokens "$tokens" --gate "$gate" --out "$corpus"
+    --seed "$seed" --tokens "$tokens" --out "$corpus"
   echo "$made $tokens" >"$corpus/made"
 fi
 "$work/venv/bin/torchrun" --standalone --nproc-per-node "$processes" "$here/general_train.py" --corpus "$corpus" \

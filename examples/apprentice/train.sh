@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Data, training and export of the bundled model in one command; run again to continue where it stopped.
 #   bash examples/apprentice/train.sh [--seed N] [--minutes N] [--tokens N] [--out DIR] [--work DIR]
-#   bash examples/apprentice/train.sh --edition general [--seed N] [--tokens N] [--gate no] [--type f16|q8_0|f32] [--out DIR]
+#   bash examples/apprentice/train.sh --edition general [--seed N] [--tokens N] [--type f16|q8_0|f32] [--out DIR]
 #     [--work DIR] [-- OPTIONS of general_train.py, such as --width 256 --layers 8 --heads 8 --feed-forward 704]
 # --minutes bounds the time of training, --tokens its amount. It uses a GPU where torch finds one, else two cores. The second
 # edition (`general`) has one schedule, by tokens or with `-- --seconds N`. `-- --stop-after SECONDS` saves and stops, and the next run
@@ -9,7 +9,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-seed=1 minutes=0 tokens=68000000 out=$here work=$root/out/apprentice edition=compact gate=yes type=f16
+seed=1 minutes=0 tokens=68000000 out=$here work=$root/out/apprentice edition=compact type=f16
 while [ $# -gt 0 ]; do
   case $1 in
     --seed) seed=$2 ;;
@@ -18,7 +18,6 @@ while [ $# -gt 0 ]; do
     --out) out=$2 ;;
     --work) work=$2 ;;
     --edition) edition=$2 ;;
-    --gate) gate=$2 ;;
     --type) type=$2 ;;
     --) shift; break ;;
     *) echo "unknown argument $1; see the head of $0" >&2; exit 2 ;;

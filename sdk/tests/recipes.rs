@@ -95,7 +95,7 @@ fn places(value: &Value, place: &str) -> Vec<String> {
 }
 
 /// HiSME's fields for which the paper publishes no value, by the beginnings of their places.
-const UNPUBLISHED: [&str; 22] = [
+const UNPUBLISHED: [&str; 23] = [
     "/name",
     "/select/candidates",
     "/select/rank",
@@ -105,6 +105,7 @@ const UNPUBLISHED: [&str; 22] = [
     "/credit/per",
     "/credit/used_when",
     "/admit/duplicates",
+    "/admit/fallback_state",
     "/tiers",
     "/schedule/gain",
     "/maintenance/bundles/most",
@@ -147,6 +148,7 @@ fn hisme_has_the_numbers_of_its_paper() {
         ("/maintenance/bundles/harm_blocks", json!(true)),
         ("/maintenance/refine/insufficient", json!(false)),
         ("/maintenance/refine/failed_cases", json!(true)),
+        ("/maintenance/refine/keep_drafts", json!(true)),
         // Appendix C, Eq. 21.
         ("/maintenance/refactor/overlap/ngram", json!(0.45)),
         ("/maintenance/refactor/overlap/embedding", json!(0.35)),
@@ -241,6 +243,7 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
         "/maintenance/refactor/skip_covered",
         "/maintenance/refine/failed_cases",
         "/maintenance/refine/insufficient",
+        "/maintenance/refine/keep_drafts",
         "/name",
         "/select/per",
         "/write/by/extract/failures",

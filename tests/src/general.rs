@@ -20,8 +20,6 @@ const WORLDS: usize = 300;
 const CASES: usize = 100;
 /// Texts and prompts whose token ids are compared.
 const TEXTS: usize = 1_000;
-/// Names the file of the model that never had a skill scored behind a task.
-const ZERO_SHOT: &str = "JOURNEYMAN_GENERAL_ZERO_SHOT";
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
@@ -44,17 +42,6 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     record_same(figures, measured.as_ref().map(|one| &one.same));
     context::record(figures, model.as_deref(), seed)?;
     stream::record(figures, model.as_deref())?;
-    let zero_shot =
-        std::env::var_os(ZERO_SHOT).map_or_else(|| beside("general-zero-shot.gguf"), PathBuf::from);
-    let zero_shot = match zero_shot.exists().then_some(zero_shot) {
-        Some(path) => {
-            let (arena, model) = load(&path)?;
-            let key = format!("zero-shot gate, {}", model.capabilities().model);
-            Some(figures.once(&key, || Ok(Gate::measure(&arena, seed.0, WORLDS)?))?)
-        }
-        None => None,
-    };
-    record_zero_shot(figures, zero_shot.as_ref());
     Ok(())
 }
 
@@ -281,22 +268,6 @@ fn record_gate(figures: &mut Figures<'_>, gate: Option<&Gate>) {
             Bound::None,
         );
     }
-}
-
-fn record_zero_shot(figures: &mut Figures<'_>, gate: Option<&Gate>) {
-    for (at, method) in METHODS.iter().enumerate() {
-        let value = gate
-            .and_then(|gate| gate.top.get(at))
-            .map(|top| top.value());
-        let name = format!("zero-shot gate, {method}: right one first");
-        record(figures, &name, value, Bound::None);
-    }
-    record(
-        figures,
-        "zero-shot gate: fits less the best of sum, mean and PMI, low",
-        gate.map(Gate::fits_gain_low),
-        Bound::Above(0.0),
-    );
 }
 
 fn record_same(figures: &mut Figures<'_>, same: Option<&Same>) {

@@ -129,7 +129,7 @@ const WORDS: [(&str, &str); 44] = [
         "fit it with `journeyman model calibrate`, and name the file in `calibration` of [model]",
     ),
     (
-        "fit it once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file), or set a threshold by hand: `GatePolicy::absolute`, with `most_wrong` as `None`",
+        "fit it once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file), give it more time by `Limits::fit`, or set a threshold by hand: `GatePolicy::absolute`, with `most_wrong` as `None`",
         "fit it once with `journeyman model calibrate`, and name the file in `calibration` of [model]",
     ),
     (

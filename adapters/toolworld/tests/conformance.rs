@@ -242,6 +242,7 @@ fn samples(task: &StreamTask) -> Vec<RoleSample> {
         writes(RoleTask::Summarize {
             attempts: attempts.clone(),
             shown_chars: None,
+            keeps_reasoning: false,
         }),
         writes(RoleTask::Extract {
             attempt: attempt.clone(),

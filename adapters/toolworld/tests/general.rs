@@ -233,18 +233,6 @@ fn every_document_has_something_to_learn() {
 }
 
 #[test]
-fn without_the_gate_no_skill_stands_behind_a_task() {
-    let writer = Writer::new().unwrap();
-    let mixture = Mixture::LATE.without_gate();
-    for number in 0..300 {
-        let text = writer
-            .document(&mixture, &mut Draws::new("no gate", &[number]))
-            .text();
-        assert!(!text.contains("assistant\nSKILL:") && !text.contains("Does this skill fit"));
-    }
-}
-
-#[test]
 fn planned_documents_have_the_first_words_of_an_attempt_alone() {
     let writer = Writer::new().unwrap();
     let mixture = Mixture {

@@ -66,9 +66,8 @@ pub(crate) fn skill_of(
     };
     let mut skill = to_skill(draft, admittance)?;
     if skill.state == State::Active {
-        // A skill that no model wrote begins on trial, whatever the recipe's first state is.
         skill.state = match fallback {
-            true => State::Trial,
+            true => policy.fallback_state,
             false => policy.initial_state,
         };
     }

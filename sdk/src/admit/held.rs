@@ -3,6 +3,7 @@
 
 use crate::{
     domain::{LibraryChange, Origin, Skill, State},
+    format::SkillMd,
     id::{SkillId, Version},
     library::{Entry, SkillLibrary},
 };
@@ -27,6 +28,22 @@ pub(crate) fn hold(library: &SkillLibrary, next: Skill) -> LibraryChange {
         Some(_) => LibraryChange::Revise(draft),
         None => LibraryChange::Add(draft),
     }
+}
+
+/// The change that keeps a next version that was refused, with the reason; `None` where a draft waits that was not tested yet.
+pub(crate) fn refused_draft(
+    library: &SkillLibrary,
+    next: &Skill,
+    reason: &str,
+) -> Option<LibraryChange> {
+    let before = library.get(&draft_id(&next.id));
+    if before.is_some_and(|before| held_for(library, before).is_some()) {
+        return None;
+    }
+    let mut next = next.clone();
+    let key = SkillMd::REFUSED.to_owned();
+    next.metadata.insert(key, reason.to_owned());
+    Some(hold(library, next))
 }
 
 /// The skill in use whose next version an entry holds; `None` for an entry that is no such draft, and where the skill is not

@@ -31,6 +31,7 @@ pub enum Duplicates {
 /// let mut recipe = recipe::hisme();
 /// recipe.admit = AdmitPolicy {
 ///     initial_state: State::Trial,
+///     fallback_state: State::Trial,
 ///     duplicates: Duplicates::Distinct,
 ///     identity: Identity::MEANING,
 ///     revive: true,
@@ -49,6 +50,10 @@ pub struct AdmitPolicy {
     /// skill is a draft, and the version before stays in use, until micro maintenance has tested it (HiSME, row H6).
     #[serde(default)]
     pub initial_state: State,
+    /// The state of a skill that no model wrote: the abstraction of an attempt where the writer's answer could not be read (ARISE D.1).
+    /// [`recipe::arise`](crate::recipe::arise): active, as the paper adds it. Ours: on trial.
+    #[serde(default = "on_trial")]
+    pub fallback_state: State,
     /// What happens to a draft whose title or content the library already has.
     pub duplicates: Duplicates,
     /// When a draft is the same skill as a known one. It also says which versions make one row of a replay buffer
@@ -62,4 +67,8 @@ pub struct AdmitPolicy {
     /// A rule of the host's own that is asked about each skill that would enter ([`AdmitRule`](crate::policy::AdmitRule)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnPolicy>,
+}
+
+fn on_trial() -> State {
+    State::Trial
 }

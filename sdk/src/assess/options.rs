@@ -64,6 +64,14 @@ pub struct ClusterPolicy {
     pub noise: NonZeroUsize,
     /// Greatest number of members that a prototype is distilled from.
     pub shown: NonZeroUsize,
+    /// A prototype that continues is distilled anew once it has so many times the members that its rubric was distilled from; 1: at
+    /// each refresh. The default, 2, keeps a rubric that is known from changing with each refresh.
+    #[serde(default = "doubled")]
+    pub growth: NonZeroUsize,
+}
+
+fn doubled() -> NonZeroUsize {
+    NonZeroUsize::MIN.saturating_add(1)
 }
 
 impl Default for ClusterPolicy {
@@ -75,6 +83,7 @@ impl Default for ClusterPolicy {
             near: 0.3,
             noise: number(5),
             shown: number(6),
+            growth: doubled(),
         }
     }
 }

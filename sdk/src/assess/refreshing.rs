@@ -58,8 +58,8 @@ pub(crate) async fn refresh(
     Ok(changes)
 }
 
-/// A prototype for each cluster. One that continues keeps its id; it keeps its rubric too, until it has twice the members that
-/// the rubric was distilled from. A cluster whose rubric cannot be distilled becomes none.
+/// A prototype for each cluster. One that continues keeps its id; it keeps its rubric too, until it has grown enough
+/// ([`ClusterPolicy::growth`](super::ClusterPolicy::growth)). A cluster whose rubric cannot be distilled becomes none.
 async fn distilled(
     ask: &mut Ask,
     library: &SkillLibrary,
@@ -91,7 +91,11 @@ async fn distilled(
         .map(|cluster| shown(cluster, subgoals, &traces, policy.cluster.shown.get()))
         .collect();
     let is_due = |place: usize| {
-        let stale = |old: &Prototype| found[place].members.len() >= 2 * old.distilled_from.max(1);
+        let growth = policy.cluster.growth.get();
+        let stale = |old: &Prototype| {
+            growth == 1
+                || found[place].members.len() >= growth.saturating_mul(old.distilled_from.max(1))
+        };
         !shown[place].is_empty() && old[place].is_none_or(stale)
     };
     let due: Vec<usize> = (0..found.len()).filter(|place| is_due(*place)).collect();

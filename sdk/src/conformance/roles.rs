@@ -330,6 +330,7 @@ fn fallback(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
         let RoleTask::Summarize {
             attempts,
             shown_chars,
+            keeps_reasoning,
         } = &sample.task
         else {
             if let Some(answer) = roles.fallback(&sample.task) {
@@ -346,6 +347,7 @@ fn fallback(roles: &dyn Roles, fixture: &RolesFixture) -> Tried {
             let task = RoleTask::Summarize {
                 attempts,
                 shown_chars: *shown_chars,
+                keeps_reasoning: *keeps_reasoning,
             };
             let Some(answer) = roles.fallback(&task) else {
                 let mut steps = (task.attempts().iter()).flat_map(|one| &one.trajectory.steps);

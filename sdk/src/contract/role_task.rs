@@ -21,6 +21,10 @@ pub enum RoleTask {
         /// The greatest length of each attempt in the prompt, in characters; without it the role's own, which it cannot exceed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown_chars: Option<NonZeroUsize>,
+        /// Whether the fallback keeps the beginning of what the agent wrote in an attempt without a call
+        /// ([`Roles::fallback`](super::Roles::fallback)).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        keeps_reasoning: bool,
     },
     /// Write a skill from one attempt.
     Extract {

@@ -66,16 +66,22 @@ impl FoundWeight {
     }
 }
 
+impl fmt::Display for FoundWeight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "of the skill that the search finds first, and {:.2} nats for each unit of its score there by the number of different words to the \
+             power {:.2}, together",
+            self.nats, self.words_power
+        )
+    }
+}
+
 impl fmt::Display for FittedThreshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.score.name())?;
         if let Some(found) = &self.found {
-            write!(
-                f,
-                " of the skill that the search finds first, and {:.2} nats for each unit of its score there by the number of different words \
-                 to the power {:.2}, together",
-                found.nats, found.words_power
-            )?;
+            write!(f, " {found}")?;
         }
         write!(
             f,

@@ -15,14 +15,14 @@ mod options;
 pub(crate) mod outcomes;
 mod overlaps;
 pub(crate) mod refactoring;
+mod refine_policy;
 pub(crate) mod refining;
 mod retries;
 mod support;
 mod upkeep;
 
 pub use bank::{BankPolicy, Failure, SuccessRate, ValidationRound, lesson_draft};
-pub use options::{
-    BundlePolicy, EvolvePolicy, FilterPolicy, Gate, Maintenance, RefactorPolicy, RefinePolicy,
-};
+pub use options::{BundlePolicy, EvolvePolicy, FilterPolicy, Gate, Maintenance, RefactorPolicy};
 pub(crate) use overlaps::Overlaps;
+pub use refine_policy::RefinePolicy;
 pub(crate) use upkeep::Upkeep;

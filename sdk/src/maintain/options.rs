@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::BankPolicy;
+use super::{BankPolicy, RefinePolicy};
 use crate::{
     domain::{MaintenanceBudget, RoleRule},
     error::{Error, Result},
@@ -139,58 +139,6 @@ impl Default for BundlePolicy {
             tasks: const { NonZeroU32::new(2).expect("not 0") },
             most: const { NonZeroU32::new(20).expect("not 0") },
             harm_blocks: false,
-        }
-    }
-}
-
-/// When a skill is refined (HiSME 3.3, algorithm 4; row H10). The default is ours.
-///
-/// ```
-/// use journeyman::{maintain::RefinePolicy, recipe};
-///
-/// let mut recipe = recipe::hisme();
-/// // Harmed attempts alone, and neither refused attempts nor failed cases.
-/// let harmed = RefinePolicy { insufficient: false, failed_cases: false, ..RefinePolicy::default() };
-/// recipe.maintenance.refine = Some(harmed);
-/// recipe.validate()?;
-/// # Ok::<(), journeyman::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RefinePolicy {
-    /// Minimum number of failed attempts of the current version before it is refined. An attempt that the version
-    /// harmed is a failed one.
-    pub failed: NonZeroU32,
-    /// Greatest number of skills that are refined in one maintenance.
-    pub most: NonZeroU32,
-    /// Whether an attempt that followed the version and had an action refused counts as failed, too: if the version was judged
-    /// neutral or uncertain for it, or if it was judged helpful and, of the kept attempts that followed it, at two tasks or
-    /// more, none succeeded without a refusal. The paper: no. Ours: yes, since a skill that says too little harms no attempt and
-    /// would never be refined.
-    pub insufficient: bool,
-    /// Whether a failed case of the version's bundle counts as a failed attempt. The paper: yes. Ours: no; no trace of the
-    /// failed run is kept, so the refiner is shown the attempt that the case was made from, which does not show the failure.
-    pub failed_cases: bool,
-}
-
-impl RefinePolicy {
-    /// The paper's: harmed attempts and failed cases.
-    pub fn paper() -> Self {
-        Self {
-            insufficient: false,
-            failed_cases: true,
-            ..Self::default()
-        }
-    }
-}
-
-impl Default for RefinePolicy {
-    /// Refines a skill after its first failed attempt.
-    fn default() -> Self {
-        Self {
-            failed: NonZeroU32::MIN,
-            most: const { NonZeroU32::new(8).expect("not 0") },
-            insufficient: true,
-            failed_cases: false,
         }
     }
 }

@@ -78,6 +78,16 @@ impl ProxyGain {
         Ok(())
     }
 
+    /// The versions of skills that attempts were given, by id.
+    pub fn skills(&self) -> impl Iterator<Item = SkillRef> {
+        self.skills.iter().flat_map(|(id, versions)| {
+            versions.keys().map(|version| SkillRef {
+                id: id.clone(),
+                version: *version,
+            })
+        })
+    }
+
     /// The proxy of a skill's version (Eq. 15); `None` where no attempt was given it.
     pub fn of(&self, skill: &SkillRef) -> Option<f64> {
         let own = self.skills.get(&skill.id)?.get(&skill.version)?;
@@ -114,6 +124,7 @@ mod tests {
         check(&harms, Some(-0.5 - 0.5 * 0.75));
         check(&skill("helps", 2), None);
         check(&skill("unknown", 1), None);
+        assert_eq!(gain.skills().collect::<Vec<_>>(), [harms, helps]);
     }
 
     #[test]

@@ -86,12 +86,16 @@ pub(crate) fn asks(
     match &write.by {
         // A writer of the host's own is asked by itself.
         Writer::Own(_) => {}
-        Writer::Summarize { shown_chars } => {
+        Writer::Summarize {
+            shown_chars,
+            keeps_reasoning,
+        } => {
             let attempts: Vec<Trace> = sources.filter_map(trace).collect();
             if !attempts.is_empty() {
                 asks.push(RoleTask::Summarize {
                     attempts,
                     shown_chars: *shown_chars,
+                    keeps_reasoning: *keeps_reasoning,
                 });
             }
         }

@@ -158,8 +158,7 @@ impl CurateCall {
     /// For an insert: [`NotAName`](CallRefusal::NotAName), and [`NameTaken`](CallRefusal::NameTaken) where a skill has the name,
     /// unless that skill is disabled or archived: the curator does not see it, and the new one gets a name beside it. For an
     /// update and a delete: [`NotFound`](CallRefusal::NotFound), and [`NotOffered`](CallRefusal::NotOffered) where the skill
-    /// is not in use. For an update: [`Unchanged`](CallRefusal::Unchanged). For a delete:
-    /// [`LastSkill`](CallRefusal::LastSkill) where no other skill is in use.
+    /// is not in use. For an update: [`Unchanged`](CallRefusal::Unchanged).
     pub fn check(&self, library: &SkillLibrary) -> Result<(), CallRefusal> {
         match self {
             Self::Insert { name, .. } => {
@@ -184,15 +183,7 @@ impl CurateCall {
                     false => Ok(()),
                 }
             }
-            Self::Delete { skill, .. } => {
-                offered(library, skill)?;
-                let in_use = library.entries();
-                let in_use = in_use.filter(|entry| entry.skill.state.is_offered());
-                match in_use.take(2).count() {
-                    2 => Ok(()),
-                    _ => Err(CallRefusal::LastSkill),
-                }
-            }
+            Self::Delete { skill, .. } => offered(library, skill).map(|_| ()),
         }
     }
 }

@@ -63,6 +63,10 @@ pub enum Writer {
         /// native tool calls takes more, and what was refused would be cut off.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown_chars: Option<NonZeroUsize>,
+        /// Whether an attempt without a call becomes a skill, too, where no answer can be read: the beginning of what the agent wrote, as
+        /// the paper has it for mathematics ("Solve by: ..."). It holds the values of its task. Ours: no.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        keeps_reasoning: bool,
     },
     /// Several candidates from the best attempt (HiSME 3.2).
     Extract {
@@ -126,7 +130,10 @@ pub struct WritePolicy {
 
 impl Default for Writer {
     fn default() -> Self {
-        Self::Summarize { shown_chars: None }
+        Self::Summarize {
+            shown_chars: None,
+            keeps_reasoning: false,
+        }
     }
 }
 

@@ -53,10 +53,12 @@ pub fn arise() -> Recipe {
             recovered: Recovered::default(),
             by: Writer::Summarize {
                 shown_chars: NonZeroUsize::new(400),
+                keeps_reasoning: true,
             },
         },
         admit: AdmitPolicy {
             initial_state: State::Active,
+            fallback_state: State::Active,
             duplicates: Duplicates::Add,
             identity: Identity::Bytes,
             revive: false,

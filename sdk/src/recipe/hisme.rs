@@ -80,6 +80,7 @@ pub fn hisme() -> Recipe {
         },
         admit: AdmitPolicy {
             initial_state: State::Trial,
+            fallback_state: State::Trial,
             duplicates: Duplicates::Distinct,
             identity: Identity::Bytes,
             revive: false,

@@ -58,12 +58,20 @@ pub struct Limits {
     pub write: Duration,
     /// One commit, and one refresh of the index.
     pub commit: Duration,
+    /// The fit of the gate's threshold to a model, before its first decision ([`GatePolicy::most_wrong`](crate::select::GatePolicy::most_wrong)).
+    /// By its measured speed a model is known to need more; then there is no fit, and nothing is injected.
+    #[serde(default = "longest_fit")]
+    pub fit: Duration,
     /// Greatest number of tokens of a skill's text that are scored; the rest is cut off. ARISE C.4: 128.
     pub scored_tokens: NonZeroUsize,
 }
 
 /// ARISE C.4.
 const SCORED_TOKENS: NonZeroUsize = NonZeroUsize::new(128).expect("128 is not 0");
+
+const fn longest_fit() -> Duration {
+    Duration::from_secs(300)
+}
 
 /// Tokens of a long answer of a role.
 const ANSWER_TOKENS: usize = 2_048;
@@ -107,6 +115,7 @@ impl Default for Limits {
             score: Duration::from_secs(60),
             write: Duration::from_secs(120),
             commit: Duration::from_secs(60),
+            fit: longest_fit(),
             scored_tokens: SCORED_TOKENS,
         }
     }
@@ -277,8 +286,13 @@ impl Recipe {
             Err(Error::invalid("Recipe::validate", rule).with("field", field))
         };
         self.admit.identity.validate()?;
-        if !self.admit.initial_state.is_offered() {
-            return invalid("admit.initial_state", "a skill begins active or on trial");
+        for (field, state) in [
+            ("admit.initial_state", self.admit.initial_state),
+            ("admit.fallback_state", self.admit.fallback_state),
+        ] {
+            if !state.is_offered() {
+                return invalid(field, "a skill begins active or on trial");
+            }
         }
         if self.maintenance.bundles.is_some() && self.tiers.traces == 0 {
             return invalid(

@@ -80,6 +80,7 @@ pub fn skillos() -> Recipe {
         },
         admit: AdmitPolicy {
             initial_state: State::Active,
+            fallback_state: State::Trial,
             duplicates: Duplicates::Add,
             identity: Identity::Bytes,
             revive: false,

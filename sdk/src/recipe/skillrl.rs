@@ -76,6 +76,7 @@ pub fn skillrl() -> Recipe {
         },
         admit: AdmitPolicy {
             initial_state: State::Active,
+            fallback_state: State::Trial,
             duplicates: Duplicates::Distinct,
             identity: Identity::Bytes,
             revive: false,

@@ -54,6 +54,7 @@ pub fn standard() -> Recipe {
         },
         admit: AdmitPolicy {
             initial_state: State::Active,
+            fallback_state: State::Trial,
             duplicates: Duplicates::Revise,
             identity: Identity::MEANING,
             revive: false,

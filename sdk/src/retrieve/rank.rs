@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::Embedding,
-    domain::{Candidate, Skill, State, TurnQuery},
+    domain::{Candidate, Scope, Skill, State, TurnQuery},
     error::{Error, Result},
     library::JudgementCounts,
 };
@@ -25,7 +25,7 @@ pub struct RankWeights {
     pub sparse: f64,
     /// Weight of the cosine of their embeddings, where the host has an embedder.
     pub dense: f64,
-    /// Weight of the share of the skill's tools that are in force.
+    /// Weight of the share of the skill's tools that are in force, and of whether its category is the task's.
     pub tools: f64,
     /// Weight of the skill's state and of the judgements of its attempts.
     pub trust: f64,
@@ -115,7 +115,7 @@ pub fn rank(
         };
         weights.sparse * sparse
             + weights.dense * dense
-            + weights.tools * tool_fit(query, one.skill)
+            + weights.tools * fit(query, one.skill)
             + weights.trust * trust(one)
     };
     let mut ranked: Vec<Candidate> = skills
@@ -132,14 +132,21 @@ pub fn rank(
     ranked
 }
 
-/// The share of the skill's needed tools that are in force; 0.5 where the skill names no tool or none is in force.
-fn tool_fit(query: &TurnQuery, skill: &Skill) -> f64 {
+/// How well a skill's tools and its category fit those of the query: the mean of what is known, 0.5 where nothing is.
+fn fit(query: &TurnQuery, skill: &Skill) -> f64 {
     let needed = &skill.allowed_tools;
-    if needed.is_empty() || query.tools.is_empty() {
-        return 0.5;
+    let tools = (!needed.is_empty() && !query.tools.is_empty()).then(|| {
+        let there = needed.iter().filter(|tool| query.tools.contains(tool));
+        there.count() as f64 / needed.len() as f64
+    });
+    let domain = match (&skill.scope, &query.category) {
+        (Scope::Category(own), Some(asked)) => Some(f64::from(u8::from(own == asked))),
+        _ => None,
+    };
+    match (tools, domain) {
+        (Some(tools), Some(domain)) => f64::midpoint(tools, domain),
+        (known, other) => known.or(other).unwrap_or(0.5),
     }
-    let there = needed.iter().filter(|tool| query.tools.contains(tool));
-    there.count() as f64 / needed.len() as f64
 }
 
 /// Half for the skill's state (active or not), half for its rate of helpful judgements by Laplace's rule of succession.
@@ -226,6 +233,29 @@ mod tests {
             &[&fits, &other],
         );
         check(&query(&[]), &[], &[]);
+    }
+
+    #[test]
+    fn a_skill_of_the_tasks_category_comes_before_one_of_another() {
+        let of = |name: &str, category: &str, tools: &[&str]| Skill {
+            scope: Scope::Category(category.into()),
+            ..skill(name, State::Active, tools)
+        };
+        let asked = |tools: &[&str]| TurnQuery {
+            category: Some("kitchen".into()),
+            ..query(tools)
+        };
+        let (other, own) = (of("a", "garden", &[]), of("b", "kitchen", &[]));
+        let general = skill("c", State::Active, &[]);
+        let alike = [&other, &own, &general].map(|skill| (skill, 3.0, (0, 0)));
+        check(&asked(&[]), &alike, &[&own, &general, &other]);
+        // Where the task has none, it says nothing.
+        check(&query(&[]), &alike, &[&other, &own, &general]);
+        // Tools and category count alike.
+        let (tool, neither) = (of("a", "garden", &["brew"]), of("b", "garden", &["dig"]));
+        let both = of("c", "kitchen", &["brew"]);
+        let alike = [&tool, &neither, &both].map(|skill| (skill, 3.0, (0, 0)));
+        check(&asked(&["brew"]), &alike, &[&both, &tool, &neither]);
     }
 
     #[test]

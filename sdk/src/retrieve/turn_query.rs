@@ -4,11 +4,13 @@ use crate::domain::{Action, Observation, Step, Task, TurnQuery};
 
 /// The greatest number of tool errors in a query, the latest first.
 const ERRORS: usize = 2;
+/// The greatest number of tools of earlier turns in a query, the latest first.
+const DONE: usize = 4;
 /// The greatest length of each text of a query, in characters.
 const TEXT_CHARS: usize = 600;
 
-/// Builds the query of a turn from the current request, recent tool errors and the previous reply (HiSME B), with the
-/// names of the tools in force. `observation` is the one that the agent acts on next. Each text is redacted by `redact`
+/// Builds the query of a turn from the current request, recent tool errors, the previous reply and the dialogue's state (HiSME B): the
+/// tools that earlier turns called without a refusal. With it are the names of the tools in force and the task's category. `observation` is the one that the agent acts on next. Each text is redacted by `redact`
 /// before it is cut to 600 characters, since half a secret cannot be recognized.
 ///
 /// ```
@@ -47,7 +49,21 @@ pub fn turn_query(
         Action::Message(text) => Some(text.as_str()),
         _ => None,
     });
+    let mut done: Vec<&str> = Vec::new();
+    let earlier = steps.iter().rev().filter(|step| ended || step.turn != turn);
+    for step in earlier.filter(|step| !step.result.is_error) {
+        if let Action::Call(calls) = &step.action {
+            let tools = calls.iter().rev().map(|call| call.tool.as_str());
+            for tool in tools {
+                if done.len() < DONE && !done.contains(&tool) {
+                    done.push(tool);
+                }
+            }
+        }
+    }
+    let done = done.join(" ");
     let parts = std::iter::once(request).chain(errors).chain(said);
+    let parts = parts.chain(Some(done.as_str()).filter(|done| !done.is_empty()));
     let clipped = parts.map(|part| redact(part).chars().take(TEXT_CHARS).collect::<String>());
     TurnQuery {
         text: clipped.collect::<Vec<_>>().join("\n"),
@@ -111,6 +127,24 @@ mod tests {
         steps[1].result.is_error = true;
         steps[1].result.text = "not that".to_owned();
         assert_eq!(asked("again", &steps[..2]), "again\nnot that\ndone");
+    }
+
+    #[test]
+    fn what_earlier_turns_did_is_part_of_the_query() {
+        let mut steps = steps(4);
+        let call = |tool: &str| Action::call(tool, serde_json::json!({}));
+        let tools = ["list", "remove", "buy", "sell"];
+        for (step, tool) in steps.iter_mut().zip(tools) {
+            step.action = call(tool);
+        }
+        steps[1].result.is_error = true;
+        steps[3].turn = 1;
+        steps[3].observation.text = "now sell".to_owned();
+        // Of its own turn a query has what was refused alone.
+        assert_eq!(asked("sold", &steps), "now sell\nbuy list");
+        assert_eq!(asked("bought", &steps[..1]), "say brew");
+        steps[2].action = call("list");
+        assert_eq!(asked("sold", &steps), "now sell\nlist");
     }
 
     #[test]

@@ -301,8 +301,13 @@ impl Roles for GeneralRoles {
 
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
         match task {
-            RoleTask::Summarize { attempts, .. } => {
-                let draft = trace_abstract(attempts.first()?, &self.options.arise)?;
+            RoleTask::Summarize {
+                attempts,
+                keeps_reasoning,
+                ..
+            } => {
+                let (attempt, arise) = (attempts.first()?, &self.options.arise);
+                let draft = trace_abstract(attempt, arise, *keeps_reasoning)?;
                 Some(RoleAnswer::Draft(Box::new(draft)))
             }
             _ => None,

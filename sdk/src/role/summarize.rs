@@ -6,6 +6,7 @@ use super::object;
 use crate::{
     domain::{Action, Role, SkillDraft, Step, ToolCall, ToolDefinition, Trace},
     format::{AriseDocument, AriseSchema, SchemaRefusal, TraceStep},
+    text::without_thinking,
 };
 
 /// Parses a model's answer as a document, as the role summarize does: the first three stages of validation (ARISE D.1:
@@ -36,16 +37,27 @@ pub fn read_arise(text: &str, schema: &AriseSchema) -> Result<AriseDocument, Sch
 }
 
 /// Makes a skill of an attempt without a model: the trace abstraction (D.1). The skill names tools and arguments, and has no
-/// value, no message and no word of the task. Steps that the environment refused are left out. `None` for an attempt without a
-/// call: nothing in the skill would say when it helps.
-pub(super) fn trace_abstract(attempt: &Trace, schema: &AriseSchema) -> Option<SkillDraft> {
+/// value, no message and no word of the task. Steps that the environment refused are left out. An attempt without a call makes one of
+/// what the agent wrote if `keeps_reasoning`, else `None`: nothing in the skill would say when it helps.
+pub(super) fn trace_abstract(
+    attempt: &Trace,
+    schema: &AriseSchema,
+    keeps_reasoning: bool,
+) -> Option<SkillDraft> {
     let steps = attempt.trajectory.steps.iter();
-    let done = steps.filter(|step| !step.result.is_error);
-    let steps: Vec<TraceStep> = done.flat_map(abstracted).collect();
-    let calls = steps
-        .iter()
-        .any(|step| matches!(step, TraceStep::Call { .. }));
-    calls.then(|| SkillDraft::from(&schema.trace_abstract(&steps)))
+    let done: Vec<&Step> = steps.filter(|step| !step.result.is_error).collect();
+    let steps: Vec<TraceStep> = done.iter().flat_map(|step| abstracted(step)).collect();
+    let calls = |step: &TraceStep| matches!(step, TraceStep::Call { .. });
+    if steps.iter().any(calls) {
+        return Some(SkillDraft::from(&schema.trace_abstract(&steps)));
+    }
+    let written = done.iter().filter_map(|step| match &step.action {
+        Action::Message(text) => Some(without_thinking(text)),
+        _ => None,
+    });
+    let written = written.collect::<Vec<_>>().join(" ");
+    (keeps_reasoning && !written.trim().is_empty())
+        .then(|| SkillDraft::from(&schema.reasoning_abstract(&written)))
 }
 
 fn abstracted(step: &Step) -> Vec<TraceStep> {
@@ -166,7 +178,7 @@ mod tests {
             step.result.is_error = *refused;
         }
         let schema = AriseSchema::new(ProblemTypes::general());
-        let draft = trace_abstract(&attempt, &schema).unwrap();
+        let draft = trace_abstract(&attempt, &schema, true).unwrap();
         assert_eq!(draft.title, title);
         assert_eq!(draft.description, insight);
         let document = AriseDocument::from_draft(&draft).unwrap();
@@ -255,9 +267,21 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_without_a_call_makes_no_skill() {
+    fn an_attempt_without_a_call_keeps_its_reasoning_where_the_recipe_says_so() {
         let task = sample::task("t", &["brew"]);
         let attempt = sample::trace("a-1", &task, &["unseal the tin", "brew the coffee"], true);
-        assert!(trace_abstract(&attempt, &schema()).is_none());
+        assert!(trace_abstract(&attempt, &schema(), false).is_none());
+        let draft = trace_abstract(&attempt, &schema(), true).unwrap();
+        assert_eq!(draft.title, "unseal_the_tin");
+        assert_eq!(
+            draft.description,
+            "Solve by: unseal the tin brew the coffee"
+        );
+        let document = AriseDocument::from_draft(&draft).unwrap();
+        assert_eq!(schema().fit(document.clone()), Ok(document));
+        // What was refused, and silence, are no reasoning.
+        let mut refused = attempt.clone();
+        (refused.trajectory.steps.iter_mut()).for_each(|step| step.result.is_error = true);
+        assert!(trace_abstract(&refused, &schema(), true).is_none());
     }
 }

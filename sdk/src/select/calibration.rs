@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{GatePolicy, ThresholdFor};
 use crate::{
     contract::Dialect,
-    domain::ScoreKind,
+    domain::{FoundWeight, ScoreKind},
     error::{Error, Result},
     id::{ModelId, Seed, TaskId, sha256_hex},
 };
@@ -24,6 +24,9 @@ pub struct LabeledScores {
     pub right: Vec<f64>,
     /// The scores of the other candidates.
     pub wrong: Vec<f64>,
+    /// Whether a decision is about a right one alone where there is one, since a search finds it first: the others do not compete with it.
+    #[serde(default)]
+    pub right_is_first: bool,
 }
 
 impl LabeledScores {
@@ -31,10 +34,10 @@ impl LabeledScores {
         values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Whether the best candidate is a right one and exceeds the threshold.
+    /// Whether the candidate that is decided about is a right one and exceeds the threshold.
     fn lets_right_through(&self, threshold: f64) -> bool {
         let right = Self::best(&self.right);
-        right > threshold && right >= Self::best(&self.wrong)
+        right > threshold && (self.right_is_first || right >= Self::best(&self.wrong))
     }
 
     /// Whether a skill would be injected if none of the candidates were right.
@@ -119,6 +122,7 @@ impl GateRates {
 ///     task: format!("task-{number}").as_str().into(),
 ///     right: vec![6.0 + f64::from(number % 3)],
 ///     wrong: vec![1.0 - f64::from(number % 4), -2.0],
+///     right_is_first: false,
 /// };
 /// let tasks: Vec<LabeledScores> = (0..40).map(scored).collect();
 /// let fitted = GateCalibration::fit(
@@ -144,6 +148,9 @@ pub struct GateCalibration {
     pub fitted_for: ThresholdFor,
     /// The value that the best candidate must exceed, in the score's unit ([`GatePolicy::absolute`]).
     pub threshold: f64,
+    /// What the score of a search counts beside the model's ([`GatePolicy::found`]). A session with it needs the search that it was fitted with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<FoundWeight>,
     /// The greatest share of wrong injections that the fit allowed.
     pub most_wrong: f64,
     /// What it does on the half that it was fitted on; without labels, on all tasks.
@@ -186,6 +193,7 @@ impl GateCalibration {
             schema: Self::SCHEMA,
             fitted_for: fitted_for(of),
             threshold,
+            found: None,
             most_wrong,
             fitted: GateRates::of(&fitting, threshold),
             held_out: GateRates::of(&held_out, threshold),
@@ -235,6 +243,7 @@ impl GateCalibration {
             .hint("calibrate the model for the recipe's score, or choose the other score"));
         }
         gate.absolute = Some(self.threshold);
+        gate.found = self.found;
         gate.fitted_for = Some(self.fitted_for.clone());
         Ok(())
     }
@@ -271,7 +280,10 @@ fn check(tasks: &[LabeledScores], most_wrong: f64) -> Result<()> {
             invalid(message).hint("label more tasks with the skills that are right for them")
         );
     }
-    for LabeledScores { task, right, wrong } in tasks {
+    for LabeledScores {
+        task, right, wrong, ..
+    } in tasks
+    {
         if wrong.is_empty() {
             let message = "a task has no wrong candidate";
             return Err(invalid(message.to_owned()).with("task", task));
@@ -329,6 +341,7 @@ mod tests {
             task: TaskId::new(format!("task-{number}")),
             right: vec![right, right - 3.0],
             wrong: vec![wrong - 9.0, wrong],
+            right_is_first: false,
         }
     }
 
@@ -383,6 +396,15 @@ mod tests {
         let tasks: Vec<_> = (0..20).map(|n| scored(n, 5.0, 6.0)).collect();
         let fitted = fit(&tasks, 1.0).unwrap();
         assert_eq!(fitted.held_out.right_injected.count, 0);
+        // Where a search finds the right one first, the other is not decided about.
+        let first = |task: &LabeledScores| LabeledScores {
+            right_is_first: true,
+            ..task.clone()
+        };
+        let tasks: Vec<_> = tasks.iter().map(first).collect();
+        let fitted = fit(&tasks, 1.0).unwrap();
+        assert_eq!(fitted.held_out.right_injected.count, 10);
+        assert_eq!(fitted.held_out.wrong_injected.count, 10);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::ScoreKind,
+    domain::{FoundWeight, ScoreKind},
     error::{Error, Result},
     id::ModelId,
 };
@@ -58,6 +58,10 @@ pub struct GatePolicy {
     /// the one above, for every model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_wrong: Option<f64>,
+    /// What the score of a search counts beside the model's, where the threshold was fitted with it: then the decision is about the skill
+    /// that the search finds first. `None`: the model's score alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<FoundWeight>,
     /// Probability that a training run whose best candidate passes takes a random skill of the whole pool instead, in
     /// [0, 1]. The paper: 0.1. Always 0 in evaluation, and for attempts that a host begins
     /// ([`Options::explore_live`](crate::run::Options::explore_live)).
@@ -87,6 +91,7 @@ impl Default for GatePolicy {
             relative: None,
             absolute: Some(5.0),
             most_wrong: Some(0.02),
+            found: None,
             epsilon: 0.1,
             fitted_for: None,
         }
@@ -102,6 +107,7 @@ impl GatePolicy {
             relative: Some(0.35),
             absolute: None,
             most_wrong: None,
+            found: None,
             epsilon: 0.1,
             fitted_for: None,
         }
@@ -148,6 +154,26 @@ impl GatePolicy {
         if let Some(share) = self.most_wrong {
             let range = "above 0 and at most 0.5";
             check(share > 0.0 && share <= 0.5, "most_wrong", share, range)?;
+        }
+        if let Some(found) = self.found {
+            let FoundWeight {
+                nats,
+                words_power,
+                most,
+            } = found;
+            check(
+                nats.is_finite() && nats >= 0.0,
+                "found.nats",
+                nats,
+                "finite and not negative",
+            )?;
+            check(
+                (0.0..=1.0).contains(&words_power),
+                "found.words_power",
+                words_power,
+                "in [0, 1]",
+            )?;
+            check(!most.is_nan(), "found.most", most, "a number")?;
         }
         let epsilon = self.epsilon;
         check(

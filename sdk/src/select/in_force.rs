@@ -24,6 +24,7 @@ pub(super) async fn in_force(
             let policy = GatePolicy {
                 score: fitted.score,
                 absolute: Some(fitted.threshold),
+                found: fitted.found,
                 ..policy.clone()
             };
             Ok((policy, Some(fitted)))

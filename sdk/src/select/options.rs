@@ -106,6 +106,13 @@ impl SelectPolicy {
         if let Some(weights) = &self.rank {
             weights.validate()?;
         }
+        let found = self.selector.gate().and_then(|gate| gate.found);
+        if found.is_some() && !matches!(self.decided_on(0), DecidedOn::First { .. }) {
+            let message =
+                "the gate's threshold counts the score of a search, and the recipe decides by more";
+            return Err(Error::invalid("SelectPolicy::validate", message)
+                .hint("leave out `rank`, the bank, the cache and the relative test, or fit the threshold to one score alone (`journeyman model calibrate --score`)"));
+        }
         match &self.selector {
             Selector::Gate(policy) => policy.validate(),
             Selector::Bank(_) if self.rank.is_some() => Err(Error::invalid(

@@ -160,13 +160,7 @@ async fn among_offered(
         },
         other => (other.clone(), None),
     };
-    let scores = scored(
-        ask,
-        query,
-        (&selector, fitted.as_ref()),
-        (&candidates, skills),
-    )
-    .await;
+    let scores = scored(ask, query, &selector, (&candidates, skills)).await;
     let chosen = scores.and_then(|scores| {
         let selector = (&selector, fitted.as_ref());
         choose(context, (policy, selector), seed, &candidates, &scores)
@@ -192,15 +186,14 @@ async fn among_offered(
 async fn scored(
     ask: &mut Ask,
     query: &TurnQuery,
-    (selector, fitted): (&Selector, Option<&FittedThreshold>),
+    selector: &Selector,
     (candidates, mut skills): (&[Candidate], Vec<Skill>),
 ) -> Result<Vec<SkillScores>> {
     let Some(score) = selector.score() else {
         return Ok(Vec::new());
     };
-    let found = fitted
-        .and_then(|fitted| fitted.found)
-        .zip(first(candidates));
+    let found = selector.gate().and_then(|gate| gate.found);
+    let found = found.zip(first(candidates));
     if let Some((_, first)) = found {
         skills.retain(|skill| skill.id == first.skill.id);
     }

@@ -172,6 +172,7 @@ pub fn role_task(role: Role) -> RoleTask {
         Role::Summarize => RoleTask::Summarize {
             attempts: vec![first],
             shown_chars: None,
+            keeps_reasoning: false,
         },
         Role::Extract => RoleTask::Extract {
             attempt: Box::new(first),

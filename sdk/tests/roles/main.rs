@@ -252,6 +252,7 @@ fn a_summary_is_asked_for_as_the_paper_does() {
     let asked = RoleTask::Summarize {
         attempts: vec![first, second.clone(), second],
         shown_chars: NonZeroUsize::new(400),
+        keeps_reasoning: false,
     };
     let schema = AriseSchema::new(ProblemTypes::new(["kitchen", "general"]));
     let roles = shipped().with_options(RoleOptions {
@@ -275,6 +276,7 @@ fn a_summary_is_asked_for_as_the_paper_does() {
         if let RoleTask::Summarize {
             shown_chars,
             attempts,
+            ..
         } = &mut whole
         {
             *shown_chars = most;
@@ -468,6 +470,7 @@ fn what_is_not_there_cannot_be_asked_about() {
     let none = RoleTask::Summarize {
         attempts: Vec::new(),
         shown_chars: None,
+        keeps_reasoning: false,
     };
     for task in [task, none] {
         let error = shipped().prompt(&request(&task)).unwrap_err();

@@ -10,23 +10,16 @@ mod matrix;
 mod meaning;
 mod retrieval;
 mod scoring;
+mod session;
 mod table;
 
-use std::sync::Arc;
-
-use futures::executor::block_on;
 use journeyman::{
-    Seed,
     builtin::ChatDialect,
-    contract::{Backends, Dialect},
-    domain::{FittedThreshold, ScoreKind},
-    recipe,
-    run::{Journeyman, Options, ThresholdBy},
+    contract::Dialect,
+    domain::ScoreKind,
     select::{GateCalibration, LabeledScores},
 };
-use journeyman_disk::{DiskOptions, DiskStore};
 use journeyman_llama_cpp::PublicModel;
-use journeyman_tantivy::Bm25Retriever;
 
 pub use self::retrieval::run as run_retrieval;
 
@@ -34,6 +27,7 @@ use self::{
     data::Set,
     matrix::{Matrix, words},
     scoring::Scoring,
+    session::{decided, fitted},
     table::{Best, WRONG, best, firsts, injected, misled, quantile, separation},
 };
 use crate::{
@@ -102,7 +96,28 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
             (&of(values, &tuning), &of(values, &reported)),
         )?;
     }
+    record_question(figures, &|name| {
+        let found = scores.iter().find(|(known, _)| *known == name);
+        found.map(|(_, values)| firsts(&of(values, &reported)))
+    });
     Ok(())
+}
+
+/// What the question whether a skill fits brings over the best of the scores by log-probabilities, with a model that was not trained for
+/// either.
+fn record_question(figures: &mut Figures<'_>, of: &dyn Fn(&str) -> Option<Vec<f64>>) {
+    let others = ["sum", "mean", "PMI"].into_iter().filter_map(of);
+    let best = others.max_by(|one, other| mean(one).total_cmp(&mean(other)));
+    let gained = of("fits").zip(best).map(|(fits, best)| {
+        let pairs = fits.iter().zip(&best);
+        pairs.map(|(fits, best)| fits - best).collect::<Vec<f64>>()
+    });
+    figures.interval(
+        "zero-shot gate: fits less the best of sum, mean and PMI, points",
+        &t_interval(&gained.unwrap_or_default()),
+        Bound::Above(0.0),
+        Bound::None,
+    );
 }
 
 /// All scores, under their names.
@@ -183,59 +198,6 @@ fn fused(set: &Set, tuning: &[usize], scores: [&Matrix; 2]) -> Matrix {
     table::sum(&one, &other)
 }
 
-/// The threshold that a session fits to the model for a library of these skills.
-fn fitted(
-    figures: &mut Figures<'_>,
-    set: &Set,
-    scoring: &Scoring<'_>,
-) -> Result<FittedThreshold, Failure> {
-    figures.progress(format_args!("fitting the threshold without labels"));
-    // Kept between seeds.
-    let folder = figures
-        .options()
-        .out
-        .join("gate-library")
-        .join(&set.digest()[..16]);
-    let mut options = DiskOptions::default();
-    options.folders = false;
-    let backends = Backends {
-        store: Some(Arc::new(DiskStore::open(folder, &options)?)),
-        retriever: Some(Arc::new(Bm25Retriever::new(Default::default())?)),
-        ..Backends::own_loop()
-            .with_scorer(scoring.model.clone())
-            .with_dialect(Arc::new(ChatDialect::default()))
-    };
-    let gate = block_on(async {
-        let options = Options::new("gate", Seed(1));
-        let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
-        journeyman
-            .add(set.skills.clone(), "skills of others")
-            .await?;
-        journeyman.gate().await
-    })?;
-    match gate.map(|gate| gate.by) {
-        Some(ThresholdBy::Fitted(fitted)) => {
-            figures.record(
-                "the default: its threshold, nats",
-                fitted.threshold,
-                Bound::None,
-            );
-            if let Some(found) = fitted.found {
-                let mut say = |what: &str, value: f64| {
-                    figures.record(&format!("the default: {what}"), value, Bound::None);
-                };
-                say("nats for a unit of the search's score", found.nats);
-                say(
-                    "the power of the number of words by which that is divided",
-                    found.words_power,
-                );
-            }
-            Ok(fitted)
-        }
-        by => Err(format!("the threshold was not fitted: {by:?}").into()),
-    }
-}
-
 /// What a score does, whatever the threshold, and with two that are set without labels: at tasks whose own skills are left out.
 fn record(
     figures: &mut Figures<'_>,
@@ -263,7 +225,7 @@ fn record(
     Ok(())
 }
 
-fn labeled(tasks: &[Best], right: bool) -> Vec<LabeledScores> {
+fn labeled(tasks: &[Best], right: bool, is_first: bool) -> Vec<LabeledScores> {
     let finite = tasks
         .iter()
         .map(|one| one.wrong)
@@ -278,6 +240,7 @@ fn labeled(tasks: &[Best], right: bool) -> Vec<LabeledScores> {
             .collect(),
         // Where a search finds nothing, nothing is injected.
         wrong: vec![one.wrong.max(least - 1.0)],
+        right_is_first: is_first,
     };
     tasks.iter().enumerate().map(task).collect()
 }
@@ -289,45 +252,7 @@ fn without_labels(tuning: &[Best]) -> journeyman::Result<f64> {
         ScoreKind::CardPmi,
         &ChatDialect::default() as &dyn Dialect,
     );
-    Ok(GateCalibration::without_labels(&labeled(tuning, false), of, WRONG)?.threshold)
-}
-
-/// What a session decides about: the skill that the search finds first, by what its score and the model's count together. The value of a
-/// right one, minus infinity where a wrong one is first; and that of the first wrong one where the right ones are left out.
-fn decided(
-    set: &Set,
-    (found, card): (&Matrix, &Matrix),
-    fitted: &FittedThreshold,
-    tasks: &[usize],
-) -> Vec<Best> {
-    let of = |&task: &usize| {
-        let first = |without_right: bool| {
-            let all =
-                (0..set.skills.len()).filter(|&at| !(without_right && set.is_right(task, at)));
-            // Of equal ones the first, as the retriever has it.
-            all.rev()
-                .max_by(|&one, &other| found[task][one].total_cmp(&found[task][other]))
-        };
-        let value = |skill: Option<usize>| {
-            let Some(skill) = skill.filter(|&skill| found[task][skill] > 0.0) else {
-                return f64::NEG_INFINITY;
-            };
-            let found = found[task][skill];
-            let weight = fitted
-                .found
-                .map(|weight| weight.counts(found, &set.tasks[task].instruction));
-            card[task][skill] + weight.unwrap_or_default()
-        };
-        let with = first(false);
-        Best {
-            right: match with.is_some_and(|skill| set.is_right(task, skill)) {
-                true => value(with),
-                false => f64::NEG_INFINITY,
-            },
-            wrong: value(first(true)),
-        }
-    };
-    tasks.iter().map(of).collect()
+    Ok(GateCalibration::without_labels(&labeled(tuning, false, false), of, WRONG)?.threshold)
 }
 
 /// The gate that a user has who sets nothing.
@@ -372,7 +297,12 @@ fn record_labels(figures: &mut Figures<'_>, (tuning, reported): (&[Best], &[Best
         ScoreKind::CardPmi,
         &ChatDialect::default() as &dyn Dialect,
     );
-    let fitted = GateCalibration::fit(&labeled(tuning, true), of, WRONG, figures.options().seed)?;
+    let fitted = GateCalibration::fit(
+        &labeled(tuning, true, true),
+        of,
+        WRONG,
+        figures.options().seed,
+    )?;
     let threshold = fitted.threshold;
     let mut say = |what: &str, values: &[f64]| {
         figures.record(&format!("with labels: {what}"), mean(values), Bound::None);

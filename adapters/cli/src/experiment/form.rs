@@ -17,7 +17,7 @@ pub(super) struct Form {
     /// a-z, 0-9 and hyphens.
     #[schemars(with = "String")]
     pub(super) name: Spanned<String>,
-    /// A GGUF model that was trained on the bundled model's dialect.
+    /// A GGUF model with a chat template, such as any instruct model.
     pub(super) model: PathBuf,
     /// A number, for the seeds from 1 to it; or a list.
     #[schemars(schema_with = "seeds")]

@@ -50,6 +50,7 @@ pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
     let names = plan.arms.iter().map(|arm| arm.name.clone());
     let host = Machine {
         model: file.model,
+        chats: model.chat_template,
         models: names.zip(file.models).collect(),
         jobs: command.jobs,
         world: file.world,

@@ -1,5 +1,4 @@
-//! The host of the command's experiments: toolworld, a llama.cpp model that speaks its dialect, and a BM25 index for each
-//! session.
+//! The host of the command's experiments: toolworld, a llama.cpp model, and a BM25 index for each session.
 
 use std::{
     collections::BTreeMap,
@@ -11,16 +10,19 @@ use std::{
 
 use journeyman::{
     Result,
-    builtin::{EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
-    contract::{Backends, LanguageModel, Scorer},
+    builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
+    contract::{Backends, Dialect, LanguageModel, Roles, Scorer},
     domain::Task,
+    role::GeneralRoles,
 };
 use journeyman_experiment::{Arm, Conditions, Host, Plan, Tasks};
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
     dialect::{ApprenticeDialect, Mode, TOKENS},
-    environment::Toolworld,
+    environment::{Setup, Toolworld},
+    general::manner::Manner,
+    seed::Draws,
     stream::{StreamTask, Universe, UniverseSpec},
     writer::ApprenticeRoles,
 };
@@ -37,6 +39,8 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) model: PathBuf,
+    /// Whether the model has a chat template, and is used by it with tool calls; one without has to speak toolworld's compact dialect.
+    pub(super) chats: bool,
     /// The models of single jobs, by the arm's name.
     pub(super) models: BTreeMap<String, Vec<JobModel>>,
     /// Cells that run at once; as many as the cores can compute if not given.
@@ -69,7 +73,8 @@ pub(super) struct Engine {
     /// Those of single jobs, by their files.
     others: BTreeMap<PathBuf, Arc<LlamaCpp>>,
     world: Arc<Toolworld>,
-    dialect: Arc<ApprenticeDialect>,
+    dialect: Arc<dyn Dialect>,
+    roles: Arc<dyn Roles>,
 }
 
 impl Machine {
@@ -83,10 +88,17 @@ impl Machine {
             Some(loaded.map(|model| (file, model)))
         });
         Ok(Engine {
-            model,
             others: others.collect::<Result<_>>()?,
             world: Arc::new(Toolworld::new(self.world.steps)?),
-            dialect: Arc::new(ApprenticeDialect::new(Mode::Row)),
+            dialect: match self.chats {
+                true => Arc::new(ChatDialect::of(model.capabilities())),
+                false => Arc::new(ApprenticeDialect::new(Mode::Row)),
+            },
+            roles: match self.chats {
+                true => Arc::new(GeneralRoles::shipped()?),
+                false => Arc::new(ApprenticeRoles),
+            },
+            model,
         })
     }
 
@@ -102,13 +114,14 @@ impl Machine {
             config = config.exact();
         }
         config.threads = Some(conditions.threads);
+        if self.chats {
+            return LlamaCpp::load(config);
+        }
         // The dialect writes the markers of a turn itself.
         config.template = Template::None;
         let model = LlamaCpp::load(config)?;
         model.require_tokens(&TOKENS).map_err(|error| {
-            error.hint(
-                "an experiment's world speaks the dialect of the bundled model's first edition; use examples/apprentice/apprentice.gguf or one that was trained like it",
-            )
+            error.hint("a model of an experiment needs a chat template: take an instruct model")
         })?;
         Ok(model)
     }
@@ -167,9 +180,16 @@ impl Host for Machine {
         let universe = Universe::make(self.world.universe.clone(), seed)?;
         let stream = universe.stream(plan.stream);
         let held_out = universe.held_out(&stream, plan.held_out);
-        let tasks = |tasks: &[StreamTask]| -> Result<Vec<Task>> {
-            tasks.iter().map(StreamTask::task).collect()
+        // By chat all services of a seed define their tools and word their answers in one manner, as one provider's would.
+        let manner = Manner::named(&mut Draws::new("manner of the experiment", &[seed]));
+        let task = |one: &StreamTask| -> Result<Task> {
+            let mut task = one.task()?;
+            if self.chats {
+                task.payload = Setup::of(&task)?.with_manner(manner.clone()).to_json()?;
+            }
+            Ok(task)
         };
+        let tasks = |tasks: &[StreamTask]| tasks.iter().map(task).collect::<Result<Vec<Task>>>();
         Ok(Tasks {
             stream: tasks(&stream)?,
             held_out: tasks(&held_out)?,
@@ -191,7 +211,7 @@ impl Host for Machine {
         backends.model = Some(engine.model.clone());
         backends.tokenizer = Some(engine.model.clone());
         backends.dialect = Some(engine.dialect.clone());
-        backends.roles = Some(Arc::new(ApprenticeRoles));
+        backends.roles = Some(engine.roles.clone());
         backends.clock = Some(Arc::new(SystemClock::new()));
         for job in self.models.get(&arm.name).into_iter().flatten() {
             let (language, scorer) = engine.model_of(job)?;

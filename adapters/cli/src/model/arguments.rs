@@ -161,13 +161,14 @@ pub(crate) struct Calibrate {
     /// library's kept attempts; and where there are too few of them, tasks of many kinds that come with the command
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Option<PathBuf>,
-    /// The score that the gate decides by; if left out, PMI of the first 32 tokens, and of 128 for a model that was trained for it
+    /// The score of the model by which the best candidate is decided about; if left out, it is the skill that a search finds first, by the model's score
+    /// and the search's, and PMI for a model that was trained for it
     #[arg(long, value_name = "KIND", value_enum)]
     pub(crate) score: Option<ScoreName>,
     /// How skills are written for the model: `chat` for instruct models, `apprentice` for the bundled one
     #[arg(long, value_name = "NAME", value_enum, default_value_t = DialectName::Chat)]
     pub(crate) dialect: DialectName,
-    /// Wrong candidates of each task, those that a search finds first
+    /// Wrong candidates of each task with `--score`, those that a search finds first
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) candidates: NonZeroU32,
     /// Greatest share of tasks at which a wrong skill may be injected
@@ -176,7 +177,7 @@ pub(crate) struct Calibrate {
     /// Seed of the halves
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) seed: u64,
-    /// Write the calibration to this file, which runs read; an existing file is replaced
+    /// Write the calibration to this file, which runs read; it must not be there yet
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

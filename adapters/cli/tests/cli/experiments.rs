@@ -46,7 +46,7 @@ impl Lab {
     }
 
     fn write(&self, text: &str) {
-        let model = "../../examples/apprentice/apprentice.gguf";
+        let model = "../../examples/apprentice/general.gguf";
         let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
         let text = text.replace("MODEL", model.to_str().unwrap());
         fs::write(self.path("tiny.toml"), text).unwrap();
@@ -194,7 +194,7 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped);
     let text = fs::read_to_string(shipped).unwrap();
     let smaller = [
-        ("../apprentice/apprentice.gguf", "MODEL"),
+        ("../apprentice/general.gguf", "MODEL"),
         ("seeds = 3", "seeds = 1"),
         ("stream = 50", "stream = 12"),
         ("held_out = 60", "held_out = 6"),
@@ -233,7 +233,7 @@ fn mixed(name: &str, smaller: &[(&str, &str)]) -> Vec<f64> {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped);
     let text = fs::read_to_string(shipped).unwrap();
     let sizes = [
-        ("../apprentice/apprentice.gguf", "MODEL"),
+        ("../apprentice/general.gguf", "MODEL"),
         ("seeds = 3", "seeds = 1"),
         ("stream = 30", "stream = 10"),
         ("held_out = 40", "held_out = 3"),
@@ -281,9 +281,9 @@ fn the_shipped_experiments_with_mixed_recipes_run() {
 #[test]
 fn a_cell_that_fails_is_no_result_and_keeps_no_other_from_being_one() {
     let lab = Lab::new();
-    // The dialect of this model has no such question.
-    let fits = "group\" = 2, \"select.selector.gate.score\" = \"fits\"";
-    lab.write(&TINY.replace("group\" = 2", fits));
+    // The command registers no policies of a host's own.
+    let own = "group\" = 2, \"credit.own\" = { name = \"nobody\" }";
+    lab.write(&TINY.replace("group\" = 2", own));
     let ended = lab.run(&["--json"]);
     assert_eq!(ended.code, 1, "{}{}", ended.out, ended.err);
     let answer = ended.json();
@@ -292,9 +292,9 @@ fn a_cell_that_fails_is_no_result_and_keeps_no_other_from_being_one() {
     assert_eq!(failed.as_array().unwrap().len(), 2, "{failed:#}");
     assert_eq!(failed[0]["details"]["arm"], "learning");
     let said = failed[0]["message"].as_str().unwrap();
-    assert!(said.starts_with("the scorer failed: "), "{said}");
+    assert!(said.contains("a credit rule that is not registered"), "{said}");
     let report = fs::read_to_string(lab.path("out/tiny/report.md")).unwrap();
-    let missing = "Missing: learning, seed 1: the scorer failed: ";
+    let missing = "Missing: learning, seed 1: the recipe names a credit rule";
     assert!(report.contains(missing), "{report}");
 }
 

@@ -486,6 +486,44 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     assert_eq!(got["threshold"]["tasks"], 24);
     let said = with(&model, &[]).done().out;
     assert!(said.contains(gate), "{gate:?} in {said}");
+
+    // What the session found, kept for others, decides the same. Tasks of the user's own are decided as the session's.
+    let out = place.path("calibration.json").display().to_string();
+    let calibrate = |more: &[&str]| {
+        let given = ["calibrate", &model, "--library", &root, "--json"];
+        run(&[&given, more].concat()).done().json()
+    };
+    let kept = calibrate(&["--most-wrong", "0.02", "--out", &out]);
+    assert_eq!(kept["tasks"], 24);
+    assert_eq!(kept["calibration"]["found"], got["threshold"]["found"]);
+    assert_eq!(
+        kept["calibration"]["threshold"],
+        got["threshold"]["threshold"]
+    );
+    let calibrated = with(&model, &["--json", "--calibration", &out])
+        .done()
+        .json();
+    let gate = calibrated["gate"].as_str().unwrap();
+    assert!(gate.contains("calibrated for it"), "{gate}");
+    for same in ["candidates", "decision"] {
+        assert_eq!(calibrated["selection"][same], got["selection"][same]);
+    }
+    let lines: Vec<String> = (0..16)
+        .map(|n| {
+            let skill = ["brew", "grind"][n % 2];
+            let instruction = format!("{skill} the beans of box {n}");
+            json!({"id": format!("t{n}"), "instruction": instruction, "skill": skill}).to_string()
+        })
+        .collect();
+    let tasks = place.path("labeled.jsonl").display().to_string();
+    fs::write(&tasks, lines.join("\n")).unwrap();
+    let fitted = calibrate(&["--tasks", &tasks]);
+    assert_eq!(fitted["labels"], true);
+    assert_eq!(fitted["calibration"]["fitted_for"]["score"], "card_pmi");
+    assert_eq!(
+        fitted["calibration"]["found"]["nats"],
+        got["threshold"]["found"]["nats"]
+    );
     assert_eq!(run_in_library(&root, &["library", "stats"]), before);
 }
 

@@ -1,10 +1,9 @@
-//! Writes the training text of the bundled model's second edition: `general_corpus --seed N --tokens N --out DIR [--gate no]`.
+//! Writes the training text of the bundled model's second edition: `general_corpus --seed N --tokens N --out DIR`.
 //!
 //! The text is written in five shards at once, each with draws of its own, so that a machine with more cores is done sooner and the text
 //! is the same on all. `vocabulary.json` holds tokens and merges. `early.bin` and `late.bin` hold token ids as little-endian 16-bit numbers, whose
 //! highest bit marks tokens that the model learns to write; before each document stands the last control token. The text
-//! files beside them are for people. `prompts.jsonl` holds prompts for comparing the trainer with llama.cpp. `--gate no`
-//! leaves out skills behind tasks.
+//! files beside them are for people. `prompts.jsonl` holds prompts for comparing the trainer with llama.cpp.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -55,16 +54,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         serde_json::to_vec_pretty(&vocabulary)?,
     )?;
     let mut encoder = Encoder::new(&vocabulary);
-    let gate = arguments.get("--gate") != Some(&"no");
     for (name, mixture, share) in [
         ("early", Mixture::EARLY, EARLY),
         ("late", Mixture::LATE, 100 - EARLY),
     ] {
-        let mixture = if gate {
-            mixture
-        } else {
-            mixture.without_gate()
-        };
         let part = Part {
             name,
             seed,

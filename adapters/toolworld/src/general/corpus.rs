@@ -24,10 +24,9 @@ pub struct Mixture {
     pub values: u32,
     /// A task that no visible tool does.
     pub unfit: u32,
-    /// A task and its skill alone, or a skill without a task: the basis of the gate's log-probabilities. 0 for a model
-    /// that never had a skill scored behind a task.
+    /// A task and its skill alone, or a skill without a task: the basis of the gate's log-probabilities.
     pub gate: u32,
-    /// The question whether a skill fits a task; 0 for the same model.
+    /// The question whether a skill fits a task.
     pub fits: u32,
     /// Copying drills.
     pub drill: u32,
@@ -76,16 +75,6 @@ impl Mixture {
             50, 90, 90, 80, 90, 22, 60, 30, 10, 40, 50, 60, 14, 24, 100, 14,
         ],
     };
-
-    /// The same without a skill scored behind a task.
-    #[must_use]
-    pub fn without_gate(self) -> Self {
-        Self {
-            gate: 0,
-            fits: 0,
-            ..self
-        }
-    }
 }
 
 /// Writes documents.

@@ -231,6 +231,7 @@ fn roles_are_asked_about_an_attempt_as_they_were_trained() {
         let summary = RoleTask::Summarize {
             attempts: vec![attempt.clone()],
             shown_chars: None,
+            keeps_reasoning: false,
         };
         assert_eq!(prompt(&summary), format!("{shown}<extract>"));
         assert_eq!(
@@ -416,6 +417,7 @@ fn a_summary_has_a_fallback_from_the_attempt_and_nothing_else_has_one() {
         let summary = RoleTask::Summarize {
             attempts: vec![attempt.clone()],
             shown_chars: None,
+            keeps_reasoning: false,
         };
         let Some(RoleAnswer::Draft(draft)) = ApprenticeRoles.fallback(&summary) else {
             panic!("no draft")
@@ -429,6 +431,7 @@ fn a_summary_has_a_fallback_from_the_attempt_and_nothing_else_has_one() {
     let summary = |attempts| RoleTask::Summarize {
         attempts,
         shown_chars: None,
+        keeps_reasoning: false,
     };
     let Some(RoleAnswer::Draft(draft)) = ApprenticeRoles.fallback(&summary(vec![attempt])) else {
         panic!("no draft")

@@ -343,7 +343,7 @@ impl Robust {
 }
 
 /// The lower end of the normal 95% interval of a mean; not a number of fewer than two values.
-pub(crate) fn low(values: &[f64]) -> f64 {
+fn low(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     if values.len() < 2 {
         return f64::NAN;

@@ -17,7 +17,7 @@ use journeyman_toolworld::tool::SkillText;
 use journeyman_toolworld::world::World;
 use serde::{Deserialize, Serialize};
 
-use super::acting::{low, spec};
+use super::acting::spec;
 use super::arena::Arena;
 use super::variant::Variant;
 use crate::overlap;
@@ -43,8 +43,6 @@ pub struct Gate {
     pub top: [Share; METHODS.len()],
     /// First attempt with what BM25 and PMI choose, with none, and with the right one.
     pub acted: [Share; 4],
-    /// Of each query, whether each of [`METHODS`] had the right one first.
-    pub hits: Vec<[bool; METHODS.len()]>,
 }
 
 impl Gate {
@@ -59,17 +57,6 @@ impl Gate {
             gate.add(arena, &mut draws)?;
         }
         Ok(gate)
-    }
-
-    /// The lower end of the 95% interval of what the score that asks brings over the best of sum, mean and PMI.
-    #[must_use]
-    pub fn fits_gain_low(&self) -> f64 {
-        let share = |at: usize| self.top.get(at).map_or(f64::NAN, Share::value);
-        let best = (3..6)
-            .max_by(|a, b| share(*a).total_cmp(&share(*b)))
-            .unwrap_or(5);
-        let gained = |hits: &[bool; METHODS.len()]| f64::from(hits[6]) - f64::from(hits[best]);
-        low(&self.hits.iter().map(gained).collect::<Vec<f64>>())
     }
 
     fn add(&mut self, arena: &Arena, draws: &mut Draws) -> Result<()> {
@@ -113,7 +100,6 @@ impl Gate {
         for (share, top) in self.top.iter_mut().zip(tops) {
             share.add(top == right);
         }
-        self.hits.push(tops.map(|top| top == right));
         let manner = Manner::named(draws);
         let episode = draws.below(1 << 40) as u64;
         let chosen = [Some(tops[2]), Some(tops[5]), None, Some(right)];

@@ -16,6 +16,9 @@ pub enum TraceStep {
     Message,
 }
 
+/// Words of a text that a name is made of.
+const NAME_WORDS: usize = 3;
+
 impl AriseSchema {
     /// The trace abstraction (D.1): a minimal document made of the steps of a successful attempt, without a model. The
     /// name and the insight name the tools in order, so that a search finds it; the paper's constant name finds nothing. The method has all steps in order, spread over as many method steps as the limits
@@ -38,16 +41,65 @@ impl AriseSchema {
         let mut steps = steps.to_vec();
         steps.dedup();
         let limits = &self.limits;
+        self.minimal(
+            name(&steps, limits.name.max(1)),
+            insight(&steps, limits.insight.min(limits.total / 3)),
+            &steps,
+        )
+    }
+
+    /// The trace abstraction of an attempt without a call (D.1): the insight is the beginning of what the agent wrote, and the name its
+    /// first words. It holds the values of its task.
+    ///
+    /// ```
+    /// use journeyman::format::{AriseSchema, ProblemTypes};
+    ///
+    /// let schema = AriseSchema::new(ProblemTypes::arise());
+    /// let document = schema.reasoning_abstract("Complete the square: x^2 + 6x = (x + 3)^2 - 9.");
+    /// assert_eq!(document.skill_name(), "complete_the_square");
+    /// assert_eq!(document.key_insight(), "Solve by: Complete the square: x^2 + 6x = (x + 3)^2 - 9.");
+    /// ```
+    pub fn reasoning_abstract(&self, text: &str) -> AriseDocument {
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let words: Vec<String> = words
+            .filter(|word| !word.is_empty())
+            .take(NAME_WORDS)
+            .map(str::to_lowercase)
+            .collect();
+        let name = match words.is_empty() {
+            true => "trace_abstract".to_owned(),
+            false => words.join("_"),
+        };
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let limits = &self.limits;
+        self.minimal(
+            clip(&name, limits.name.max(1)),
+            clip(
+                &format!("Solve by: {line}"),
+                limits.insight.min(limits.total / 2).max(1),
+            ),
+            &[],
+        )
+    }
+
+    /// A document of these steps that fits the limits.
+    fn minimal(
+        &self,
+        skill_name: String,
+        key_insight: String,
+        steps: &[TraceStep],
+    ) -> AriseDocument {
+        let limits = &self.limits;
         let fields = Fields {
-            skill_name: name(&steps, limits.name.max(1)),
+            skill_name,
             problem_type: self.problem_types.fallback().to_owned(),
-            key_insight: insight(&steps, limits.insight.min(limits.total / 3)),
+            key_insight,
             method: Vec::new(),
             check: clip(self.default_check(), limits.check.max(1)),
         };
         let mut document = AriseDocument { fields };
         let room = limits.total.saturating_sub(document.content_chars());
-        document.fields.method = self.method(&steps, room);
+        document.fields.method = self.method(steps, room);
         // Reached only where the limits leave no room for any step.
         for (check, insight, step) in [(Self::LEAST_CHECK, Self::LEAST_INSIGHT, 20), (1, 1, 1)] {
             self.shorten(&mut document, check, |fields| Some(&mut fields.check));

@@ -134,8 +134,19 @@ impl SkillMd {
 
 impl SkillMd {
     /// The metadata keys that Journeyman reads and writes; it ignores all other `journeyman-` keys.
-    pub const OWN_KEYS: [&'static str; 6] =
-        [ID, ORIGINAL_NAME, KIND, SCOPE, TRIGGER, Self::SHIPPED];
+    pub const OWN_KEYS: [&'static str; 7] = [
+        ID,
+        ORIGINAL_NAME,
+        KIND,
+        SCOPE,
+        TRIGGER,
+        Self::SHIPPED,
+        Self::REFUSED,
+    ];
+
+    /// The key of the reason why a draft was not released
+    /// ([`RefinePolicy::keep_drafts`](crate::maintain::RefinePolicy::keep_drafts)). It stays in the metadata.
+    pub const REFUSED: &'static str = "journeyman-refused";
 
     /// The key of the version in which a host added the skill ([`Journeyman::add`](crate::run::Journeyman::add)): a library's
     /// own number may be a later one. It stays in the metadata.

@@ -1,8 +1,8 @@
 //! Demonstrations for supervised fine-tuning: successful attempts with skills, as JSON Lines (SkillRL 3.3, Eq. 6; row R5).
 //!
-//! Each line is one [`Demonstration`]: the task, the skills that were in the prompt, and the turns of the attempt. A trainer
-//! writes the skills into the prompt as the agent's dialect does, and learns the messages of the assistant. The JSON Schema of a
-//! line is [`JSON_SCHEMA`], published in `docs/demonstrations.md`.
+//! Each line is one [`Demonstration`]: the task, the skills that were in the prompt, and the turns of the attempt. The JSON Schema of a
+//! line is [`JSON_SCHEMA`], published in `docs/demonstrations.md`. A trainer that learns an agent's answers behind the prompts that the
+//! runtime gave takes [`prompted`].
 //!
 //! ```
 //! use journeyman::{interchange::demonstrations, testing::sample};
@@ -23,8 +23,10 @@
 
 mod demonstration;
 mod lines;
+mod prompted;
 mod schema;
 
 pub use demonstration::{Demonstration, ShownMessage, ShownRole, ShownSkill, ShownTask};
 pub use lines::{RefusedAttempt, ShownAttempts, of_attempts, read, write};
+pub use prompted::{Prompted, PromptedMessage, prompted};
 pub use schema::JSON_SCHEMA;

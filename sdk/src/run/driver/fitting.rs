@@ -16,9 +16,6 @@ use crate::{
 /// The score by which skills are compared with a model that was not trained to score.
 const SCORE: ScoreKind = ScoreKind::CardPmi;
 
-/// The longest time that a fit may take by the model's measured speed. It comes before the first decision, once.
-pub(super) const LONGEST: Duration = Duration::from_secs(300);
-
 /// Tokens of a task that is fitted by, in the mean, with those of its prompt.
 const TASK_TOKENS: usize = 150;
 
@@ -52,7 +49,7 @@ impl Performer {
         {
             return Ok(Some(Box::new(fit.fitted.clone())));
         }
-        quick_enough(scorer, on)?;
+        quick_enough(scorer, on, self.limits.fit)?;
         tracing::info!(model = %of.0, most_wrong, "fitting the gate's threshold to the model");
         let nulls = self.nulls((scorer, dialect), (&library, &offered), (on, repeatable));
         let (tasks, found) = match on {
@@ -136,7 +133,7 @@ impl Performer {
             if let (0, Some(begun), Some(now)) = (number, begun, now()) {
                 let took = Duration::from_millis(now.saturating_sub(begun));
                 let tasks = u32::try_from(null_tasks().len()).unwrap_or(u32::MAX);
-                short_enough(took.saturating_mul(tasks))?;
+                short_enough(took.saturating_mul(tasks), self.limits.fit)?;
             }
         }
         Ok(tasks)
@@ -196,6 +193,7 @@ fn labeled((number, task): (usize, &NullTask)) -> LabeledScores {
         task: TaskId::new(format!("null-{number}")),
         right: Vec::new(),
         wrong: task.scores.clone(),
+        right_is_first: false,
     }
 }
 
@@ -299,7 +297,7 @@ fn fitted_among(candidates: usize) -> usize {
 
 /// # Errors
 /// `Unsupported` for a model whose measured speed makes the fit too long.
-pub(crate) fn quick_enough(scorer: &dyn Scorer, on: DecidedOn) -> Result<()> {
+pub(crate) fn quick_enough(scorer: &dyn Scorer, on: DecidedOn, longest: Duration) -> Result<()> {
     let Some(speed) = scorer.speed() else {
         return Ok(());
     };
@@ -309,13 +307,13 @@ pub(crate) fn quick_enough(scorer: &dyn Scorer, on: DecidedOn) -> Result<()> {
     };
     let tokens = null_tasks().len() * (TASK_TOKENS + skills * SCORE.tokens(usize::MAX));
     let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-    short_enough(speed.read_token.saturating_mul(tokens))
+    short_enough(speed.read_token.saturating_mul(tokens), longest)
 }
 
 /// # Errors
 /// `Unsupported` for a fit that takes so long.
-fn short_enough(time: Duration) -> Result<()> {
-    if time <= LONGEST {
+fn short_enough(time: Duration, longest: Duration) -> Result<()> {
+    if time <= longest {
         return Ok(());
     }
     let message = format!(
@@ -323,7 +321,7 @@ fn short_enough(time: Duration) -> Result<()> {
         time.as_secs().div_ceil(60)
     );
     Err(Error::unsupported("Scorer::score", message).hint(
-        "fit it once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file), or set a threshold by hand: `GatePolicy::absolute`, with `most_wrong` as `None`",
+        "fit it once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file), give it more time by `Limits::fit`, or set a threshold by hand: `GatePolicy::absolute`, with `most_wrong` as `None`",
     ))
 }
 

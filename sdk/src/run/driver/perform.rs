@@ -8,7 +8,6 @@ use tracing::Instrument;
 use super::{
     contain::Contained,
     deciding::DecidingPart,
-    fitting::LONGEST,
     injecting::complete_exposures,
     performer::Performer,
     redacting::holds_mark,
@@ -132,7 +131,10 @@ impl Performer {
     async fn fitted(&self, of: (f64, DecidedOn), repeatable: bool) -> Answer {
         let fitting = self.threshold(of, repeatable);
         // A fit that is broken off goes on at the next decision with the scores that it has.
-        let part = (DecidingPart::Gate, self.limits.score.max(4 * LONGEST));
+        let part = (
+            DecidingPart::Gate,
+            self.limits.score.max(self.limits.fit.saturating_mul(4)),
+        );
         Answer::Fitted(self.bounded_decision("Scorer::score", part, fitting).await)
     }
 

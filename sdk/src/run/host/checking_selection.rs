@@ -118,8 +118,13 @@ fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> 
         let message = "the threshold was fitted for another dialect";
         other.then(|| Error::invalid("GatePolicy::validate", message))
     };
+    let other_search = || {
+        let counts = policy.found.is_some() && !has_comparable_scores(backends);
+        let message = "the threshold counts the score of a search, and this session's search gives none that compare";
+        counts.then(|| Error::invalid("GatePolicy::validate", message))
+    };
     let fault = policy.validate_for(&scorer.weights(None)).err();
-    let fault = fault.or_else(other_dialect)?;
+    let fault = fault.or_else(other_dialect).or_else(other_search)?;
     Some(Finding::new(
         FindingKind::OtherModel,
         "the gate's thresholds are not valid for the scorer's model",
@@ -138,7 +143,8 @@ fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding>
     }
     if policy.to_fit().is_some() {
         // The session fits it before its first decision.
-        let too_slow = quick_enough(scorer.as_ref(), decided_on(backends, recipe)).err()?;
+        let on = decided_on(backends, recipe);
+        let too_slow = quick_enough(scorer.as_ref(), on, recipe.limits.fit).err()?;
         return Some(Finding::new(
             FindingKind::Uncalibrated,
             "the gate injects nothing",
@@ -160,12 +166,15 @@ fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding>
     })
 }
 
+fn has_comparable_scores(backends: &Backends) -> bool {
+    let search = backends.retriever.as_ref();
+    search.is_some_and(|search| search.has_comparable_scores())
+}
+
 /// Which skill decisions are about, at the least.
 fn decided_on(backends: &Backends, recipe: &Recipe) -> DecidedOn {
-    let search = backends.retriever.as_ref();
-    let counts = search.is_some_and(|search| search.has_comparable_scores());
     match recipe.select.decided_on(0) {
-        DecidedOn::First { among } if !counts => DecidedOn::BestOf(among),
+        DecidedOn::First { among } if !has_comparable_scores(backends) => DecidedOn::BestOf(among),
         on => on,
     }
 }

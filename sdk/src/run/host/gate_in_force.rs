@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::journeyman::Journeyman;
 use crate::{
-    domain::{DecidedOn, FittedThreshold, Scope, ScoreKind},
+    domain::{DecidedOn, FittedThreshold, FoundWeight, Scope, ScoreKind},
     error::Result,
     id::ModelId,
     policy::Answer,
@@ -22,6 +22,8 @@ pub struct GateInForce {
     /// The value that the best candidate must exceed, nats (nats a token for the mean); `None` where only the candidates are
     /// compared with each other.
     pub threshold: Option<f64>,
+    /// What the score of a search counts beside the model's; `None` where the model's decides alone.
+    pub found: Option<FoundWeight>,
     /// Where the threshold comes from.
     pub by: ThresholdBy,
 }
@@ -44,6 +46,9 @@ impl fmt::Display for GateInForce {
             return fitted.fmt(f);
         }
         f.write_str(self.score.name())?;
+        if let Some(found) = &self.found {
+            write!(f, " {found}")?;
+        }
         match self.threshold {
             Some(threshold) => write!(f, " above {threshold:.2} nats")?,
             None => f.write_str(", compared among the candidates")?,
@@ -75,6 +80,7 @@ impl Journeyman {
             model: scorer.map(|scorer| scorer.weights(None)),
             score: policy.score,
             threshold: policy.absolute,
+            found: policy.found,
             by: match policy.fitted_for {
                 Some(_) => ThresholdBy::Calibration,
                 None => ThresholdBy::Recipe,
@@ -100,6 +106,7 @@ impl Journeyman {
             Some(fitted) => GateInForce {
                 score: fitted.score,
                 threshold: Some(fitted.threshold),
+                found: fitted.found,
                 by: ThresholdBy::Fitted(*fitted),
                 ..in_recipe
             },

@@ -25,7 +25,7 @@ use crate::{
     maintain::Overlaps,
     policy::Answer,
     recipe::Recipe,
-    report::{Event, Finding, RunReport},
+    report::{Event, Finding, RunReport, SkillGain},
     run::{
         driver::{drive::Reach, injecting::counting, log::Log, performer::Performer},
         machine::{Need, RunEntry, replay},
@@ -151,6 +151,7 @@ impl Journeyman {
                 read_only,
                 runs: Mutex::new(next_numbers),
                 watch: Mutex::default(),
+                gain: Mutex::default(),
                 listeners: Mutex::new(Vec::new()),
                 ready: Mutex::new(Vec::new()),
             }),
@@ -168,6 +169,38 @@ impl Journeyman {
             observed.renew(checking::depends_on_library, now);
         }
         observed.all()
+    }
+
+    /// The proxy of each skill's information gain (ARISE Eq. 15) over the attempts that this session learned from so far: those of its
+    /// learning runs, and single ones of the host's own loop, which a report on one task says nothing of.
+    ///
+    /// ```
+    /// use journeyman::{
+    ///     Seed,
+    ///     contract::Backends,
+    ///     domain::{Outcome, Task},
+    ///     recipe,
+    ///     run::{Journeyman, Options},
+    /// };
+    ///
+    /// # futures::executor::block_on(async {
+    /// let options = Options::new("desk", Seed(7));
+    /// let journeyman = Journeyman::open(Backends::own_loop(), recipe::standard(), options).await?;
+    /// let attempt = journeyman.begin(Task::new("t-1", "close ticket 17")).await?;
+    /// attempt.finish(Outcome::success()).await?;
+    /// // It was given no skill.
+    /// assert!(journeyman.gains().is_empty());
+    /// # Ok::<_, journeyman::Error>(())
+    /// # })?;
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    pub fn gains(&self) -> Vec<SkillGain> {
+        let gain = lock(&self.session.gain);
+        let gains = gain.skills().filter_map(|skill| {
+            let proxy = gain.of(&skill)?;
+            Some(SkillGain { skill, proxy })
+        });
+        gains.collect()
     }
 
     /// The ids of the unfinished runs that [`resume`](Self::resume) can continue, of every session, including runs that are

@@ -81,15 +81,12 @@ impl Journeyman {
             .with("skill", skill)
             .hint("`Journeyman::library` lists the skills with their ids"));
         }
-        let mut text = reason.to_owned();
-        self.session.redacting().text(&mut text);
-        let changes = vec![LibraryChange::SetState {
+        let change = |reason| LibraryChange::SetState {
             skill: skill.clone(),
             state,
-            reason: text,
-        }];
-        let run = self.session.next_run("state");
-        self.commit_changes(run, changes, reason).await
+            reason,
+        };
+        self.commit_one("state", change, reason).await
     }
 
     /// Replaces the rules of a role, for example by rules that another run learned (HiSME 4.5). Runs change them further
@@ -191,7 +188,7 @@ impl<'a> Plan<'a> {
                 if let Some(before) = deleted.filter(|one| skill.version <= one.skill.version) {
                     return AddFate::Refused(format!(
                         "the library has deleted version {}, which had a low utility and was never used; restore it with \
-                         `LibraryChange::Restore`, or add a later version",
+                         `Journeyman::restore`, or add a later version",
                         before.skill.version
                     ));
                 }

@@ -1,11 +1,11 @@
-//! Taking back what runs did.
+//! Taking back what runs did, and what became of single skills.
 
 use super::journeyman::Journeyman;
 use crate::{
     contract::SkillStore,
     domain::{Committed, LibraryChange},
     error::{Error, ErrorKind, Result},
-    id::Revision,
+    id::{Revision, SkillId, Version},
     library::{Applied, FoundRun, RunFilter, SkillLibrary},
 };
 
@@ -153,4 +153,101 @@ impl Journeyman {
         planned.revision = Some(revision);
         Ok(planned)
     }
+
+    /// Makes an earlier version of a skill the current one, as a new version with the skill's present state. A version that is the current
+    /// one stays, without a commit.
+    ///
+    /// ```
+    /// use journeyman::{
+    ///     ErrorKind, Seed, Version,
+    ///     contract::Backends,
+    ///     recipe,
+    ///     run::{Journeyman, Options},
+    ///     testing::sample,
+    /// };
+    ///
+    /// # futures::executor::block_on(async {
+    /// let options = Options::new("desk", Seed(7));
+    /// let journeyman = Journeyman::open(Backends::own_loop(), recipe::standard(), options).await?;
+    /// let skill = sample::skill("open-jar");
+    /// let better = journeyman::domain::Skill { version: Version(2), body: "Warm the lid.".to_owned(), ..skill.clone() };
+    /// journeyman.add(vec![skill.clone()], "ours").await?;
+    /// journeyman.add(vec![better], "a better one").await?;
+    /// journeyman.roll_back(&skill.id, Version(1), "it was no better").await?;
+    /// let library = journeyman.library().await?;
+    /// let current = &library.get(&skill.id).expect("still there").skill;
+    /// assert_eq!((current.version, &current.body), (Version(3), &skill.body));
+    /// let error = journeyman.roll_back(&skill.id, Version(9), "no such").await.unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::NotFound);
+    /// # Ok::<_, journeyman::Error>(())
+    /// # })?;
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `NotFound` for a skill or a version that the library does not have; `Unsupported` for a read-only library; the store's error.
+    pub async fn roll_back(&self, skill: &SkillId, to: Version, reason: &str) -> Result<Revision> {
+        const NAME: &str = "Journeyman::roll_back";
+        self.writable(NAME)?;
+        let library = self.library().await?;
+        let entry = library.get(skill).ok_or_else(|| {
+            not_found(NAME, "the library has no such skill", skill)
+                .hint("`Journeyman::library` lists the skills with their ids; `Journeyman::restore` brings back a deleted one")
+        })?;
+        if !entry.versions().any(|version| version.version == to) {
+            let known: Vec<String> = entry
+                .versions()
+                .map(|one| one.version.to_string())
+                .collect();
+            let error = not_found(NAME, "the skill has no such version", skill);
+            return Err(error.with("version", to).with("versions", known.join(", ")));
+        }
+        if entry.skill.version == to {
+            return Ok(library.revision());
+        }
+        let change = |reason| LibraryChange::RollBack {
+            skill: skill.clone(),
+            to,
+            reason,
+        };
+        self.commit_one("roll-back", change, reason).await
+    }
+
+    /// Brings back a skill that the tiers deleted or a curator did, as it was.
+    ///
+    /// # Errors
+    /// `NotFound` for a skill that is not deleted; `Unsupported` for a read-only library; the store's error.
+    pub async fn restore(&self, skill: &SkillId, reason: &str) -> Result<Revision> {
+        const NAME: &str = "Journeyman::restore";
+        self.writable(NAME)?;
+        let library = self.library().await?;
+        if !library.deleted().any(|entry| entry.skill.id == *skill) {
+            return Err(
+                not_found(NAME, "the library has deleted no such skill", skill)
+                    .hint("`SkillLibrary::deleted` lists those that can be restored"),
+            );
+        }
+        let change = |reason| LibraryChange::Restore {
+            skill: skill.clone(),
+            reason,
+        };
+        self.commit_one("restore", change, reason).await
+    }
+
+    /// Commits a change that says why.
+    pub(super) async fn commit_one(
+        &self,
+        kind: &str,
+        change: impl FnOnce(String) -> LibraryChange,
+        reason: &str,
+    ) -> Result<Revision> {
+        let mut text = reason.to_owned();
+        self.session.redacting().text(&mut text);
+        let run = self.session.next_run(kind);
+        self.commit_changes(run, vec![change(text)], reason).await
+    }
+}
+
+fn not_found(operation: &'static str, message: &str, skill: &SkillId) -> Error {
+    Error::new(ErrorKind::NotFound, operation, message).with("skill", skill)
 }

@@ -16,9 +16,10 @@ use crate::{
     error::{Error, ErrorKind, Result, Retry},
     id::RunId,
     maintain::Overlaps,
+    measure::ProxyGain,
     policy::ChosenSkill,
     recipe::Recipe,
-    report::{Event, FindingKind, TaskReport},
+    report::{Event, EventKind, FindingKind, TaskReport},
     run::{
         driver::{
             Deciding, Performer,
@@ -26,7 +27,7 @@ use crate::{
             log::Log,
             redacting::Redacting,
         },
-        machine::{RunEntry, RunMachine, RunPlan, TurnAsk},
+        machine::{RunEntry, RunMachine, RunPlan, TurnAsk, advancing::count_gain},
     },
     telemetry,
 };
@@ -44,6 +45,8 @@ pub(crate) struct Session {
     /// The overlap graph of maintenance, kept as a cache for later runs.
     pub(crate) overlaps: Overlaps,
     pub(crate) watch: Mutex<Watch>,
+    /// The gain proxy of the attempts that the session learned from.
+    pub(crate) gain: Mutex<ProxyGain>,
     pub(crate) listeners: Mutex<Vec<UnboundedSender<Event>>>,
     /// Groups without open attempts that are not completed yet.
     pub(crate) ready: Mutex<Vec<Arc<Group>>>,
@@ -170,8 +173,14 @@ impl Session {
             in_flight: self.options.in_flight,
         };
         let span = telemetry::run(machine.run());
+        let learns = machine.mode == Mode::Train;
         let driven = driver
-            .drive(machine, reach, log, &mut |event| self.tell(event))
+            .drive(machine, reach, log, &mut |event| {
+                self.tell(event);
+                if learns && let EventKind::TaskFinished { report } = &event.kind {
+                    count_gain(&mut lock(&self.gain), report);
+                }
+            })
             .instrument(span.clone())
             .await;
         telemetry::finished(&span, &driven);

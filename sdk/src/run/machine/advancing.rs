@@ -10,9 +10,10 @@ use super::{
     task_machine::TaskMachine,
 };
 use crate::{
-    domain::Mode,
+    domain::{Mode, SkillRef},
     error::Result,
     library::Applied,
+    measure::ProxyGain,
     policy::{Answer, CommitDone},
     report::{Event, EventKind, MaintenanceUsage, RunReport, SkillGain, TaskReport},
 };
@@ -228,16 +229,9 @@ impl RunMachine {
         if self.mode != Mode::Train {
             return;
         }
-        let mut given = BTreeSet::new();
-        for attempt in &report.attempts {
-            if let (Some(reward), Some(success)) = (attempt.reward, attempt.success) {
-                // A recipe's rewards are validated when it is; a reward that is not finite nevertheless is ignored.
-                if let Err(error) = self.gain.record(&attempt.injected, reward, success) {
-                    tracing::error!(%error, "an attempt could not be counted");
-                }
-            }
-            given.extend(attempt.injected.iter().cloned());
-        }
+        count_gain(&mut self.gain, report);
+        let given = report.attempts.iter().flat_map(|one| &one.injected);
+        let given: BTreeSet<SkillRef> = given.cloned().collect();
         let gains = given.into_iter().filter_map(|skill| {
             let proxy = self.gain.of(&skill)?;
             Some(SkillGain { skill, proxy })
@@ -335,5 +329,17 @@ impl RunMachine {
         self.active.insert(self.next, machine);
         self.next += 1;
         true
+    }
+}
+
+/// Counts the judged attempts at a task.
+pub(crate) fn count_gain(gain: &mut ProxyGain, report: &TaskReport) {
+    for attempt in &report.attempts {
+        if let (Some(reward), Some(success)) = (attempt.reward, attempt.success) {
+            // A recipe's rewards are validated when it is; a reward that is not finite nevertheless is ignored.
+            if let Err(error) = gain.record(&attempt.injected, reward, success) {
+                tracing::error!(%error, "an attempt could not be counted");
+            }
+        }
     }
 }

@@ -180,6 +180,7 @@ fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<RoleReply> {
         task: RoleTask::Summarize {
             attempts: shown.to_vec(),
             shown_chars: None,
+            keeps_reasoning: false,
         },
         reply,
     };

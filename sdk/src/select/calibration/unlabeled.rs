@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_PI_2;
 use super::{GateCalibration, GateRates, LabeledScores, Share, TASKS, fitted_for};
 use crate::{
     contract::Dialect,
-    domain::ScoreKind,
+    domain::{FittedThreshold, ScoreKind},
     error::{Error, Result},
     id::ModelId,
 };
@@ -31,6 +31,7 @@ impl GateCalibration {
     ///     task: format!("task-{number}").as_str().into(),
     ///     right: Vec::new(),
     ///     wrong: vec![20.0 + f64::from(number % 7), 3.0],
+    ///     right_is_first: false,
     /// };
     /// let tasks: Vec<LabeledScores> = (0..20).map(scored).collect();
     /// let of = (&"a-model@1".into(), ScoreKind::Pmi, &ScriptedDialect as _);
@@ -68,10 +69,53 @@ impl GateCalibration {
             schema: Self::SCHEMA,
             fitted_for: fitted_for(of),
             threshold: limit,
+            found: None,
             most_wrong,
             fitted: count(&|at| best[at] > limit),
             held_out: count(&by_the_others),
         })
+    }
+
+    /// The threshold that a session fitted ([`Journeyman::gate`](crate::run::Journeyman::gate)), for other sessions: those that have no
+    /// time for a fit, or that shall not fit again when the library grows. It counts the tasks that exceed what the others give.
+    ///
+    /// ```
+    /// use journeyman::{
+    ///     domain::{FittedThreshold, ScoreKind},
+    ///     recipe,
+    ///     select::GateCalibration,
+    ///     testing::ScriptedDialect,
+    /// };
+    ///
+    /// let fitted = FittedThreshold {
+    ///     score: ScoreKind::CardPmi,
+    ///     threshold: 21.5,
+    ///     found: None,
+    ///     model: "a-model@1".into(),
+    ///     most_wrong: 0.02,
+    ///     tasks: 24,
+    ///     exceeded: 1,
+    /// };
+    /// let calibration = GateCalibration::of_session(&fitted, &ScriptedDialect);
+    /// assert_eq!(calibration.held_out.wrong_injected.count, 1);
+    /// let mut recipe = recipe::standard();
+    /// recipe.calibrate(&calibration)?;
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    pub fn of_session(fitted: &FittedThreshold, dialect: &dyn Dialect) -> Self {
+        let rates = |wrong_injected| GateRates {
+            right_injected: Share::new(0, 0),
+            wrong_injected,
+        };
+        Self {
+            schema: Self::SCHEMA,
+            fitted_for: fitted_for((&fitted.model, fitted.score, dialect)),
+            threshold: fitted.threshold,
+            found: fitted.found,
+            most_wrong: fitted.most_wrong,
+            fitted: rates(Share::new(0, 0)),
+            held_out: rates(Share::new(fitted.exceeded, fitted.tasks)),
+        }
     }
 }
 
@@ -134,6 +178,7 @@ mod tests {
             task: format!("t{number}").as_str().into(),
             right: vec![best + 100.0],
             wrong: vec![best - 3.0, *best],
+            right_is_first: false,
         };
         best.iter().enumerate().map(task).collect()
     }

@@ -359,6 +359,65 @@ fn a_rubric_without_a_checklist_leaves_the_prototype_that_is_there() {
     );
 }
 
+/// Counts the rubrics that are read.
+#[derive(Debug)]
+struct Counting(ScriptedRoles, Arc<AtomicUsize>);
+
+impl Roles for Counting {
+    fn plays(&self, role: Role) -> bool {
+        self.0.plays(role)
+    }
+
+    fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
+        self.0.prompt(request)
+    }
+
+    fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
+        let answer = self.0.read(request, text)?;
+        if matches!(answer, RoleAnswer::Rubric(_)) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(answer)
+    }
+
+    fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
+        self.0.fallback(task)
+    }
+}
+
+#[test]
+fn a_rubric_is_distilled_anew_as_often_as_the_recipe_says() {
+    let distilled = |growth| {
+        let judge = Judge {
+            segment: "say it all | speaking | 0 9",
+            ..Judge::default()
+        };
+        let mut recipe = scribe();
+        recipe.assess = recipe.assess.map(|mut assess| {
+            assess.cluster.growth = NonZeroUsize::new(growth).expect("not 0");
+            assess
+        });
+        let mut backends = scribe_parts(judge);
+        let asked = Arc::new(AtomicUsize::default());
+        let played = [
+            Role::Summarize,
+            Role::Segment,
+            Role::DistilPrototype,
+            Role::Score,
+        ];
+        let roles = Counting(ScriptedRoles::only(played), asked.clone());
+        backends.roles = Some(Arc::new(roles));
+        let (_, _, events) = assessed(recipe, backends, 12);
+        let refreshed = |event: &&EventKind| matches!(event, EventKind::PrototypesRefreshed { .. });
+        let refreshes = events.iter().filter(refreshed).count();
+        (asked.load(Ordering::Relaxed), refreshes)
+    };
+    // All subgoals are alike: there is one cluster from the first refresh on.
+    assert_eq!(distilled(1), (3, 3));
+    assert_eq!(distilled(2), (2, 3));
+    assert_eq!(distilled(1_000), (1, 3));
+}
+
 #[test]
 fn a_calibrated_score_reaches_the_reward() {
     let mut recipe = scribe();

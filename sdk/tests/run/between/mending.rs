@@ -1,5 +1,7 @@
 //! Mending behind a gate (algorithm 4).
 
+use journeyman::format::SkillMd;
+
 use super::*;
 
 /// A skill that says a word too many is mended from the attempt that followed it.
@@ -87,6 +89,39 @@ fn a_version_that_was_refined_for_failed_cases_alone_is_released_when_it_passes(
     };
     assert_eq!(versions("better: Says what is due.\nsay: one two"), 2);
     assert_eq!(versions("worse: Says nonsense.\nsay: no no"), 1);
+}
+
+#[test]
+fn a_refined_version_that_is_refused_stays_as_a_draft_where_the_recipe_keeps_it() {
+    let drafts = |keep_drafts| {
+        let mut recipe = hisme();
+        recipe.maintenance.bundles = Some(BundlePolicy::paper());
+        recipe.maintenance.refine = Some(RefinePolicy {
+            keep_drafts,
+            ..RefinePolicy::paper()
+        });
+        let script = Script {
+            attribute: "harmful: it was refused",
+            refine: "worse: Says nonsense.\nsay: no no",
+            ..Script::default()
+        };
+        let (_, library, ..) = learn_with(recipe, script, 6);
+        let drafts = library.entries().map(|entry| &entry.skill);
+        let drafts = drafts.filter(|skill| skill.state == State::Draft);
+        let drafts: Vec<Skill> = drafts.cloned().collect();
+        (library, drafts)
+    };
+    assert_eq!(drafts(false).1, []);
+    let (library, drafts) = drafts(true);
+    assert!(!drafts.is_empty());
+    for draft in drafts {
+        let why = &draft.metadata[SkillMd::REFUSED];
+        assert!(why.contains("not released: the case"), "{why}");
+        // It is beside the version in use, which stays as it was.
+        let of = library.get(&draft.parents[0].id).expect("the skill");
+        assert_eq!(of.skill.version, draft.parents[0].version);
+        assert!(draft.body.contains("no no") && !of.skill.body.contains("no no"));
+    }
 }
 
 /// Whether the refiner is asked about skills that say a word too many, and are judged uncertain.

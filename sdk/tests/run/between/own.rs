@@ -161,6 +161,7 @@ async fn ask_all(ask: &mut Ask, view: &View) {
     let summarize = attempts.first().map(|attempt| RoleTask::Summarize {
         attempts: vec![attempt.clone()],
         shown_chars: None,
+        keeps_reasoning: false,
     });
     ask.roles(summarize.into_iter().collect()).await;
     let cases = view

@@ -251,16 +251,16 @@ fn each_call_sees_what_the_calls_before_it_did() {
             ]),
         )],
     );
-    use CallRefusal::{LastSkill, NameTaken, NotOffered};
+    use CallRefusal::{NameTaken, NotOffered};
     let expect = [
         None,
         Some(NameTaken),
         None,
         None,
         Some(NotOffered),
-        Some(LastSkill),
         None,
         None,
+        Some(NotOffered),
     ];
     assert_eq!(run.refusals(0), expect);
     let counts = run.curation(0).counts();
@@ -270,7 +270,7 @@ fn each_call_sees_what_the_calls_before_it_did() {
     );
     assert_eq!(run.entry("one").skill.version.0, 2);
     assert_eq!(run.entry("one").skill.state, State::Archived);
-    assert_eq!(run.told(), [NameTaken, NotOffered, LastSkill]);
+    assert_eq!(run.told(), [NameTaken, NotOffered, NotOffered]);
     // One commit has all of it.
     assert_eq!(run.library.tasks_learned(), 1);
 }

@@ -57,7 +57,7 @@ fn calls_that_do_not_fit_are_refused_one_by_one_with_their_reasons() {
     );
     let refusals = run.refusals(0);
     use CallRefusal::{
-        Arguments, LastSkill, NameTaken, NotAName, NotAdmitted, NotFound, Unchanged, UnknownTool,
+        Arguments, NameTaken, NotAName, NotAdmitted, NotFound, Unchanged, UnknownTool,
     };
     assert!(matches!(&refusals[1], Some(Arguments(why)) if why.contains("description")));
     for (at, part) in [
@@ -78,15 +78,15 @@ fn calls_that_do_not_fit_are_refused_one_by_one_with_their_reasons() {
         (6, Some(NotFound)),
         (7, Some(Unchanged)),
         (9, Some(NotFound)),
-        (10, Some(LastSkill)),
+        (10, None),
         (11, None),
     ];
     for (at, refusal) in expect {
         assert_eq!(refusals[at], refusal, "call {at}");
     }
     let counts = run.curation(0).counts();
-    assert_eq!((counts.all(), counts.unknown, counts.valid), (12, 1, 1));
-    assert_eq!(run.told().len(), 11);
+    assert_eq!((counts.all(), counts.unknown, counts.valid), (12, 1, 2));
+    assert_eq!(run.told().len(), 10);
     let shown = run.events.iter().map(ToString::to_string);
     let shown: Vec<String> = shown.filter(|line| line.contains("is refused")).collect();
     assert!(
@@ -295,11 +295,10 @@ fn the_journal_has_each_refusal_with_its_reason() {
             _ => None,
         })
         .collect();
-    use CallRefusal::{LastSkill, NotAName, NotFound};
+    use CallRefusal::{NotAName, NotFound};
     let expect = [
         (CallKind::Update, "absent", &NotFound),
         (CallKind::Insert, "!?", &NotAName),
-        (CallKind::Delete, "old", &LastSkill),
     ];
     assert_eq!(refused, expect);
     let reasons = role_failures(&happened, Role::Curate);

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use journeyman::{
     format::{AriseLimits, AriseSchema, ProblemTypes},
+    propose::Writer,
     role::{GeneralRoles, RoleOptions},
 };
 
@@ -90,18 +91,37 @@ fn abstracted_traces_of_the_same_actions_do_not_pile_up() {
 }
 
 #[test]
-fn from_words_alone_no_trace_is_abstracted() {
+fn from_words_alone_a_trace_is_abstracted_where_the_recipe_keeps_the_reasoning() {
     let (shop, _) = shop("garbage", general());
-    let mut parts = backends();
-    (parts.model, parts.roles) = (shop.model, shop.roles);
-    block_on(async {
-        let journeyman = open_as("test", &parts, recipe()).await;
-        let report = journeyman.learn(tasks(9)).await.expect("it learns");
-        assert!(report.written().count() > 3, "{report}");
-        assert!(report.written().all(|one| !one.fallback), "{report}");
-        let library = journeyman.library().await.expect("a library");
-        assert_eq!(library.entries().count(), 0);
-    });
+    for (keeps_reasoning, state) in [
+        (false, State::Trial),
+        (true, State::Trial),
+        (true, State::Active),
+    ] {
+        let mut parts = backends();
+        (parts.model, parts.roles) = (shop.model.clone(), shop.roles.clone());
+        let mut recipe = recipe();
+        recipe.write.by = Writer::Summarize {
+            shown_chars: None,
+            keeps_reasoning,
+        };
+        recipe.admit.fallback_state = state;
+        block_on(async {
+            let journeyman = open_as("test", &parts, recipe).await;
+            let report = journeyman.learn(tasks(9)).await.expect("it learns");
+            assert!(report.written().count() > 3, "{report}");
+            let fallbacks = report.written().filter(|one| one.fallback).count();
+            assert_eq!(fallbacks > 0, keeps_reasoning, "{report}");
+            let library = journeyman.library().await.expect("a library");
+            let mut states = library.entries().map(|entry| entry.skill.state);
+            assert_eq!(library.entries().count() > 0, keeps_reasoning);
+            match state {
+                // What was released since is active.
+                State::Trial => assert!(!keeps_reasoning || states.any(|one| one == state)),
+                _ => assert!(states.all(|one| one == state)),
+            }
+        });
+    }
 }
 
 /// The skill that an attempt in a shop brings, all that stands in it in small letters, what the model was asked, and the events.

@@ -299,12 +299,16 @@ fn what_was_rolled_back_stays_so_until_a_later_version_comes() {
         let journeyman = open_as("test", &backends, recipe()).await;
         add(&journeyman, &[shipped("pack", 1, "Pack.")]).await;
         add(&journeyman, &[shipped("pack", 2, "Pack well.")]).await;
-        let back = LibraryChange::RollBack {
-            skill: "pack".into(),
-            to: Version(1),
-            reason: "the second confuses".to_owned(),
+        let back = async |to| {
+            let why = "the second confuses";
+            journeyman.roll_back(&"pack".into(), to, why).await
         };
-        commit(&backends, "back", back).await;
+        let revision = back(Version(1)).await.expect("it is there");
+        // What is current stays.
+        assert_eq!(back(Version(3)).await.expect("it is there"), revision);
+        let error = back(Version(7)).await.expect_err("there is none");
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.to_string().contains("1, 2, 3"), "{error}");
         let body = async || {
             kept(&backends, "pack")
                 .await
@@ -320,6 +324,42 @@ fn what_was_rolled_back_stays_so_until_a_later_version_comes() {
         let report = add(&journeyman, &[shipped("pack", 3, "Pack clearly.")]).await;
         assert_eq!(fates(&report), [&AddFate::Revised], "{report}");
         assert_eq!(body().await.as_deref(), Some("Pack clearly."));
+    });
+}
+
+#[test]
+fn what_the_tiers_deleted_comes_back_in_one_call() {
+    block_on(async {
+        let backends = own_loop();
+        let mut recipe = recipe();
+        recipe.tiers.cache = 1;
+        recipe.tiers.reservoir = 0;
+        let journeyman = open_as("test", &backends, recipe).await;
+        let pack = shipped("pack", 1, "Pack.");
+        add(&journeyman, std::slice::from_ref(&pack)).await;
+        let better = LibraryChange::Add(Box::new(shipped("fold", 1, "Fold.")));
+        commit(&backends, "another", better).await;
+        commit(&backends, "room", LibraryChange::Maintain).await;
+        let library = journeyman.library().await.expect("a library");
+        let deleted: Vec<_> = library.deleted().map(|one| one.skill.id.clone()).collect();
+        let [deleted] = deleted.as_slice() else {
+            panic!("{deleted:?}")
+        };
+        assert!(library.get(deleted).is_none());
+        let restored = journeyman.restore(deleted, "it was wanted").await;
+        let revision = restored.expect("it was there");
+        let library = journeyman.library().await.expect("a library");
+        assert_eq!(library.revision(), revision);
+        assert!(library.get(deleted).is_some());
+        let again = journeyman.restore(deleted, "again").await;
+        let error = again.expect_err("it is there");
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(
+            error
+                .hint_text()
+                .is_some_and(|hint| hint.contains("deleted")),
+            "{error}"
+        );
     });
 }
 

@@ -10,7 +10,8 @@ use journeyman::{
     builtin::{ForkStore, FrozenStore, SystemClock},
     contract::{ModelSpeed, ScoreRequest, Scorer, SkillStore, TokenScores},
     run::ThresholdBy,
-    select::null_tasks,
+    select::{GateCalibration, null_tasks},
+    testing::ScriptedDialect,
 };
 
 use super::*;
@@ -339,6 +340,79 @@ fn with_a_search_its_first_skill_is_decided_about_by_both_scores() {
         );
         let said = gate.to_string();
         assert!(said.contains("the search finds first"), "{said}");
+    });
+}
+
+#[test]
+fn a_calibration_of_a_sessions_fit_decides_as_that_session_and_fits_nothing() {
+    block_on(async {
+        let session = searching(likes(-0.5)).await;
+        let before = decided(&session, "first").await;
+        let fitted = before.fitted.clone().expect("fitted");
+        let calibration = GateCalibration::of_session(&fitted, &ScriptedDialect);
+        // As a file keeps it.
+        let text = serde_json::to_string(&calibration).expect("JSON");
+        let calibration = GateCalibration::from_json(&text).expect("read");
+        let mut recipe = recipe::standard();
+        recipe.calibrate(&calibration).expect("a gate");
+        recipe.select.selector.gate_mut().expect("a gate").epsilon = 0.0;
+        recipe.validate().expect("valid");
+
+        let scorer = likes(-0.5);
+        let session = searching_by(scorer.clone(), recipe.clone()).await;
+        let gate = session.gate().await.expect("known").expect("a gate");
+        assert_eq!(gate.by, ThresholdBy::Calibration);
+        assert_eq!(
+            (gate.threshold, gate.found),
+            (Some(fitted.threshold), fitted.found)
+        );
+        assert!(
+            gate.to_string().contains("the search finds first"),
+            "{gate}"
+        );
+        let found = session.findings();
+        let other = |one: &Finding| one.kind == FindingKind::OtherModel;
+        assert!(!found.iter().any(other), "{found:?}");
+        let after = decided(&session, "first").await;
+        assert_eq!(after.decision, before.decision);
+        assert_eq!(after.candidates, before.candidates);
+        // Behind the task, and by itself.
+        assert_eq!(scorer.calls(), 2);
+
+        // Without a search whose scores compare, that is found; a ranking by weights is refused.
+        let session = parts(likes(-0.5), memory());
+        let session = Journeyman::open(session, recipe.clone(), Options::new("test", Seed(7)));
+        let found = session.await.expect("it opens").findings();
+        assert!(
+            found.iter().any(|one| one.kind == FindingKind::OtherModel),
+            "{found:?}"
+        );
+        recipe.select.rank = Some(Default::default());
+        let error = recipe.validate().expect_err("two scales");
+        assert!(error.message().contains("the score of a search"), "{error}");
+    });
+}
+
+#[test]
+fn a_host_may_give_a_fit_more_time() {
+    block_on(async {
+        let mut recipe = recipe::standard();
+        recipe.limits.fit = Duration::from_secs(24 * 3_600);
+        let store = memory();
+        let options = Options::new("test", Seed(7));
+        let backends = parts(Arc::new(Slow(untrained())), store);
+        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = journeyman.expect("it opens");
+        with_skills(&journeyman, &["right", "other"]).await;
+        let found = journeyman.findings();
+        assert!(
+            found
+                .iter()
+                .all(|one| one.kind != FindingKind::Uncalibrated),
+            "{found:?}"
+        );
+        let gate = journeyman.gate().await.expect("fitted").expect("a gate");
+        assert!(matches!(gate.by, ThresholdBy::Fitted(_)), "{gate}");
     });
 }
 

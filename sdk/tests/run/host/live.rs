@@ -9,7 +9,7 @@ use journeyman::{
     builtin::SystemClock,
     contract::{Clock, ModelSpeed, ScoreRequest, Scorer, TokenScores},
     domain::{Decision, NothingReason},
-    report::RunReport,
+    report::{RunReport, SkillGain},
     run::{Journeyman, Options},
     testing::{Play, ScriptedScorer, sample},
 };
@@ -339,4 +339,32 @@ fn where_no_candidate_is_found_the_skills_that_wait_are_named() {
         said,
         "inject nothing: no candidate was found; not offered: say-one (on trial), say-three (on trial), say-two (on trial)"
     );
+}
+
+#[test]
+fn the_gain_of_skills_goes_over_all_attempts_of_a_session() {
+    block_on(async {
+        let journeyman = exploring(false).await;
+        let of_run = journeyman.gains();
+        assert!(!of_run.is_empty(), "a run is counted, too");
+        let given = |number: u32| sample::task(&format!("live-{number}"), &["one", "two"]);
+        let mut skill = None;
+        for (number, done) in [(1, true), (2, false), (3, false)] {
+            let handle = journeyman.begin(given(number)).await.expect("it begins");
+            let finished = handle.finish(Some(sample::outcome(done))).await;
+            let report = finished.expect("it finishes").expect("a group of one");
+            skill = report.attempts[0].injected.first().cloned();
+            // Of its only attempt, which is all that it is compared with.
+            assert_eq!(report.gains[0].proxy, 0.0);
+        }
+        let of = |gains: &[SkillGain]| {
+            let of_skill = |gain: &&SkillGain| Some(&gain.skill) == skill.as_ref();
+            gains.iter().find(of_skill).map(|gain| gain.proxy)
+        };
+        let (before, after) = (of(&of_run), of(&journeyman.gains()));
+        assert!(after < before, "{before:?} {after:?}");
+        // An evaluation teaches nothing.
+        journeyman.evaluate(tasks(3)).await.expect("it evaluates");
+        assert_eq!(of(&journeyman.gains()), after);
+    });
 }

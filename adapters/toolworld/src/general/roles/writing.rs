@@ -114,6 +114,7 @@ pub(super) fn summarize(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     let task = RoleTask::Summarize {
         attempts,
         shown_chars,
+        keeps_reasoning: false,
     };
     Some((task, answer))
 }
