@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 44] = [
+const WORDS: [(&str, &str); 45] = [
     (
         "(`ChatDialect::max_tokens`)",
         "(`answer_tokens` in [model])",
@@ -131,6 +131,10 @@ const WORDS: [(&str, &str); 44] = [
     (
         "fit it once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file), give it more time by `Limits::fit`, or set a threshold by hand: `GatePolicy::absolute`, with `most_wrong` as `None`",
         "fit it once with `journeyman model calibrate`, and name the file in `calibration` of [model]",
+    ),
+    (
+        "give the session the search that it was calibrated with (`Backends::retriever`), or calibrate with `--score`",
+        "make the calibration anew with `--score`, or leave out `calibration` of [model]",
     ),
     (
         "check that base_url leads to an OpenAI-compatible server (it usually ends in /v1)",

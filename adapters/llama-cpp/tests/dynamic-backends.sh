@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . tests/setup.sh
 
-tests=(cargo test --package journeyman-llama-cpp --features dynamic-backends,llguidance --test backends)
+tests=(cargo test --package journeyman-llama-cpp --features dynamic-backends --test backends)
 "${tests[@]}" --no-run
 
 # The build that the tests are linked to.

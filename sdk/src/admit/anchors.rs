@@ -55,6 +55,11 @@ impl Terms {
         terms
     }
 
+    /// Whether the attempts had no tools.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tools.is_empty() && self.arguments.is_empty()
+    }
+
     fn iter(&self) -> impl Iterator<Item = &Name> {
         self.tools.iter().chain(&self.arguments)
     }

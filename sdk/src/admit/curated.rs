@@ -221,7 +221,11 @@ impl Curating<'_> {
         skill.files.clone_from(&known.files);
         // On trial it would take the place of the version in use.
         if self.tests && known.state == State::Active && skill.state == State::Trial {
-            return Ok(held::hold(library, skill));
+            return held::hold(library, skill).ok_or_else(|| {
+                CallRefusal::NotAdmitted(
+                    "another skill has the id of this skill's draft".to_owned(),
+                )
+            });
         }
         Ok(LibraryChange::Revise(Box::new(skill)))
     }

@@ -14,36 +14,52 @@ fn draft_id(skill: &SkillId) -> SkillId {
     SkillId::new(format!("{skill}-draft"))
 }
 
-/// The change that keeps the next version of a skill as a draft.
-pub(crate) fn hold(library: &SkillLibrary, next: Skill) -> LibraryChange {
+/// The change that keeps the next version of a skill as a draft; `None` where another skill has the draft's id.
+pub(crate) fn hold(library: &SkillLibrary, next: Skill) -> Option<LibraryChange> {
     let id = draft_id(&next.id);
     let before = library.get(&id);
+    let is_of = |before: &Entry| {
+        let parent = before.skill.parents.first();
+        parent.is_some_and(|parent| parent.id == next.id)
+    };
+    if before.is_some_and(|before| !is_of(before)) {
+        return None;
+    }
     let draft = Box::new(Skill {
         version: before.map_or(Version(1), |before| before.skill.version.next()),
         id,
         state: State::Draft,
         ..next
     });
-    match before {
+    Some(match before {
         Some(_) => LibraryChange::Revise(draft),
         None => LibraryChange::Add(draft),
-    }
+    })
 }
 
-/// The change that keeps a next version that was refused, with the reason; `None` where a draft waits that was not tested yet.
+/// The change that keeps a next version that was refused, with the reason; `None` where a draft waits that was not tested yet, or another
+/// skill has the draft's id.
 pub(crate) fn refused_draft(
     library: &SkillLibrary,
     next: &Skill,
     reason: &str,
 ) -> Option<LibraryChange> {
     let before = library.get(&draft_id(&next.id));
-    if before.is_some_and(|before| held_for(library, before).is_some()) {
+    let waits = |before: &Entry| {
+        held_for(library, before).is_some() && !library.is_handled(&fingerprint(&before.skill))
+    };
+    if before.is_some_and(waits) {
         return None;
     }
     let mut next = next.clone();
     let key = SkillMd::REFUSED.to_owned();
     next.metadata.insert(key, reason.to_owned());
-    Some(hold(library, next))
+    hold(library, next)
+}
+
+/// The fingerprint of a draft's test.
+pub(crate) fn fingerprint(draft: &Skill) -> String {
+    format!("draft/{}/{}", draft.id, draft.version)
 }
 
 /// The skill in use whose next version an entry holds; `None` for an entry that is no such draft, and where the skill is not

@@ -97,8 +97,11 @@ pub(super) fn place(
         coming,
         compared: Compared::of_skill(&skill, drafted.terms.clone()),
         identity: match policy.identity {
-            // An abstracted trace says what was called and no more: a skill that has the same called is the same.
-            Identity::Meaning { .. } if fallback => Identity::Meaning { least: 0.0 },
+            // An abstracted trace says what was called and no more: a skill that has the same called is the same. Without tools it keeps
+            // the agent's words, which are compared as those of a model.
+            Identity::Meaning { .. } if fallback && !drafted.terms.is_empty() => {
+                Identity::Meaning { least: 0.0 }
+            }
             identity => identity,
         },
     };
@@ -172,7 +175,8 @@ impl Placing<'_> {
     /// skills are compared by bytes, or doubles are let in, there is none.
     fn abstracted(&self, skill: &Skill) -> Option<&Entry> {
         let by_meaning = matches!(self.identity, Identity::Meaning { .. });
-        if !by_meaning || self.policy.duplicates == Duplicates::Add {
+        if !by_meaning || self.policy.duplicates == Duplicates::Add || self.drafted.terms.is_empty()
+        {
             return None;
         }
         let is_trace = |known: &Skill| known.provenance.origin == Origin::TraceAbstract;

@@ -116,7 +116,8 @@ pub enum RoleTask {
         /// The attempt.
         attempt: Box<Trace>,
         /// Whether the attempt is judged to have done the task; `None` where that is not known. In a run it is the word of the
-        /// host's [`Judge`](crate::contract::Judge); in the paper the agent judges itself.
+        /// host's [`Judge`](crate::contract::Judge), or the agent's own where the judge gives it beside its verdict, as in the paper
+        /// ([`Verdict::SELF_JUDGED`](crate::domain::Verdict::SELF_JUDGED)).
         correct: Option<bool>,
         /// The skills that were retrieved for the task.
         skills: Vec<Skill>,

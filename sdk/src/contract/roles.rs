@@ -226,8 +226,8 @@ pub trait Roles: fmt::Debug + Send + Sync {
     }
 
     /// A substitute for an answer that cannot be read, made without a model; `None` where there is none. A summary has one:
-    /// the skill made from the first attempt alone (ARISE D.1, trace abstraction); of one without a call only where the task
-    /// says so.
+    /// the skill made from the first attempt alone (ARISE D.1, trace abstraction); of one without a call where the task
+    /// says so, and the roles have one.
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer>;
 
     /// Whether this model plays a role. A session reports the roles of its recipe that the model does not play

@@ -7,7 +7,7 @@ use crate::id::Category;
 /// A turn's query: its text, the tools in force, and the task's category.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnQuery {
-    /// The current request, then the latest refusals, then the agent's last message.
+    /// The current request, then the latest refusals, then the agent's last message and the tools of earlier turns.
     pub text: String,
     /// The names of the tools in force.
     pub tools: Vec<String>,

@@ -111,13 +111,19 @@ pub(crate) fn asks(
         Writer::Curate { skills } => {
             let source = sources.find_map(|one| Some((one, trace(one)?)));
             asks.extend(source.map(|(rollout, attempt)| RoleTask::Curate {
-                correct: rollout.report.success,
+                correct: correct(rollout),
                 skills: retrieved(context, found, rollout, skills.get()),
                 attempt: Box::new(attempt),
             }));
         }
     }
     asks
+}
+
+/// Whether the attempt did its task: the agent's own word where a judge gives it beside the verdict ([`Verdict::SELF_JUDGED`]), else the verdict.
+fn correct(rollout: &Rollout<'_>) -> Option<bool> {
+    let own = rollout.report.parts.get(Verdict::SELF_JUDGED);
+    own.map(|own| *own >= 0.5).or(rollout.report.success)
 }
 
 /// The skills that were retrieved for an attempt's task, the best first, at most `most`: the selection's candidates; where there

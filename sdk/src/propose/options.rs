@@ -82,8 +82,8 @@ pub enum Writer {
     /// Every call is checked against the library as the calls before it leave it, when it is the task's turn to change the
     /// library; [`CurationReport`](crate::report::CurationReport) has the results.
     ///
-    /// Departures: in the paper the executor judges its own attempt; a host that wants this gives a
-    /// [`Judge`](crate::contract::Judge) that asks the executor's model. A deleted skill is archived, so that nothing is lost.
+    /// In the paper the executor judges its own attempt; a host that wants this gives a [`ModelJudge`](crate::role::ModelJudge) of the executor's
+    /// model, alone or beside its own judge. Departures: a deleted skill is archived, so that nothing is lost.
     /// Text of an untrusted source changes no skill that is free of it, and a new skill written from it is quarantined.
     Curate {
         /// Greatest number of retrieved skills that the curator is shown: the selection's candidates, the best first; where it

@@ -129,7 +129,7 @@ pub enum CallRefusal {
     NotOffered,
     /// The skill would stay as it is.
     Unchanged,
-    /// The library would have no skill in use left. Runs of version 0.1 refused such a call; journals have it.
+    /// The library would have no skill in use left. Earlier runs refused such a call; their journals have it.
     LastSkill,
     /// Untrusted text went into the call, and the skill is free of it: no run replaces or puts away a skill on such grounds.
     Untrusted,

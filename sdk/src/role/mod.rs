@@ -1,5 +1,5 @@
 //! Roles of a general instruct model ([`GeneralRoles`]): for each role a prompt and a parser, which a host can read and
-//! replace. Also JSON answers by a schema ([`Structured`]).
+//! replace. Also JSON answers by a schema ([`Structured`]), and a judge that asks a model ([`ModelJudge`]).
 
 mod answers;
 mod assessing;
@@ -8,6 +8,7 @@ mod curating;
 mod extent;
 mod filling;
 mod general;
+mod model_judge;
 mod object;
 mod shown;
 mod shown_steps;
@@ -19,6 +20,7 @@ mod values;
 mod visible;
 
 pub use general::{GeneralRoles, RoleOptions};
+pub use model_judge::ModelJudge;
 pub use structured::{Structured, StructuredAnswer};
 pub use summarize::read_arise;
 

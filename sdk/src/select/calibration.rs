@@ -20,13 +20,15 @@ const TASKS: usize = 8;
 pub struct LabeledScores {
     /// The task.
     pub task: TaskId,
-    /// The scores of the skills that are right for it; none where no skill is.
+    /// The scores of the skills that are right for it; none where no skill is, or the search finds none first.
     pub right: Vec<f64>,
     /// The scores of the other candidates.
     pub wrong: Vec<f64>,
-    /// Whether a decision is about a right one alone where there is one, since a search finds it first: the others do not compete with it.
+    /// Where decisions are about the skill that a search finds first: whether that is a right one. Then the others do not compete with it;
+    /// if it is not, no right skill is injected, whatever the right ones score. `None` where decisions are about the best, and for a task
+    /// that no skill is right for.
     #[serde(default)]
-    pub right_is_first: bool,
+    pub right_is_first: Option<bool>,
 }
 
 impl LabeledScores {
@@ -37,7 +39,13 @@ impl LabeledScores {
     /// Whether the candidate that is decided about is a right one and exceeds the threshold.
     fn lets_right_through(&self, threshold: f64) -> bool {
         let right = Self::best(&self.right);
-        right > threshold && (self.right_is_first || right >= Self::best(&self.wrong))
+        let chosen = self.right_is_first;
+        right > threshold && chosen.unwrap_or_else(|| right >= Self::best(&self.wrong))
+    }
+
+    /// Whether a skill is right for the task.
+    fn has_right(&self) -> bool {
+        !self.right.is_empty() || self.right_is_first.is_some()
     }
 
     /// Whether a skill would be injected if none of the candidates were right.
@@ -99,7 +107,7 @@ impl GateRates {
         let right = count(&|task| task.lets_right_through(threshold));
         let wrong = count(&|task| task.injects_wrong(threshold));
         Self {
-            right_injected: Share::new(right, count(&|task| !task.right.is_empty())),
+            right_injected: Share::new(right, count(&LabeledScores::has_right)),
             wrong_injected: Share::new(wrong, count(&|_| true)),
         }
     }
@@ -122,7 +130,7 @@ impl GateRates {
 ///     task: format!("task-{number}").as_str().into(),
 ///     right: vec![6.0 + f64::from(number % 3)],
 ///     wrong: vec![1.0 - f64::from(number % 4), -2.0],
-///     right_is_first: false,
+///     right_is_first: None,
 /// };
 /// let tasks: Vec<LabeledScores> = (0..40).map(scored).collect();
 /// let fitted = GateCalibration::fit(
@@ -160,8 +168,8 @@ pub struct GateCalibration {
 }
 
 impl GateCalibration {
-    /// The version of the JSON form.
-    pub const SCHEMA: u32 = 1;
+    /// The version of the JSON form. Version 1, without [`found`](Self::found), is read, too.
+    pub const SCHEMA: u32 = 2;
 
     /// Fits a threshold on one half of the tasks, drawn by the seed: of those with at most a share `most_wrong` of wrong
     /// injections, the one with the greatest share of right ones less that of wrong ones. Between two scores it lies in the
@@ -183,7 +191,7 @@ impl GateCalibration {
             .collect();
         drawn.sort_by_key(|(place, _)| *place);
         let drawn = drawn.into_iter().map(|(_, task)| task);
-        let (with, without): (Vec<_>, Vec<_>) = drawn.partition(|task| !task.right.is_empty());
+        let (with, without): (Vec<_>, Vec<_>) = drawn.partition(|task| task.has_right());
         let half = |tasks: &[&LabeledScores]| tasks.len().div_ceil(2);
         let (of_with, of_without) = (with.split_at(half(&with)), without.split_at(half(&without)));
         let fitting = [of_with.0, of_without.0].concat();
@@ -211,7 +219,7 @@ impl GateCalibration {
         };
         let read: Self = serde_json::from_str(text)
             .map_err(|error| refused(format!("this is no calibration of a gate ({error})")))?;
-        if read.schema != Self::SCHEMA {
+        if !(1..=Self::SCHEMA).contains(&read.schema) {
             let message = "the calibration has a form of another version";
             return Err(Error::unsupported("GateCalibration::from_json", message)
                 .with("schema", read.schema)
@@ -273,12 +281,21 @@ fn check(tasks: &[LabeledScores], most_wrong: f64) -> Result<()> {
             "most_wrong must be in [0, 1], and is {most_wrong}"
         )));
     }
-    let with = tasks.iter().filter(|task| !task.right.is_empty()).count();
+    let with = tasks.iter().filter(|task| task.has_right()).count();
     if with < TASKS {
         let message = format!("{TASKS} tasks with a right skill are needed, and there are {with}");
         return Err(
             invalid(message).hint("label more tasks with the skills that are right for them")
         );
+    }
+    let found = tasks.iter().filter(|task| !task.right.is_empty()).count();
+    if found < TASKS {
+        let message = format!(
+            "at {TASKS} tasks a right skill has to be found first, and the search finds one first at {found} of {with}"
+        );
+        return Err(invalid(message).hint(
+            "give the skills the words of such tasks (description, trigger), or decide by the model's score alone (`--score`)",
+        ));
     }
     for LabeledScores {
         task, right, wrong, ..
@@ -341,7 +358,7 @@ mod tests {
             task: TaskId::new(format!("task-{number}")),
             right: vec![right, right - 3.0],
             wrong: vec![wrong - 9.0, wrong],
-            right_is_first: false,
+            right_is_first: None,
         }
     }
 
@@ -398,13 +415,30 @@ mod tests {
         assert_eq!(fitted.held_out.right_injected.count, 0);
         // Where a search finds the right one first, the other is not decided about.
         let first = |task: &LabeledScores| LabeledScores {
-            right_is_first: true,
+            right_is_first: Some(true),
             ..task.clone()
         };
         let tasks: Vec<_> = tasks.iter().map(first).collect();
         let fitted = fit(&tasks, 1.0).unwrap();
         assert_eq!(fitted.held_out.right_injected.count, 10);
         assert_eq!(fitted.held_out.wrong_injected.count, 10);
+        // Where it does not, the task counts as one whose skill is not injected.
+        let missed = (20..40).map(|n| LabeledScores {
+            right: Vec::new(),
+            right_is_first: Some(false),
+            ..scored(n, 0.0, 1.0)
+        });
+        let better = (0..20).map(|n| first(&scored(n, 9.0, 6.0)));
+        let all: Vec<_> = better.chain(missed.clone()).collect();
+        let shares = fit(&all, 1.0).unwrap().held_out.right_injected;
+        assert_eq!((shares.count, shares.of), (10, 20));
+        let error = fit(&missed.collect::<Vec<_>>(), 1.0).unwrap_err();
+        assert!(
+            error
+                .message()
+                .contains("the search finds one first at 0 of 20"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -464,7 +498,7 @@ mod tests {
         assert_eq!(gate.absolute, Some(fitted.threshold));
         gate.validate_for(&"m".into()).unwrap();
         let json = serde_json::to_string(&fitted).unwrap();
-        let other = json.replace("\"schema\":1", "\"schema\":2");
+        let other = json.replace("\"schema\":2", "\"schema\":3");
         assert_eq!(
             GateCalibration::from_json(&other).unwrap_err().kind(),
             ErrorKind::Unsupported

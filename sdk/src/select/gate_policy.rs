@@ -173,7 +173,13 @@ impl GatePolicy {
                 words_power,
                 "in [0, 1]",
             )?;
-            check(!most.is_nan(), "found.most", most, "a number")?;
+            check(most.is_finite(), "found.most", most, "finite")?;
+            if !matches!(self.score, ScoreKind::Pmi | ScoreKind::CardPmi) {
+                return Err(invalid(format!(
+                    "found counts beside PMI alone, and the score is {}",
+                    self.score.name()
+                )));
+            }
         }
         let epsilon = self.epsilon;
         check(

@@ -35,8 +35,8 @@ pub enum SelectPer {
     /// Once per rollout (ARISE Algorithm 1's z_i): exploration then differs within a group.
     Rollout,
     /// Once per turn of the agent (HiSME appendix B). The first turn's query is the task. A later turn's query
-    /// ([`turn_query`](crate::retrieve::turn_query())) has the current request, the latest refusals, the agent's last message
-    /// and the tools in force. Turns with equal queries have the same skills.
+    /// ([`turn_query`](crate::retrieve::turn_query())) has the current request, the latest refusals, the agent's last message,
+    /// the tools that earlier turns called, and the tools in force. Turns with equal queries have the same skills.
     Turn,
 }
 

@@ -240,7 +240,8 @@ fn labeled(tasks: &[Best], right: bool, is_first: bool) -> Vec<LabeledScores> {
             .collect(),
         // Where a search finds nothing, nothing is injected.
         wrong: vec![one.wrong.max(least - 1.0)],
-        right_is_first: is_first,
+        // Every task has a right one in the library.
+        right_is_first: is_first.then(|| one.right.is_finite()),
     };
     tasks.iter().enumerate().map(task).collect()
 }

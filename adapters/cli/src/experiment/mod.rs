@@ -43,7 +43,8 @@ pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
     plan.conditions.model_digest = model.sha256;
     for (arm, models) in plan.arms.iter_mut().zip(&file.models) {
         for one in models {
-            one.tell(&plan.conditions.model, arm)
+            one.check(model.chat_template)
+                .and_then(|()| one.tell(&plan.conditions.model, arm))
                 .map_err(|error| error.with("arm", &arm.name))?;
         }
     }

@@ -171,9 +171,10 @@ pub(crate) struct Calibrate {
     /// Wrong candidates of each task with `--score`, those that a search finds first
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) candidates: NonZeroU32,
-    /// Greatest share of tasks at which a wrong skill may be injected
-    #[arg(long, value_name = "SHARE", default_value = "0.05")]
-    pub(crate) most_wrong: f64,
+    /// Greatest share of tasks at which a wrong skill may be injected; if left out, 0.05, and the recipe's 0.02 where a session's own fit is
+    /// written
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) most_wrong: Option<f64>,
     /// Seed of the halves
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) seed: u64,

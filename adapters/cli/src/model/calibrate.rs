@@ -9,7 +9,7 @@ use journeyman::{
     Error, Result, Seed,
     builtin::{ChatDialect, FrozenStore},
     contract::{Backends, Dialect},
-    domain::{FittedThreshold, FoundWeight, ScoreKind},
+    domain::{FittedThreshold, ScoreKind},
     recipe::{self, Limits},
     run::{Journeyman, Options, Performer, ThresholdBy},
     select::{GateCalibration, GateRates, Share},
@@ -18,7 +18,10 @@ use journeyman_tantivy::Bm25Retriever;
 use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
 use serde_json::json;
 
-use self::{labels::Labels, scoring::Scoring};
+use self::{
+    labels::{CALIBRATE, Labels},
+    scoring::Scoring,
+};
 use super::{
     arguments::{Calibrate, DialectName},
     load::Model,
@@ -30,8 +33,8 @@ use crate::{
     progress::Progress,
 };
 
-const CALIBRATE: &str = "calibrate";
-
+/// Share of wrong injections that a fit to tasks of the user's own allows.
+const MOST_WRONG: f64 = 0.05;
 /// The user asked for it, so it may take as long as it does.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
@@ -91,6 +94,7 @@ impl Fitting<'_> {
     /// The threshold, and the number of tasks that it was fitted by.
     async fn fitted(&self, dialect: &dyn Dialect) -> Result<(GateCalibration, usize)> {
         let (command, labels) = (self.command, self.labels);
+        let most_wrong = command.most_wrong.unwrap_or(MOST_WRONG);
         let by_session = match (command.score, self.model.scorer.is_trained_to_score()) {
             (None, false) => Some(self.by_session().await?),
             _ => None,
@@ -117,14 +121,14 @@ impl Fitting<'_> {
         let mut scored = scoring.all(labels).await?;
         let of = (self.model.scorer.model(), scoring.score, dialect);
         let mut fitted = match labels.are_given {
-            true => GateCalibration::fit(&scored, of, command.most_wrong, Seed(command.seed))?,
+            true => GateCalibration::fit(&scored, of, most_wrong, Seed(command.seed))?,
             false => {
                 // A task from which all skills were written has no wrong one.
                 scored.retain(|task| !task.wrong.is_empty());
-                GateCalibration::without_labels(&scored, of, command.most_wrong)?
+                GateCalibration::without_labels(&scored, of, most_wrong)?
             }
         };
-        fitted.found = by_session.and_then(|session| found_at(&session, fitted.threshold));
+        fitted.found = by_session.and_then(|session| session.found);
         Ok((fitted, scored.len()))
     }
 
@@ -141,7 +145,7 @@ impl Fitting<'_> {
         recipe.limits.score = self.model.time_limit;
         recipe.limits.fit = LONGEST;
         if let (Some(gate), false) = (recipe.select.selector.gate_mut(), self.labels.are_given) {
-            gate.most_wrong = Some(self.command.most_wrong);
+            gate.most_wrong = self.command.most_wrong.or(gate.most_wrong);
         }
         let progress = Progress::of("scoring skills at tasks that they are not for");
         let options = Options::new(CALIBRATE, Seed(1));
@@ -153,16 +157,6 @@ impl Fitting<'_> {
             _ => Err(Error::invalid(CALIBRATE, "the model gave no scores")),
         }
     }
-}
-
-/// What the search counts with another threshold than the session's: alone it must inject nothing there either.
-fn found_at(session: &FittedThreshold, threshold: f64) -> Option<FoundWeight> {
-    let found = session.found?;
-    let lower = (session.threshold - threshold).max(0.0);
-    Some(FoundWeight {
-        most: found.most - lower,
-        ..found
-    })
 }
 
 /// The score by which a session decides with this model.

@@ -292,7 +292,10 @@ fn a_cell_that_fails_is_no_result_and_keeps_no_other_from_being_one() {
     assert_eq!(failed.as_array().unwrap().len(), 2, "{failed:#}");
     assert_eq!(failed[0]["details"]["arm"], "learning");
     let said = failed[0]["message"].as_str().unwrap();
-    assert!(said.contains("a credit rule that is not registered"), "{said}");
+    assert!(
+        said.contains("a credit rule that is not registered"),
+        "{said}"
+    );
     let report = fs::read_to_string(lab.path("out/tiny/report.md")).unwrap();
     let missing = "Missing: learning, seed 1: the recipe names a credit rule";
     assert!(report.contains(missing), "{report}");

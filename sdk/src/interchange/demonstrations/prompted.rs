@@ -5,10 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     contract::{Dialect, TurnMove, TurnView},
-    domain::{
-        Exposure, Injection, Message, Observation, Prompt, Span, Speaker, Step, ToolDefinition,
-        Trace,
-    },
+    domain::{Message, Observation, Prompt, Span, Speaker, Step, StepNote, ToolDefinition, Trace},
     error::{Error, Result},
 };
 
@@ -68,61 +65,70 @@ pub struct PromptedMessage {
 /// The answers of an attempt by a dialect, in order. Take attempts that succeeded, as [`of_attempts`](super::of_attempts) does.
 ///
 /// They are those of the run where the agent used this dialect and its context held all steps: an executor that has to leave out steps gave
-/// the model a shorter prompt. What was redacted before the attempt was kept is redacted here.
+/// the model a shorter prompt. An answer that the model gave only when it was asked again is left out, since the first one and the reason
+/// stood before it. What was redacted before the attempt was kept is redacted here.
 ///
 /// # Errors
-/// `Unsupported` for a dialect that writes markers of its own in place of messages, or that does not show an answer in later prompts;
-/// the dialect's error.
+/// `Unsupported` for an attempt whose skills changed from turn to turn, since it does not say when one left the prompt; for a dialect that
+/// writes markers of its own in place of messages, or that does not show an answer in later prompts. The dialect's error.
 pub fn prompted(dialect: &dyn Dialect, attempt: &Trace) -> Result<Vec<Prompted>> {
-    let steps = &attempt.trajectory.steps;
-    let answers = steps.iter().enumerate().map(|(at, step)| {
-        let injection = injected(attempt, step.index);
-        let (prompt, tools) = asked(dialect, attempt, &injection, (at, &step.observation))?;
-        let later = steps.get(at + 1).unwrap_or(step);
-        let (shown, _) = asked(dialect, attempt, &injection, (at + 1, &later.observation))?;
-        let answer = shown.messages.get(prompt.messages.len());
-        let answer = answer.filter(|message| message.speaker == Speaker::Assistant);
-        let answer = answer.ok_or_else(|| {
-            Error::unsupported(
-                PROMPTED,
-                "the dialect does not show an answer in later prompts",
-            )
-            .with("step", step.index)
-        })?;
-        let mut completion = message(answer)?;
-        completion.content = plain(&prompt.open)? + &completion.content;
-        Ok(Prompted {
-            prompt: prompt.messages.iter().map(message).collect::<Result<_>>()?,
-            completion: vec![completion],
-            tools: tools.iter().map(function).collect(),
-        })
+    let trajectory = &attempt.trajectory;
+    if let Some(later) = trajectory.exposures.iter().find(|one| one.since > 0) {
+        let message = "the attempt's skills changed between its turns, and it does not say when one left the prompt";
+        return Err(Error::unsupported(PROMPTED, message)
+            .with("skill", &later.skill.id)
+            .hint("take attempts of a recipe that selects once a task (`SelectPer::Query`)"));
+    }
+    let steps = &trajectory.steps;
+    let Some(last) = steps.last() else {
+        return Ok(Vec::new());
+    };
+    // What the agent saw before each step, and, for how the last answer is shown, once more.
+    let seen = steps.iter().chain([last]).map(|step| &step.observation);
+    let asked = seen
+        .enumerate()
+        .map(|(at, seen)| asked(dialect, attempt, (at, seen)));
+    let asked: Vec<(Prompt, Vec<ToolDefinition>)> = asked.collect::<Result<_>>()?;
+    let answers = steps.iter().zip(asked.windows(2));
+    let answers = answers.filter(|(step, _)| !step.notes.contains(&StepNote::AskedAgain));
+    let answers = answers.map(|(step, pair)| match pair {
+        [(prompt, tools), (later, _)] => answer(step, (prompt, tools), later),
+        _ => Err(Error::invalid(PROMPTED, "a step has no prompt")),
     });
     answers.collect()
 }
 
-/// The skills that stood in the prompt of an answer.
-fn injected(attempt: &Trace, answer: u32) -> Injection {
-    let trajectory = &attempt.trajectory;
-    let mut injection = trajectory.injection.clone();
-    injection.skills.retain(|injected| {
-        let mut exposures = trajectory.exposures.iter();
-        let exposure: Option<&Exposure> = exposures.find(|one| one.skill == injected.skill);
-        exposure.is_none_or(|one| one.since <= answer)
-    });
-    injection
+/// An answer behind its prompt, as a later prompt shows it.
+fn answer(
+    step: &Step,
+    (prompt, tools): (&Prompt, &[ToolDefinition]),
+    later: &Prompt,
+) -> Result<Prompted> {
+    let answer = later.messages.get(prompt.messages.len());
+    let answer = answer.filter(|message| message.speaker == Speaker::Assistant);
+    let answer = answer.ok_or_else(|| {
+        let message = "the dialect does not show an answer in later prompts";
+        Error::unsupported(PROMPTED, message).with("step", step.index)
+    })?;
+    let mut completion = message(answer)?;
+    completion.content = plain(&prompt.open)? + &completion.content;
+    Ok(Prompted {
+        prompt: prompt.messages.iter().map(message).collect::<Result<_>>()?,
+        completion: vec![completion],
+        tools: tools.iter().map(function).collect(),
+    })
 }
 
 /// What the model is asked behind the first steps of an attempt.
 fn asked(
     dialect: &dyn Dialect,
     attempt: &Trace,
-    injection: &Injection,
     (steps, observation): (usize, &Observation),
 ) -> Result<(Prompt, Vec<ToolDefinition>)> {
     let before: &[Step] = attempt.trajectory.steps.get(..steps).unwrap_or_default();
     let view = TurnView {
         task: &attempt.task,
-        injection,
+        injection: &attempt.trajectory.injection,
         observation,
         steps: before,
         replies: &[],
@@ -187,25 +193,14 @@ mod tests {
     use super::*;
     use crate::{
         builtin::ChatDialect,
-        domain::{Action, SkillUse},
+        domain::{Action, Exposure, SkillUse},
         testing::{ScriptedDialect, sample},
     };
 
     fn attempt() -> Trace {
         let task = sample::task("t", &["one", "two", "three"]);
         let mut attempt = sample::trace("a", &task, &["one", "two", "three"], true);
-        attempt.trajectory.injection =
-            sample::injection(&[sample::skill("first"), sample::skill("later")]);
-        let skills = attempt.trajectory.injection.skills.clone();
-        let exposures = skills
-            .into_iter()
-            .zip([0, 2])
-            .map(|(injected, since)| Exposure {
-                skill: injected.skill,
-                used: SkillUse::Unknown,
-                since,
-            });
-        attempt.trajectory.exposures = exposures.collect();
+        attempt.trajectory.injection = sample::injection(&[sample::skill("first")]);
         attempt
     }
 
@@ -213,20 +208,40 @@ mod tests {
     fn each_answer_stands_behind_what_the_agent_had_seen() {
         let attempt = attempt();
         let answers = prompted(&ChatDialect::default(), &attempt).unwrap();
-        let says = |answer: &Prompted, skill: &str| {
-            let mut prompt = answer.prompt.iter();
-            prompt.any(|message| message.content.contains(&format!("To do {skill}")))
-        };
+        assert_eq!(answers.len(), 3);
         for (at, answer) in answers.iter().enumerate() {
             // System, task, and of each step before an answer and what came back.
             assert_eq!(answer.prompt.len(), 2 + 2 * at);
             assert_eq!(answer.completion.len(), 1);
             assert_eq!(answer.completion[0].role, "assistant");
-            assert!(says(answer, "first"));
-            assert_eq!(says(answer, "later"), at >= 2);
+            assert!(answer.prompt[1].content.contains("To do first"));
         }
         // What the agent said stands in later prompts as it is to be learned.
         assert_eq!(answers[1].prompt[2], answers[0].completion[0]);
+        let nothing = Trace {
+            trajectory: crate::domain::Trajectory {
+                steps: Vec::new(),
+                ..attempt.trajectory.clone()
+            },
+            ..attempt
+        };
+        assert_eq!(prompted(&ChatDialect::default(), &nothing), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_was_asked_again_is_left_out_and_skills_that_changed_are_refused() {
+        let mut attempt = attempt();
+        attempt.trajectory.steps[1].notes = vec![StepNote::AskedAgain];
+        let answers = prompted(&ChatDialect::default(), &attempt).unwrap();
+        let lengths: Vec<usize> = answers.iter().map(|one| one.prompt.len()).collect();
+        assert_eq!(lengths, [2, 6]);
+        attempt.trajectory.exposures = vec![Exposure {
+            skill: sample::skill("later").reference(),
+            used: SkillUse::Unknown,
+            since: 2,
+        }];
+        let error = prompted(&ChatDialect::default(), &attempt).unwrap_err();
+        assert!(error.hint_text().is_some(), "{error}");
     }
 
     #[test]

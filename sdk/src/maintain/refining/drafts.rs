@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use super::{NextVersion, refused, trigger::trigger};
 use crate::{
-    admit::{drafted, held::held_for},
+    admit::{
+        drafted,
+        held::{fingerprint, held_for},
+    },
     domain::{BundleCase, CaseKind, LibraryChange, Skill, SkillRef, State},
     id::SkillId,
     library::Entry,
@@ -69,10 +72,6 @@ pub(super) fn put_away(draft: SkillId, released: &SkillRef) -> LibraryChange {
             released.version, released.id
         ),
     }
-}
-
-fn fingerprint(draft: &Skill) -> String {
-    format!("draft/{}/{}", draft.id, draft.version)
 }
 
 /// The draft as the skill's next version, under the skill's own name.

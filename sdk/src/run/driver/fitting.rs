@@ -193,7 +193,7 @@ fn labeled((number, task): (usize, &NullTask)) -> LabeledScores {
         task: TaskId::new(format!("null-{number}")),
         right: Vec::new(),
         wrong: task.scores.clone(),
-        right_is_first: false,
+        right_is_first: None,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     contract::Backends,
     domain::DecidedOn,
     domain::ScoreKind,
-    error::Error,
+    error::{Error, Result},
     library::SkillLibrary,
     recipe::Recipe,
     report::{Finding, FindingKind},
@@ -118,13 +118,8 @@ fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> 
         let message = "the threshold was fitted for another dialect";
         other.then(|| Error::invalid("GatePolicy::validate", message))
     };
-    let other_search = || {
-        let counts = policy.found.is_some() && !has_comparable_scores(backends);
-        let message = "the threshold counts the score of a search, and this session's search gives none that compare";
-        counts.then(|| Error::invalid("GatePolicy::validate", message))
-    };
     let fault = policy.validate_for(&scorer.weights(None)).err();
-    let fault = fault.or_else(other_dialect).or_else(other_search)?;
+    let fault = fault.or_else(other_dialect)?;
     Some(Finding::new(
         FindingKind::OtherModel,
         "the gate's thresholds are not valid for the scorer's model",
@@ -164,6 +159,20 @@ fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding>
              `GatePolicy::fitted_for` where you know that it fits",
         )
     })
+}
+
+/// Checks that a threshold that counts a search's score has such a search.
+///
+/// # Errors
+/// `Unsupported` where it has not: the gate would decide about whatever comes first.
+pub(super) fn searched(backends: &Backends, recipe: &Recipe) -> Result<()> {
+    let gate = recipe.select.selector.gate();
+    if gate.is_none_or(|gate| gate.found.is_none()) || has_comparable_scores(backends) {
+        return Ok(());
+    }
+    let message = "the gate's threshold counts the score of a search, and this session has none whose scores compare from task to task";
+    Err(Error::unsupported("Journeyman::open", message)
+        .hint("give the session the search that it was calibrated with (`Backends::retriever`), or calibrate with `--score`"))
 }
 
 fn has_comparable_scores(backends: &Backends) -> bool {

@@ -9,6 +9,7 @@ use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 
 use super::{
     checking::{self, Checked},
+    checking_selection::searched,
     group::missing_verdicts,
     locking::lock,
     options::Options,
@@ -89,6 +90,7 @@ impl Journeyman {
         if recipe.select.skill_tokens.is_some() {
             counting(&backends)?;
         }
+        searched(&backends, &recipe)?;
         let in_memory = backends.store.is_none();
         let store = backends
             .store

@@ -110,6 +110,19 @@ impl Journeyman {
         self.commit_changes(run, changes, reason).await
     }
 
+    /// Commits a change that says why.
+    pub(super) async fn commit_one(
+        &self,
+        kind: &str,
+        change: impl FnOnce(String) -> LibraryChange,
+        reason: &str,
+    ) -> Result<Revision> {
+        let mut text = reason.to_owned();
+        self.session.redacting().text(&mut text);
+        let run = self.session.next_run(kind);
+        self.commit_changes(run, vec![change(text)], reason).await
+    }
+
     pub(super) async fn commit_changes(
         &self,
         run: RunId,

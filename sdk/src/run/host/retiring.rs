@@ -154,7 +154,7 @@ impl Journeyman {
         Ok(planned)
     }
 
-    /// Makes an earlier version of a skill the current one, as a new version with the skill's present state. A version that is the current
+    /// Makes an earlier version of a skill the current one, as a new version with the skill's present state; one of untrusted text, of a skill that has none, is quarantined. A version that is the current
     /// one stays, without a commit.
     ///
     /// ```
@@ -213,7 +213,7 @@ impl Journeyman {
         self.commit_one("roll-back", change, reason).await
     }
 
-    /// Brings back a skill that the tiers deleted or a curator did, as it was.
+    /// Brings back a skill that the tiers deleted, as it was. What a curator deleted is archived: [`set_state`](Self::set_state) brings it back.
     ///
     /// # Errors
     /// `NotFound` for a skill that is not deleted; `Unsupported` for a read-only library; the store's error.
@@ -232,19 +232,6 @@ impl Journeyman {
             reason,
         };
         self.commit_one("restore", change, reason).await
-    }
-
-    /// Commits a change that says why.
-    pub(super) async fn commit_one(
-        &self,
-        kind: &str,
-        change: impl FnOnce(String) -> LibraryChange,
-        reason: &str,
-    ) -> Result<Revision> {
-        let mut text = reason.to_owned();
-        self.session.redacting().text(&mut text);
-        let run = self.session.next_run(kind);
-        self.commit_changes(run, vec![change(text)], reason).await
     }
 }
 

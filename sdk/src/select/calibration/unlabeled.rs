@@ -31,7 +31,7 @@ impl GateCalibration {
     ///     task: format!("task-{number}").as_str().into(),
     ///     right: Vec::new(),
     ///     wrong: vec![20.0 + f64::from(number % 7), 3.0],
-    ///     right_is_first: false,
+    ///     right_is_first: None,
     /// };
     /// let tasks: Vec<LabeledScores> = (0..20).map(scored).collect();
     /// let of = (&"a-model@1".into(), ScoreKind::Pmi, &ScriptedDialect as _);
@@ -178,7 +178,7 @@ mod tests {
             task: format!("t{number}").as_str().into(),
             right: vec![best + 100.0],
             wrong: vec![best - 3.0, *best],
-            right_is_first: false,
+            right_is_first: None,
         };
         best.iter().enumerate().map(task).collect()
     }

@@ -322,6 +322,43 @@ fn it_is_asked_once_a_task_with_the_verdict_and_the_retrieved_skills_also_after_
 }
 
 #[test]
+fn a_curator_is_told_the_agents_own_word_where_a_judge_gives_it() {
+    let (mut backends, prompts) = parts(&[]);
+    let says = |request: &journeyman::contract::GenerateRequest, _| {
+        let done = match request.prompt.text().contains("hard") {
+            true => "unsure",
+            false => "no",
+        };
+        Play::Give(format!(
+            "{{\"reason\": \"So it seems.\", \"done\": \"{done}\"}}"
+        ))
+    };
+    let judge = journeyman::role::ModelJudge::new(Arc::new(ScriptedModel::by(says)));
+    backends.judge = Some(Arc::new(judge.beside(Arc::new(EnvironmentJudge))));
+    let run = curate_with(
+        backends,
+        recipe::skillos(),
+        Policies::new(),
+        (Vec::new(), words(&["easy", "hard"])),
+    );
+    let prompts = prompts.lock().unwrap();
+    let told: Vec<&str> = prompts
+        .iter()
+        .flat_map(|prompt| prompt.lines())
+        .filter(|line| line.starts_with("correct: "))
+        .collect();
+    // Of the second the agent is not sure, so the verdict holds.
+    assert_eq!(told, ["correct: Some(false)", "correct: Some(false)"]);
+    let done: Vec<_> = run
+        .report
+        .tasks
+        .iter()
+        .map(|task| task.attempts[0].success)
+        .collect();
+    assert_eq!(done, [Some(true), Some(false)]);
+}
+
+#[test]
 fn a_selector_without_candidates_shows_the_curator_what_was_injected() {
     let (backends, prompts) = parts(&[]);
     let mut recipe = recipe::skillos();

@@ -346,11 +346,15 @@ fn what_the_tiers_deleted_comes_back_in_one_call() {
             panic!("{deleted:?}")
         };
         assert!(library.get(deleted).is_none());
+        let gone = library.deleted().next().expect("one");
+        let text = gone.skill.body.trim().to_owned();
+        assert!(["Pack.", "Fold."].contains(&text.as_str()), "{text}");
         let restored = journeyman.restore(deleted, "it was wanted").await;
         let revision = restored.expect("it was there");
         let library = journeyman.library().await.expect("a library");
         assert_eq!(library.revision(), revision);
-        assert!(library.get(deleted).is_some());
+        let back = library.get(deleted).expect("it is back");
+        assert_eq!(back.skill.body.trim(), text);
         let again = journeyman.restore(deleted, "again").await;
         let error = again.expect_err("it is there");
         assert_eq!(error.kind(), ErrorKind::NotFound);

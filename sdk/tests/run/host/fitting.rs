@@ -379,14 +379,12 @@ fn a_calibration_of_a_sessions_fit_decides_as_that_session_and_fits_nothing() {
         // Behind the task, and by itself.
         assert_eq!(scorer.calls(), 2);
 
-        // Without a search whose scores compare, that is found; a ranking by weights is refused.
+        // Without a search whose scores compare it does not open; a ranking by weights is refused.
         let session = parts(likes(-0.5), memory());
         let session = Journeyman::open(session, recipe.clone(), Options::new("test", Seed(7)));
-        let found = session.await.expect("it opens").findings();
-        assert!(
-            found.iter().any(|one| one.kind == FindingKind::OtherModel),
-            "{found:?}"
-        );
+        let error = session.await.expect_err("no search");
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.to_string().contains("Backends::retriever"), "{error}");
         recipe.select.rank = Some(Default::default());
         let error = recipe.validate().expect_err("two scales");
         assert!(error.message().contains("the score of a search"), "{error}");

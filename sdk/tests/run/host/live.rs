@@ -362,6 +362,7 @@ fn the_gain_of_skills_goes_over_all_attempts_of_a_session() {
             gains.iter().find(of_skill).map(|gain| gain.proxy)
         };
         let (before, after) = (of(&of_run), of(&journeyman.gains()));
+        assert!(before.is_some() && after.is_some(), "{before:?} {after:?}");
         assert!(after < before, "{before:?} {after:?}");
         // An evaluation teaches nothing.
         journeyman.evaluate(tasks(3)).await.expect("it evaluates");

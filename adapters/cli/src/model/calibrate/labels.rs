@@ -11,8 +11,10 @@ use journeyman::{
 };
 use serde::Deserialize;
 
-use super::CALIBRATE;
 use crate::{files::unreadable, library::find};
+
+/// The operation that errors name.
+pub(super) const CALIBRATE: &str = "calibrate";
 
 /// Fewer tasks of the library give no threshold, with labels or without.
 const FEWEST: usize = 8;

@@ -13,10 +13,7 @@ use journeyman::{
 };
 use journeyman_tantivy::Bm25Retriever;
 
-use super::{
-    CALIBRATE,
-    labels::{Labeled, Labels},
-};
+use super::labels::{CALIBRATE, Labeled, Labels};
 use crate::progress::Progress;
 
 /// Scores the candidates of a task as a run does.
@@ -88,7 +85,8 @@ impl Scoring<'_> {
             task: task.clone(),
             right: of_right,
             wrong: of_wrong,
-            right_is_first: self.found.is_some(),
+            right_is_first: (self.found.is_some() && !labeled.right.is_empty())
+                .then_some(!right.is_empty()),
         })
     }
 
