@@ -97,9 +97,11 @@ fn each_answer_stands_behind_the_tokens_that_the_model_was_given() {
     let options = ModelExecutorOptions::default();
     let agent = ModelExecutor::new(kept.clone(), parts.dialect(), options).expect("an agent");
     backends.executor = Some(Arc::new(agent));
+    let mut recipe = recipe::standard();
+    recipe.tiers.traces = 100;
     block_on(async {
         let options = Options::new("demonstrate", Seed(11));
-        let journeyman = Journeyman::open(backends, recipe::standard(), options).await;
+        let journeyman = Journeyman::open(backends, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         journeyman.learn(tasks.unwrap()).await.expect("it learns");
     });

@@ -97,8 +97,7 @@ pub(super) fn place(
         coming,
         compared: Compared::of_skill(&skill, drafted.terms.clone()),
         identity: match policy.identity {
-            // An abstracted trace says what was called and no more: a skill that has the same called is the same. Without tools it keeps
-            // the agent's words, which are compared as those of a model.
+            // An abstracted trace of calls says what was called and no more: a skill that has the same called is the same.
             Identity::Meaning { .. } if fallback && !drafted.terms.is_empty() => {
                 Identity::Meaning { least: 0.0 }
             }

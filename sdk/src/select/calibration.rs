@@ -191,11 +191,15 @@ impl GateCalibration {
             .collect();
         drawn.sort_by_key(|(place, _)| *place);
         let drawn = drawn.into_iter().map(|(_, task)| task);
-        let (with, without): (Vec<_>, Vec<_>) = drawn.partition(|task| task.has_right());
-        let half = |tasks: &[&LabeledScores]| tasks.len().div_ceil(2);
-        let (of_with, of_without) = (with.split_at(half(&with)), without.split_at(half(&without)));
-        let fitting = [of_with.0, of_without.0].concat();
-        let held_out = [of_with.1, of_without.1].concat();
+        // Tasks with a right skill that is found first, with one that is not, and without one are halved by themselves.
+        let (found, others): (Vec<_>, Vec<_>) = drawn.partition(|task| !task.right.is_empty());
+        let (missed, without): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|task| task.has_right());
+        let (mut fitting, mut held_out) = (Vec::new(), Vec::new());
+        for mut kind in [found, missed, without] {
+            held_out.extend(kind.split_off(kind.len().div_ceil(2)));
+            fitting.extend(kind);
+        }
         let threshold = threshold(&fitting, most_wrong);
         Ok(Self {
             schema: Self::SCHEMA,
