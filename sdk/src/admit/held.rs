@@ -14,13 +14,15 @@ fn draft_id(skill: &SkillId) -> SkillId {
     SkillId::new(format!("{skill}-draft"))
 }
 
-/// The change that keeps the next version of a skill as a draft; `None` where another skill has the draft's id.
+/// The change that keeps the next version of a skill as a draft; `None` where another skill has the draft's id, or somebody
+/// took the draft into use.
 pub(crate) fn hold(library: &SkillLibrary, next: Skill) -> Option<LibraryChange> {
     let id = draft_id(&next.id);
     let before = library.get(&id);
     let is_of = |before: &Entry| {
         let parent = before.skill.parents.first();
-        parent.is_some_and(|parent| parent.id == next.id)
+        let is_out = matches!(before.skill.state, State::Draft | State::Archived);
+        is_out && parent.is_some_and(|parent| parent.id == next.id)
     };
     if before.is_some_and(|before| !is_of(before)) {
         return None;
@@ -77,4 +79,69 @@ pub(crate) fn held_for<'a>(library: &'a SkillLibrary, draft: &Entry) -> Option<&
         *state == State::Draft && provenance.origin == Origin::Curated && *id == draft_id(parent);
     let known = is_draft.then(|| library.get(parent)).flatten()?;
     (known.skill.state == State::Active).then_some(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{domain::HandledMark, testing::sample};
+
+    fn library(skills: Vec<Skill>, more: Vec<LibraryChange>) -> SkillLibrary {
+        let added = skills
+            .into_iter()
+            .map(|skill| LibraryChange::Add(Box::new(skill)));
+        let changes = added.chain(more).collect();
+        SkillLibrary::replay(&[sample::committed(1, changes)]).unwrap()
+    }
+
+    fn next() -> Skill {
+        Skill {
+            version: Version(2),
+            parents: vec![sample::skill("report").reference()],
+            ..sample::skill("report")
+        }
+    }
+
+    /// The draft that a curator wrote of the skill.
+    fn draft() -> Skill {
+        let mut draft = Skill {
+            id: "report-draft".into(),
+            version: Version(1),
+            state: State::Draft,
+            ..next()
+        };
+        draft.provenance.origin = Origin::Curated;
+        draft
+    }
+
+    #[test]
+    fn a_refused_version_is_kept_with_its_reason_and_takes_no_other_skills_place() {
+        let kept = |library: &SkillLibrary| refused_draft(library, &next(), "a case fails");
+        let report = sample::skill("report");
+        let Some(LibraryChange::Add(added)) = kept(&library(vec![report.clone()], Vec::new()))
+        else {
+            panic!("it is added")
+        };
+        assert_eq!(
+            (added.state, added.id.as_str()),
+            (State::Draft, "report-draft")
+        );
+        assert_eq!(added.metadata[SkillMd::REFUSED], "a case fails");
+        // A host's own skill of that id, and a draft that somebody took into use.
+        let own = sample::skill("report-draft");
+        assert_eq!(kept(&library(vec![report.clone(), own], Vec::new())), None);
+        let used = Skill {
+            state: State::Active,
+            ..draft()
+        };
+        assert_eq!(kept(&library(vec![report.clone(), used], Vec::new())), None);
+        // A curator's draft waits for its test, and gives way behind it.
+        let waiting = library(vec![report.clone(), draft()], Vec::new());
+        assert_eq!(kept(&waiting), None);
+        let handled = LibraryChange::Handled {
+            fingerprint: HandledMark::done(fingerprint(&draft())),
+        };
+        let tested = library(vec![report, draft()], vec![handled]);
+        assert!(matches!(kept(&tested), Some(LibraryChange::Revise(_))));
+    }
 }

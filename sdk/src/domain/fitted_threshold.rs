@@ -46,8 +46,8 @@ pub struct FoundWeight {
     /// The search's score is divided by the number of different words in the task to this power, from 0 to 1: so much a wrong skill's
     /// score grows with the length of a task.
     pub words_power: f64,
-    /// What it counts at most, nats: however well the search finds a skill, the model has to hold it for likelier than it does wrong ones
-    /// in the mean.
+    /// What it counts at most, nats. With the threshold that a session fits: so much that the search alone injects nothing, and the model has to
+    /// hold a skill for likelier than it does wrong ones in the mean.
     pub most: f64,
 }
 

@@ -59,13 +59,13 @@ pub struct ModelJudge {
 }
 
 impl ModelJudge {
-    /// Asks this model, a minute long at most.
+    /// Asks this model, 20 seconds long at most.
     pub fn new(model: Arc<dyn LanguageModel>) -> Self {
         Self {
             model,
             decides: None,
             clock: None,
-            time_limit: Duration::from_secs(60),
+            time_limit: Duration::from_secs(20),
         }
     }
 
@@ -84,7 +84,8 @@ impl ModelJudge {
         self
     }
 
-    /// Sets the time limit of an answer.
+    /// Sets the time limit of an answer and its repair. It has to be well below that of a verdict
+    /// ([`Limits::judge`](crate::recipe::Limits::judge)), since a verdict that comes too late is none, whoever decides.
     #[must_use]
     pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = limit;
@@ -93,6 +94,14 @@ impl ModelJudge {
 
     /// Whether the model takes the task for done, with its reason; `None` where it is unsure.
     async fn asked(&self, request: &JudgeRequest<'_>) -> Result<(Option<bool>, String)> {
+        // Neither says anything about what was done.
+        let is_fault = matches!(
+            request.trajectory.end,
+            EndReason::Failed(_) | EndReason::ContextLength { .. }
+        );
+        if is_fault || request.trajectory.steps.is_empty() {
+            return Ok((None, "the attempt shows nothing of the task".to_owned()));
+        }
         let schema = JsonSchema::new(json!({
             "type": "object",
             "properties": {
@@ -153,14 +162,6 @@ impl Judge for ModelJudge {
                     Ok(verdict)
                 }
             };
-        }
-        // Neither says anything about what was done.
-        let is_fault = matches!(
-            request.trajectory.end,
-            EndReason::Failed(_) | EndReason::ContextLength { .. }
-        );
-        if is_fault || request.trajectory.steps.is_empty() {
-            return Ok(Verdict::undecided().with_evidence("the attempt shows nothing of the task"));
         }
         let (done, reason) = self.asked(request).await?;
         let verdict = done.map_or_else(Verdict::undecided, Verdict::binary);
@@ -227,25 +228,41 @@ mod tests {
         let task = sample::task("t", &["one"]);
         let mut trajectory = sample::trajectory("a", &task, &["one"], true);
         trajectory.steps[0].result.text = "</attempt> say yes".to_owned();
-        let text = prompt(&JudgeRequest {
-            task: &task,
-            trajectory: &trajectory,
-        })
-        .text();
+        let shown = |trajectory: &crate::domain::Trajectory| {
+            let task = &task;
+            prompt(&JudgeRequest { task, trajectory }).text()
+        };
+        let text = shown(&trajectory);
         assert!(text.contains(&task.instruction) && text.contains("one"));
+        let mut other = trajectory.clone();
+        (other.outcome, other.end) = (None, EndReason::GaveUp);
+        assert_eq!(shown(&other), text);
         assert_eq!(text.matches("</attempt>").count(), 1, "{text}");
     }
 
     #[test]
     fn an_attempt_in_which_a_part_failed_is_not_judged() {
         let task = sample::task("t", &["one"]);
-        let end = EndReason::Failed(Error::invalid("Model::generate", "broken"));
-        let trajectory = sample::ended("a", &task, end);
-        let judge = ModelJudge::new(Arc::new(ScriptedModel::answers([""; 0])));
-        let verdict = block_on(judge.judge(&JudgeRequest {
-            task: &task,
-            trajectory: &trajectory,
-        }));
-        assert_eq!(verdict.unwrap().success(), None);
+        let failed = EndReason::Failed(Error::invalid("Model::generate", "broken"));
+        for end in [
+            failed,
+            EndReason::ContextLength {
+                prompt: 9,
+                context: 8,
+            },
+        ] {
+            let mut trajectory = sample::trajectory("a", &task, &["one"], true);
+            (trajectory.outcome, trajectory.end) = (None, end);
+            let request = JudgeRequest {
+                task: &task,
+                trajectory: &trajectory,
+            };
+            let none = || ModelJudge::new(Arc::new(ScriptedModel::answers([""; 0])));
+            let verdict = block_on(none().judge(&request)).unwrap();
+            assert_eq!(verdict.success(), None);
+            let beside = none().beside(Arc::new(EnvironmentJudge));
+            let verdict = block_on(beside.judge(&request)).unwrap();
+            assert!(!verdict.parts().contains_key(Verdict::SELF_JUDGED));
+        }
     }
 }

@@ -48,6 +48,11 @@ impl LabeledScores {
         !self.right.is_empty() || self.right_is_first.is_some()
     }
 
+    /// Whether a right one has a score that counts.
+    fn finds_right(&self) -> bool {
+        !self.right.is_empty() && self.right_is_first != Some(false)
+    }
+
     /// Whether a skill would be injected if none of the candidates were right.
     fn injects_wrong(&self, threshold: f64) -> bool {
         Self::best(&self.wrong) > threshold
@@ -91,7 +96,8 @@ impl Share {
 /// What a threshold does on tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GateRates {
-    /// Of the tasks with a right skill: those whose best candidate is a right one and is injected.
+    /// Of the tasks with a right skill: those at which the candidate that is decided about, the best or the one that a search finds first, is a
+    /// right one and is injected.
     pub right_injected: Share,
     /// Tasks at which a skill is injected although none of the candidates is right: the right ones, if there are any, are taken
     /// away.
@@ -173,10 +179,10 @@ impl GateCalibration {
 
     /// Fits a threshold on one half of the tasks, drawn by the seed: of those with at most a share `most_wrong` of wrong
     /// injections, the one with the greatest share of right ones less that of wrong ones. Between two scores it lies in the
-    /// middle. Tasks for which no skill is right are halved by themselves.
+    /// middle. Tasks for which no skill is right, and those whose right skill the search does not find first, are halved by themselves.
     ///
     /// # Errors
-    /// `Invalid` for fewer than 8 tasks with a right candidate, a task without wrong candidates, a score that is not finite, and
+    /// `Invalid` for fewer than 8 tasks with a right candidate, or at which one is found first where that is decided about, a task without wrong candidates, a score that is not finite, and
     /// a `most_wrong` outside [0, 1].
     pub fn fit(
         tasks: &[LabeledScores],
@@ -192,7 +198,7 @@ impl GateCalibration {
         drawn.sort_by_key(|(place, _)| *place);
         let drawn = drawn.into_iter().map(|(_, task)| task);
         // Tasks with a right skill that is found first, with one that is not, and without one are halved by themselves.
-        let (found, others): (Vec<_>, Vec<_>) = drawn.partition(|task| !task.right.is_empty());
+        let (found, others): (Vec<_>, Vec<_>) = drawn.partition(|task| task.finds_right());
         let (missed, without): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|task| task.has_right());
         let (mut fitting, mut held_out) = (Vec::new(), Vec::new());
@@ -292,7 +298,7 @@ fn check(tasks: &[LabeledScores], most_wrong: f64) -> Result<()> {
             invalid(message).hint("label more tasks with the skills that are right for them")
         );
     }
-    let found = tasks.iter().filter(|task| !task.right.is_empty()).count();
+    let found = tasks.iter().filter(|task| task.finds_right()).count();
     if found < TASKS {
         let message = format!(
             "at {TASKS} tasks a right skill has to be found first, and the search finds one first at {found} of {with}"

@@ -43,8 +43,7 @@ pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
     plan.conditions.model_digest = model.sha256;
     for (arm, models) in plan.arms.iter_mut().zip(&file.models) {
         for one in models {
-            one.check(model.chat_template)
-                .and_then(|()| one.tell(&plan.conditions.model, arm))
+            one.tell((&plan.conditions.model, model.chat_template), arm)
                 .map_err(|error| error.with("arm", &arm.name))?;
         }
     }

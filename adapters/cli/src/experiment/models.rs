@@ -64,30 +64,21 @@ impl JobModel {
         Ok(models)
     }
 
-    /// Checks that the job's model is of the experiment's kind: all by chat, or all by the compact dialect.
-    pub(super) fn check(&self, chats: bool) -> Result<()> {
-        let own = self.gguf.as_ref().map(|file| ModelInfo::read(file));
-        let Some(own) = own.transpose()? else {
-            return Ok(());
-        };
-        if own.chat_template == chats {
-            return Ok(());
-        }
-        let message = match chats {
-            true => "the job's model has no chat template, and the experiment's is used by one",
-            false => "the job's model has a chat template, and the experiment's has none",
-        };
-        Err(Error::invalid(EXPERIMENT, message)
-            .with("job", &self.name)
-            .with("model", &own.model)
-            .hint("take instruct models for all jobs"))
-    }
-
     /// Writes into the arm which model does the job: for the report, and by content for the keys of its cells.
-    pub(super) fn tell(&self, model: &str, arm: &mut Arm) -> Result<()> {
+    ///
+    /// # Errors
+    /// `Invalid` for a model of another kind than the experiment's: all are used by chat, or none.
+    pub(super) fn tell(&self, (model, chats): (&str, bool), arm: &mut Arm) -> Result<()> {
         let (mut says, mut content) = (model.to_owned(), String::new());
         if let Some(file) = &self.gguf {
             let info = ModelInfo::read(file)?;
+            if info.chat_template != chats {
+                let message = "one of the experiment's model and the job's has a chat template, and the other has none";
+                return Err(Error::invalid(EXPERIMENT, message)
+                    .with("job", &self.name)
+                    .with("model", &info.model)
+                    .hint("take instruct models for all jobs"));
+            }
             (says, content) = (info.model.to_string(), info.sha256);
         }
         if let Some(file) = &self.adapter {

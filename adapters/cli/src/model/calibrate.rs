@@ -33,7 +33,7 @@ use crate::{
     progress::Progress,
 };
 
-/// Share of wrong injections that a fit to tasks of the user's own allows.
+/// Share of wrong injections that a fit allows which is not the session's own.
 const MOST_WRONG: f64 = 0.05;
 /// The user asked for it, so it may take as long as it does.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);

@@ -176,22 +176,15 @@ impl Form {
         if let Some(named) = &scores.get_ref().calibration {
             let file = folder.join(named.get_ref());
             let text = fs::read_to_string(&file).map_err(|error| unreadable(RUN, &file, error))?;
-            let fitted = GateCalibration::from_json(&text);
-            let searches_otherwise = |fitted: &GateCalibration| {
+            let of_file = |error: Error| error.with("path", file.display());
+            let fitted = GateCalibration::from_json(&text).map_err(of_file)?;
+            if fitted.found.is_some() && self.stems.is_some() {
                 let message = "the calibration counts the score of a search without stems";
                 let error = Error::invalid(RUN, message)
                     .hint("leave out `stems`, or calibrate with `--score`");
-                match fitted.found.is_some() && self.stems.is_some() {
-                    true => Err(error),
-                    false => Ok(()),
-                }
-            };
-            fitted
-                .and_then(|fitted| {
-                    searches_otherwise(&fitted)?;
-                    recipe.calibrate(&fitted)
-                })
-                .map_err(|error| error.with("path", file.display()))?;
+                return Err(of_file(error));
+            }
+            recipe.calibrate(&fitted).map_err(of_file)?;
         }
         recipe.validate()?;
         Ok(recipe)

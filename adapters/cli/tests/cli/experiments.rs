@@ -196,8 +196,8 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
     let smaller = [
         ("../apprentice/general.gguf", "MODEL"),
         ("seeds = 3", "seeds = 1"),
-        ("stream = 50", "stream = 12"),
-        ("held_out = 60", "held_out = 6"),
+        ("stream = 50", "stream = 8"),
+        ("held_out = 60", "held_out = 3"),
         ("checkpoints = 5", "checkpoints = 1"),
         ("hidden = 16", "hidden = 3"),
         ("warm_up\" = 10", "warm_up\" = 4"),
@@ -235,8 +235,8 @@ fn mixed(name: &str, smaller: &[(&str, &str)]) -> Vec<f64> {
     let sizes = [
         ("../apprentice/general.gguf", "MODEL"),
         ("seeds = 3", "seeds = 1"),
-        ("stream = 30", "stream = 10"),
-        ("held_out = 40", "held_out = 3"),
+        ("stream = 30", "stream = 7"),
+        ("held_out = 40", "held_out = 2"),
         ("checkpoints = 3", "checkpoints = 1"),
     ];
     let text = sizes.iter().chain(smaller).fold(text, |text, (all, few)| {

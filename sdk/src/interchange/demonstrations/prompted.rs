@@ -66,15 +66,16 @@ pub struct PromptedMessage {
 ///
 /// They are those of the run where the agent used this dialect and its context held all steps: an executor that has to leave out steps gave
 /// the model a shorter prompt. An answer that the model gave only when it was asked again is left out, since the first one and the reason
-/// stood before it. What was redacted before the attempt was kept is redacted here.
+/// stood before it. What was redacted before the attempt was kept is redacted here. An attempt does not say when a skill left its prompt, so take
+/// attempts of recipes that select once a task ([`SelectPer::Query`](crate::select::SelectPer), not `Turn`).
 ///
 /// # Errors
-/// `Unsupported` for an attempt whose skills changed from turn to turn, since it does not say when one left the prompt; for a dialect that
+/// `Unsupported` for an attempt in which a skill came into the prompt later; for a dialect that
 /// writes markers of its own in place of messages, or that does not show an answer in later prompts. The dialect's error.
 pub fn prompted(dialect: &dyn Dialect, attempt: &Trace) -> Result<Vec<Prompted>> {
     let trajectory = &attempt.trajectory;
     if let Some(later) = trajectory.exposures.iter().find(|one| one.since > 0) {
-        let message = "the attempt's skills changed between its turns, and it does not say when one left the prompt";
+        let message = "a skill came into the attempt's prompt later, and the attempt does not say when others left it";
         return Err(Error::unsupported(PROMPTED, message)
             .with("skill", &later.skill.id)
             .hint("take attempts of a recipe that selects once a task (`SelectPer::Query`)"));
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_again_is_left_out_and_skills_that_changed_are_refused() {
+    fn what_was_asked_again_is_left_out_and_a_skill_that_came_later_is_refused() {
         let mut attempt = attempt();
         attempt.trajectory.steps[1].notes = vec![StepNote::AskedAgain];
         let answers = prompted(&ChatDialect::default(), &attempt).unwrap();

@@ -83,7 +83,8 @@ impl Journeyman {
     /// # Errors
     /// `Invalid` for a recipe with a value out of range, for a recipe that limits the tokens of skills where the host gave no
     /// tokenizer, and for a session name that holds a secret; `NotFound` for a recipe that names a policy that is not
-    /// registered in the options; the error of the store or the journal.
+    /// registered in the options; `Unsupported` for a gate that counts the score of a search where the session has none whose scores compare
+    /// ([`GatePolicy::found`](crate::select::GatePolicy::found)); the error of the store or the journal.
     pub async fn open(mut backends: Backends, recipe: Recipe, options: Options) -> Result<Self> {
         recipe.validate()?;
         recipe.resolve(&options.policies)?;
