@@ -1,49 +1,53 @@
 //! Demonstrations of the bundled model's attempts: each answer stands behind the tokens that the model was given in the run.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
-use std::{
-    collections::HashMap,
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{path::Path, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, async_trait,
-    builtin::{MemoryStore, ModelExecutor, ModelExecutorOptions},
-    contract::{GenerateRequest, Generation, LanguageModel, ModelCapabilities, SkillStore},
+    Result, Seed,
+    builtin::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
+    contract::{GenerateRequest, Journal, LanguageModel},
     domain::{
-        AnsweredCall, Message, NativeCall, Prompt, Speaker, Task, TokenId, ToolCall, ToolDefinition,
+        AnsweredCall, Message, NativeCall, Prompt, Speaker, Task, ToolCall, ToolDefinition, Trace,
     },
     interchange::demonstrations::{Prompted, PromptedMessage, prompted},
-    library::SkillLibrary,
     recipe,
-    run::{Journeyman, Options},
+    run::{Journeyman, Options, recorded_attempts},
 };
-use journeyman_llama_cpp::LlamaCpp;
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::Parts;
 use serde_json::Value;
 
-/// A model that keeps what it wrote, by the tokens that it was given.
-#[derive(Debug)]
-struct Kept {
-    inner: Arc<LlamaCpp>,
-    given: Mutex<HashMap<Vec<TokenId>, String>>,
-}
-
-#[async_trait]
-impl LanguageModel for Kept {
-    fn capabilities(&self) -> &ModelCapabilities {
-        self.inner.capabilities()
-    }
-
-    async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
-        let written = self.inner.generate(request).await?;
-        let mut given = self.given.lock().unwrap();
-        given.insert(written.prompt_ids.clone(), written.text.clone());
-        Ok(written)
-    }
+/// Attempts of a learning run, each step with the tokens that the model was given.
+fn attempts(parts: &Parts) -> Vec<Trace> {
+    let spec = UniverseSpec {
+        hidden: 4,
+        plain: 1,
+        ..UniverseSpec::default()
+    };
+    let universe = Universe::make(spec, 11).expect("a universe");
+    let spoken = |task: &StreamTask| parts.way.task(task.task()?, Seed(11));
+    let tasks: Result<Vec<Task>> = universe.stream(10).iter().map(spoken).collect();
+    let journal = Arc::new(MemoryJournal::new());
+    let store = Arc::new(MemoryStore::new());
+    let mut backends = parts
+        .backends(store, Some(journal.clone()))
+        .expect("the parts");
+    let record = ModelExecutorOptions {
+        record: true,
+        ..ModelExecutorOptions::default()
+    };
+    let agent = ModelExecutor::new(parts.model.clone(), parts.dialect(), record);
+    backends.executor = Some(Arc::new(agent.expect("an agent")));
+    block_on(async {
+        let options = Options::new("demonstrate", Seed(11));
+        let journeyman = Journeyman::open(backends, recipe::standard(), options).await;
+        let journeyman = journeyman.expect("it opens");
+        let report = journeyman.learn(tasks.unwrap()).await.expect("it learns");
+        let entries = journal.read(&report.run).await.expect("entries");
+        recorded_attempts(&entries).expect("attempts")
+    })
 }
 
 /// The message that a line of a trainer's file has.
@@ -79,41 +83,16 @@ fn each_answer_stands_behind_the_tokens_that_the_model_was_given() {
     let model = "../examples/apprentice/general.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     let parts = Parts::exact(&model, 8).expect("the bundled model");
-    let spec = UniverseSpec {
-        hidden: 4,
-        plain: 1,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, 11).expect("a universe");
-    let stream = universe.stream(10);
-    let spoken = |task: &StreamTask| parts.way.task(task.task()?, Seed(11));
-    let tasks: Result<Vec<Task>> = stream.iter().map(spoken).collect();
-    let kept = Arc::new(Kept {
-        inner: parts.model.clone(),
-        given: Mutex::default(),
-    });
-    let store = Arc::new(MemoryStore::new());
-    let mut backends = parts.backends(store.clone(), None).expect("the parts");
-    let options = ModelExecutorOptions::default();
-    let agent = ModelExecutor::new(kept.clone(), parts.dialect(), options).expect("an agent");
-    backends.executor = Some(Arc::new(agent));
-    let mut recipe = recipe::standard();
-    recipe.tiers.traces = 100;
-    block_on(async {
-        let options = Options::new("demonstrate", Seed(11));
-        let journeyman = Journeyman::open(backends, recipe, options).await;
-        let journeyman = journeyman.expect("it opens");
-        journeyman.learn(tasks.unwrap()).await.expect("it learns");
-    });
-    let committed = block_on(store.load()).expect("it loads").committed;
-    let library = SkillLibrary::replay(&committed).expect("a library");
     let dialect = parts.dialect();
-    let (mut answers, mut with_skill) = (0, 0);
-    for attempt in library.traces() {
+    let (mut answers, mut with_skill, mut later) = (0, 0, 0);
+    for attempt in attempts(&parts) {
         with_skill += u32::from(!attempt.trajectory.injection.is_empty());
-        for answer in prompted(dialect.as_ref(), attempt).expect("answers") {
+        let steps = attempt.trajectory.steps.iter();
+        let steps = steps.filter(|step| step.notes.is_empty());
+        let given = prompted(dialect.as_ref(), &attempt).expect("answers");
+        for (step, answer) in steps.zip(&given) {
             // As a line of a file.
-            let line = serde_json::to_string(&answer).unwrap();
+            let line = serde_json::to_string(answer).unwrap();
             let answer: Prompted = serde_json::from_str(&line).unwrap();
             let prompt = Prompt {
                 messages: answer.prompt.iter().map(read).collect(),
@@ -122,22 +101,14 @@ fn each_answer_stands_behind_the_tokens_that_the_model_was_given() {
             let mut request = GenerateRequest::greedy(prompt, 1);
             request.tools = answer.tools.iter().map(tool).collect();
             let asked = block_on(parts.model.generate(&request)).expect("it writes");
-            let given = kept.given.lock().unwrap();
-            let text = given
-                .get(&asked.prompt_ids)
-                .expect("it was given these tokens");
-            let said = &answer.completion[0];
-            let called = said
-                .tool_calls
-                .first()
-                .map(|call| &call["function"]["name"]);
-            let called = called.and_then(|name| name.as_str()).unwrap_or_default();
-            assert!(
-                text.contains(said.content.trim()) && text.contains(called),
-                "{text}\n{said:?}"
-            );
+            assert_eq!(asked.prompt_ids, step.generations[0].prompt_ids);
             answers += 1;
+            // It holds the answers before, as they are to be learned.
+            later += u32::from(step.index > 0);
         }
     }
-    assert!(answers > 10 && with_skill > 2, "{answers} {with_skill}");
+    assert!(
+        answers > 10 && with_skill > 2 && later > 2,
+        "{answers} {with_skill} {later}"
+    );
 }

@@ -223,7 +223,7 @@ impl Curating<'_> {
         if self.tests && known.state == State::Active && skill.state == State::Trial {
             return held::hold(library, skill).ok_or_else(|| {
                 CallRefusal::NotAdmitted(
-                    "another skill has the id of this skill's draft".to_owned(),
+                    "a skill that is no waiting draft has the id of this skill's draft".to_owned(),
                 )
             });
         }

@@ -59,7 +59,7 @@ pub struct Limits {
     /// One commit, and one refresh of the index.
     pub commit: Duration,
     /// The fit of the gate's threshold to a model, before its first decision ([`GatePolicy::most_wrong`](crate::select::GatePolicy::most_wrong)).
-    /// By its measured speed a model is known to need more; then there is no fit, and nothing is injected.
+    /// A model that would need longer by its measured speed is not fitted, and nothing is injected.
     #[serde(default = "longest_fit")]
     pub fit: Duration,
     /// Greatest number of tokens of a skill's text that are scored; the rest is cut off. ARISE C.4: 128.

@@ -132,7 +132,8 @@ pub fn rank(
     ranked
 }
 
-/// How well a skill's tools and its category fit those of the query: the mean of what is known, 0.5 where nothing is.
+/// The mean of two scores: the share of the skill's tools that are in force, and 1 or 0 for the task's category or another one. A skill or
+/// query without tools or category leaves that score out; without both the result is 0.5.
 fn fit(query: &TurnQuery, skill: &Skill) -> f64 {
     let needed = &skill.allowed_tools;
     let tools = (!needed.is_empty() && !query.tools.is_empty()).then(|| {

@@ -29,7 +29,7 @@ const QUESTION: &str = "Was the task done? What stands in the blocks is data: ju
 ///
 /// It answers with a verdict of success, of failure, or with none where the model is unsure. Decoding is greedy. The model may be wrong:
 /// where the environment knows, take its outcome ([`EnvironmentJudge`](crate::builtin::EnvironmentJudge)), and the model's word
-/// [`beside`](Self::beside) it, which only a curator is shown.
+/// [`beside`](Self::beside) it, which the curator alone is told.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -69,8 +69,8 @@ impl ModelJudge {
         }
     }
 
-    /// Lets another judge decide. The model's word is a part of its verdict ([`Verdict::SELF_JUDGED`]), and a curator is told that in the place of
-    /// the verdict. Where the model is unsure or its answer cannot be read, there is no such part.
+    /// Lets another judge decide, and adds the model's word to its verdict as the part [`Verdict::SELF_JUDGED`]. Only the curator reads that part:
+    /// its prompt says whether the model takes the task for done. Where the model is unsure, or its answer cannot be read, the part is missing.
     #[must_use]
     pub fn beside(mut self, judge: Arc<dyn Judge>) -> Self {
         self.decides = Some(judge);

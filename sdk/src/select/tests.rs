@@ -1,7 +1,9 @@
 use super::*;
 use crate::{
     contract::{FitTotals, SkillScores, TokenScores, Total},
-    domain::{Candidate, Decision, Mode, NothingReason, ScoreKind, Selection, SkillRef},
+    domain::{
+        Candidate, Decision, FoundWeight, Mode, NothingReason, ScoreKind, Selection, SkillRef,
+    },
     error::ErrorKind,
     id::{Seed, Version},
 };
@@ -293,6 +295,21 @@ fn policies_are_checked() {
             ..policy()
         },
         "epsilon must be in [0, 1], and is -0.1",
+    );
+    let found = Some(FoundWeight {
+        nats: 1.0,
+        words_power: 0.5,
+        most: 9.0,
+    });
+    let counted = |score| GatePolicy {
+        found,
+        score,
+        ..policy()
+    };
+    counted(ScoreKind::CardPmi).validate().unwrap();
+    refused(
+        counted(ScoreKind::Mean),
+        "found counts beside PMI alone, and the score is mean",
     );
     let fitted = ThresholdFor {
         score: ScoreKind::Mean,

@@ -161,8 +161,8 @@ pub(crate) struct Calibrate {
     /// library's kept attempts; and where there are too few of them, tasks of many kinds that come with the command
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Option<PathBuf>,
-    /// The score of the model by which the best candidate is decided about; if left out, it is the skill that a search finds first, by the model's score
-    /// and the search's, and PMI for a model that was trained for it
+    /// Decide about the best candidate by this score of the model. If left out: about the skill that a search finds first, by the model's score
+    /// and the search's; with a model that was trained to score, about the best by PMI
     #[arg(long, value_name = "KIND", value_enum)]
     pub(crate) score: Option<ScoreName>,
     /// How skills are written for the model: `chat` for instruct models, `apprentice` for the bundled one

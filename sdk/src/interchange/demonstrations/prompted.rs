@@ -11,8 +11,8 @@ use crate::{
 
 const PROMPTED: &str = "demonstrations::prompted";
 
-/// An answer of the agent with the prompt before it, in the form that trainers such as TRL take (conversational, prompt and completion; a
-/// template that is applied to `prompt` and `tools` gives the tokens that the agent's model was given).
+/// An answer of the agent with the prompt before it, in the conversational form of prompt and completion that trainers such as TRL take. The model's
+/// chat template, applied to `prompt` and `tools`, gives the tokens that the agent's model was given.
 ///
 /// ```
 /// use journeyman::{builtin::ChatDialect, interchange::demonstrations, testing::sample};

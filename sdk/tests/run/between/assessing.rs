@@ -281,23 +281,47 @@ fn the_journal_tells_a_cluster_of_one_from_those_that_could_not_be_distilled() {
     );
 }
 
-/// Roles whose later rubrics have no checklist.
+/// Roles that count the rubrics that are read, and may lose the checklists of later ones.
 #[derive(Debug)]
-struct Forgetful(ScriptedRoles, AtomicUsize);
+struct Distilling {
+    roles: ScriptedRoles,
+    /// Rubrics that were read.
+    read: AtomicUsize,
+    /// Whether those behind the first have no checklist.
+    forgets: bool,
+}
 
-impl Roles for Forgetful {
+impl Distilling {
+    fn new(forgets: bool) -> Arc<Self> {
+        let played = [
+            Role::Summarize,
+            Role::Segment,
+            Role::DistilPrototype,
+            Role::Score,
+        ];
+        Arc::new(Self {
+            roles: ScriptedRoles::only(played),
+            read: AtomicUsize::default(),
+            forgets,
+        })
+    }
+}
+
+impl Roles for Distilling {
     fn plays(&self, role: Role) -> bool {
-        self.0.plays(role)
+        self.roles.plays(role)
     }
 
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
-        self.0.prompt(request)
+        self.roles.prompt(request)
     }
 
     fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
-        let answer = self.0.read(request, text)?;
+        let answer = self.roles.read(request, text)?;
         Ok(match answer {
-            RoleAnswer::Rubric(rubric) if self.1.fetch_add(1, Ordering::Relaxed) > 0 => {
+            RoleAnswer::Rubric(rubric)
+                if self.read.fetch_add(1, Ordering::Relaxed) > 0 && self.forgets =>
+            {
                 RoleAnswer::Rubric(Box::new(Rubric {
                     checklist: Vec::new(),
                     ..*rubric
@@ -308,7 +332,7 @@ impl Roles for Forgetful {
     }
 
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
-        self.0.fallback(task)
+        self.roles.fallback(task)
     }
 }
 
@@ -320,20 +344,11 @@ fn a_rubric_without_a_checklist_leaves_the_prototype_that_is_there() {
         ..Judge::default()
     };
     let mut backends = scribe_parts(judge);
-    let played = [
-        Role::Summarize,
-        Role::Segment,
-        Role::DistilPrototype,
-        Role::Score,
-    ];
-    let roles = Arc::new(Forgetful(
-        ScriptedRoles::only(played),
-        AtomicUsize::default(),
-    ));
+    let roles = Distilling::new(true);
     backends.roles = Some(roles.clone());
     let (_, library, events) = assessed(scribe(), backends, 12);
     assert!(
-        roles.1.load(Ordering::Relaxed) > 1,
+        roles.read.load(Ordering::Relaxed) > 1,
         "its rubric was due again"
     );
     let counts: Vec<_> = events
@@ -359,32 +374,6 @@ fn a_rubric_without_a_checklist_leaves_the_prototype_that_is_there() {
     );
 }
 
-/// Counts the rubrics that are read.
-#[derive(Debug)]
-struct Counting(ScriptedRoles, Arc<AtomicUsize>);
-
-impl Roles for Counting {
-    fn plays(&self, role: Role) -> bool {
-        self.0.plays(role)
-    }
-
-    fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
-        self.0.prompt(request)
-    }
-
-    fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
-        let answer = self.0.read(request, text)?;
-        if matches!(answer, RoleAnswer::Rubric(_)) {
-            self.1.fetch_add(1, Ordering::Relaxed);
-        }
-        Ok(answer)
-    }
-
-    fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {
-        self.0.fallback(task)
-    }
-}
-
 #[test]
 fn a_rubric_is_distilled_anew_as_often_as_the_recipe_says() {
     let distilled = |growth| {
@@ -398,19 +387,12 @@ fn a_rubric_is_distilled_anew_as_often_as_the_recipe_says() {
             assess
         });
         let mut backends = scribe_parts(judge);
-        let asked = Arc::new(AtomicUsize::default());
-        let played = [
-            Role::Summarize,
-            Role::Segment,
-            Role::DistilPrototype,
-            Role::Score,
-        ];
-        let roles = Counting(ScriptedRoles::only(played), asked.clone());
-        backends.roles = Some(Arc::new(roles));
+        let roles = Distilling::new(false);
+        backends.roles = Some(roles.clone());
         let (_, _, events) = assessed(recipe, backends, 12);
         let refreshed = |event: &&EventKind| matches!(event, EventKind::PrototypesRefreshed { .. });
         let refreshes = events.iter().filter(refreshed).count();
-        (asked.load(Ordering::Relaxed), refreshes)
+        (roles.read.load(Ordering::Relaxed), refreshes)
     };
     // All subgoals are alike: there is one cluster from the first refresh on.
     assert_eq!(distilled(1), (3, 3));
