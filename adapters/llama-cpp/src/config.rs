@@ -109,7 +109,8 @@ pub struct LlamaConfig {
     /// Maximum number of waiting requests, 1 or more (1,024); more are refused with `RateLimited`.
     pub max_waiting: u32,
     /// Runs one request at a time, in batches of a fixed shape and with nothing else in memory (off). The same request
-    /// then gives the same bytes, whatever ran before or waits beside it. When off, requests share batches and
+    /// then gives the same bytes, whatever ran before or waits beside it. Only whole blocks of the last request's prompt are
+    /// used again, where the next one begins with them, as an agent's does. When off, requests share batches and
     /// prefixes, and two texts of one request may differ where two tokens are nearly tied.
     pub deterministic: bool,
     /// The precision of attention and of keys and values (half).
@@ -162,7 +163,7 @@ impl LlamaConfig {
     }
 
     /// The same configuration for figures and tests that compare bytes: full precision, and one request at a time in batches
-    /// of a fixed shape ([`LlamaConfig::deterministic`]). It is slower for an agent, whose prompts are read anew at each step.
+    /// of a fixed shape ([`LlamaConfig::deterministic`]). It is slower where several requests run at once.
     ///
     /// ```
     /// use journeyman_llama_cpp::{LlamaConfig, Precision};

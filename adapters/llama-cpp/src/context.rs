@@ -36,6 +36,9 @@ const LEAST_CACHED: usize = 2048;
 const LOGITS_BYTES: usize = 128 << 20;
 /// The same with layers on a GPU: fewer, larger batches.
 const LOGITS_BYTES_OF_GPU: usize = 320 << 20;
+/// Tokens of a block in which prompts are read where a request must always give the same bytes: few, so that most of a prompt
+/// that begins as the one before it does is whole blocks, and enough for fast matrix products.
+const BLOCK: usize = 64;
 
 /// The parameters of a context.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +49,8 @@ pub(crate) struct Limits {
     pub(crate) cached: usize,
     /// Maximum tokens in one decode.
     pub(crate) batch: usize,
+    /// Tokens of a block in which prompts are read where requests run one at a time.
+    pub(crate) block: usize,
     /// Maximum sequences in memory at once.
     pub(crate) sequences: usize,
     /// Whether a part of a sequence can be reused. Not with sliding attention, where llama.cpp drops what is behind the
@@ -70,6 +75,7 @@ impl Limits {
             cells: cells as usize,
             cached: (context.max(config.shared_cells.unwrap_or(0)) as usize).max(LEAST_CACHED),
             batch: config.n_batch as usize,
+            block: BLOCK.min(config.n_batch as usize),
             // llama.cpp asserts that its memory has a cell for each.
             sequences: config.n_seq_max.min(cells) as usize,
             divisible,
@@ -278,6 +284,16 @@ impl<'m> Context<'m> {
         fork.tokens.extend_from_slice(&from.tokens[..len]);
         fork.cells.extend_from_slice(&from.cells[..len]);
         Ok(Some(fork))
+    }
+
+    /// Keeps the first `len` tokens of a sequence and returns the cells of the others.
+    pub(crate) fn truncate(&mut self, sequence: &mut Sequence, len: usize) {
+        // Fails only for ids out of range, which these are not.
+        let _ = self
+            .context
+            .clear_kv_cache_seq(Some(sequence.id as u32), Some(len as u32), None);
+        sequence.tokens.truncate(len);
+        sequence.cells.truncate(len);
     }
 
     /// Returns a sequence and its cells.

@@ -259,6 +259,11 @@ impl Writing {
         self.room - self.written()
     }
 
+    /// Number of tokens of the prompt.
+    pub(crate) fn prompt_len(&self) -> usize {
+        self.prompt
+    }
+
     /// Draws the next token; returns the finish reason if it was the last.
     pub(crate) fn next(
         &mut self,

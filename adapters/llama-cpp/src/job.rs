@@ -162,6 +162,14 @@ impl Job {
         }
     }
 
+    /// Number of tokens of the prompt.
+    pub(crate) fn prompt_len(&self) -> usize {
+        match &self.work {
+            Work::Write(writing, _) => writing.prompt_len(),
+            Work::Score(scoring, _) => scoring.prompt().len(),
+        }
+    }
+
     /// Whether nothing has to be computed for it.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.work {
@@ -182,6 +190,12 @@ impl Job {
             return Ok(());
         };
         if pending > 0 {
+            let limits = plan.context.limits;
+            let most = match limits.deterministic {
+                // To the end of a block, so that a block has the same shape wherever reading begins.
+                true => most.min(limits.block - trunk.len() % limits.block),
+                false => most,
+            };
             let mut rows = plan.room(pending.min(most));
             if rows == pending && plan.logits_left() == 0 {
                 rows -= 1;

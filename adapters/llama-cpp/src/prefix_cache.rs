@@ -20,6 +20,8 @@ pub(crate) struct Idle {
 #[derive(Debug, Default)]
 pub(crate) struct PrefixCache {
     idle: Vec<Idle>,
+    /// Where requests run one at a time: the whole blocks of the last one's prompt, which lie where a cleared memory begins.
+    blocks: Option<Idle>,
     /// Requests that have ended.
     now: u64,
 }
@@ -98,6 +100,37 @@ impl PrefixCache {
         });
     }
 
+    /// The number of tokens in whole blocks that these begin with, as the kept blocks do, at most `most`.
+    pub(crate) fn common_blocks(
+        &self,
+        tokens: &[LlamaToken],
+        adapter: Option<&str>,
+        block: usize,
+        most: usize,
+    ) -> usize {
+        let kept = self.blocks.as_ref();
+        kept.filter(|kept| kept.adapter.as_deref() == adapter)
+            .map_or(0, |kept| {
+                let common = common_prefix(kept.sequence.tokens(), tokens).min(most);
+                common - common % block
+            })
+    }
+
+    /// The kept blocks, if there are any.
+    pub(crate) fn take_blocks(&mut self) -> Option<Sequence> {
+        Some(self.blocks.take()?.sequence)
+    }
+
+    /// Keeps the blocks of a request that has ended.
+    pub(crate) fn put_blocks(&mut self, sequence: Sequence, adapter: Option<String>) {
+        self.now += 1;
+        self.blocks = Some(Idle {
+            sequence,
+            adapter,
+            used: self.now,
+        });
+    }
+
     /// Drops sequences that the last `unused` requests did not use, and the least recently used ones while all together hold more than
     /// `most` cells, but for the last; returns how many. Each step looks at all of these cells.
     pub(crate) fn trim(&mut self, context: &mut Context<'_>, most: usize, unused: u64) -> u64 {
@@ -127,16 +160,21 @@ impl PrefixCache {
             .iter()
             .enumerate()
             .min_by_key(|(_, idle)| idle.used);
-        let Some((at, _)) = oldest else {
+        let evicted = match oldest {
+            Some((at, _)) => Some(self.idle.swap_remove(at).sequence),
+            None => self.take_blocks(),
+        };
+        let Some(evicted) = evicted else {
             return false;
         };
-        context.close(self.idle.swap_remove(at).sequence);
+        context.close(evicted);
         true
     }
 
     /// Drops all sequences without returning them, after memory was reset.
     pub(crate) fn clear(&mut self) {
         self.idle.clear();
+        self.blocks = None;
     }
 
     /// The sequences, least recently used first.
@@ -148,11 +186,12 @@ impl PrefixCache {
 
     /// Number of cached sequences.
     pub(crate) fn len(&self) -> usize {
-        self.idle.len()
+        self.idle.len() + usize::from(self.blocks.is_some())
     }
 
     /// Number of cached tokens.
     pub(crate) fn tokens(&self) -> usize {
-        self.idle.iter().map(|idle| idle.sequence.len()).sum()
+        let all = self.idle.iter().chain(&self.blocks);
+        all.map(|idle| idle.sequence.len()).sum()
     }
 }

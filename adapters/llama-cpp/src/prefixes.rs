@@ -25,7 +25,7 @@ impl LlamaCpp {
 
     /// Reads prefixes that [`LlamaCpp::save_prefixes`] wrote for the same model and the loaded adapters, as many as
     /// memory has room for, so that they are not decoded again. Returns the number of tokens. In deterministic mode
-    /// there is no cache, and the number is 0.
+    /// none are read, and the number is 0.
     ///
     /// # Errors
     /// - `NotFound`: no prefixes were saved there.

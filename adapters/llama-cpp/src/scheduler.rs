@@ -324,7 +324,11 @@ impl<'r> Scheduler<'r> {
 
     /// Caches a job's decoded tokens for requests that begin with them.
     fn keep(&mut self, context: &mut Context<'_>, job: &mut Job) {
-        if context.limits.deterministic || job.alone {
+        if context.limits.deterministic {
+            self.keep_blocks(context, job);
+            return;
+        }
+        if job.alone {
             return;
         }
         if let Some(trunk) = job.trunk.take() {

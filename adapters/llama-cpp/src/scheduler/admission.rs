@@ -15,6 +15,8 @@ const WORTH_WAITING: usize = 16;
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Nothing,
+    /// The kept blocks, of which so many tokens are used.
+    Blocks,
     Cached(usize),
     Active(usize),
 }
@@ -68,7 +70,9 @@ impl Scheduler<'_> {
                 continue;
             }
             if alone {
-                self.reset(context);
+                if !matches!(self.source(context, &self.waiting[at]), (Source::Blocks, _)) {
+                    self.reset(context);
+                }
             } else if self.is_worth_waiting(context, at) {
                 at += 1;
                 continue;
@@ -79,12 +83,35 @@ impl Scheduler<'_> {
         }
     }
 
+    /// Keeps the whole blocks of a prompt for a request that begins with them. What is behind them was read in other shapes, which may
+    /// differ in the last digits.
+    pub(super) fn keep_blocks(&mut self, context: &mut Context<'_>, job: &mut Job) {
+        let Some(mut trunk) = job.trunk.take() else {
+            return;
+        };
+        let read = job.prompt_len().min(trunk.len());
+        let len = read - read % context.limits.block;
+        if len == 0 || !context.divisible {
+            context.close(trunk);
+            return;
+        }
+        context.truncate(&mut trunk, len);
+        self.cache.put_blocks(trunk, job.adapter.clone());
+    }
+
     /// The source with the longest prefix of a job's tokens. At least one token is left to decode, for its logits.
     fn source(&self, context: &Context<'_>, job: &Job) -> (Source, usize) {
         let tokens = job.tokens();
         let most = tokens.len() - 1;
         let adapter = job.adapter.as_deref();
         let divisible = context.divisible;
+        if context.limits.deterministic {
+            let block = context.limits.block;
+            return match self.cache.common_blocks(tokens, adapter, block, most) {
+                len if len > 0 && divisible => (Source::Blocks, len),
+                _ => (Source::Nothing, 0),
+            };
+        }
         let cached = self.cache.longest(tokens, adapter, divisible, most);
         let cached = cached.map(|(at, len)| (Source::Cached(at), len));
         let active = self.active.iter().enumerate();
@@ -118,11 +145,18 @@ impl Scheduler<'_> {
         if !self.active.is_empty() && soon + need > room {
             return false;
         }
-        while context.free_sequences() == 0 && self.cache.evict(context) {
+        while context.free_sequences() == 0
+            && !context.limits.deterministic
+            && self.cache.evict(context)
+        {
             self.stats.evicted += 1;
         }
         let trunk = match self.source(context, &self.waiting[at]) {
             (Source::Nothing, _) => Ok(context.open()),
+            (Source::Blocks, len) => Ok(self.cache.take_blocks().map(|mut blocks| {
+                context.truncate(&mut blocks, len);
+                blocks
+            })),
             (Source::Cached(cached), len) => self.cache.take(context, cached, len),
             (Source::Active(other), len) => match &self.active[other].trunk {
                 Some(trunk) => context.fork(trunk, len),

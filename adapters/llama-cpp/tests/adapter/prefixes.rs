@@ -1,12 +1,14 @@
 //! Which prefixes are kept.
 
+use std::time::Duration;
+
 use futures::executor::block_on;
-use journeyman::contract::{GenerateRequest, LanguageModel};
+use journeyman::contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer};
 use journeyman_llama_cpp::LlamaCpp;
 
 use crate::{
     sharing::{greedy, text},
-    support::{Lora, TestFile, Tiny, load},
+    support::{Lora, TestFile, Tiny, load, prompt},
 };
 
 /// How many tokens of a request memory held already.
@@ -38,6 +40,43 @@ fn the_least_recently_used_goes_first() {
     assert!(reused(&model, &older) > 90);
     // The markers in front are all that it has in common with the others.
     assert!(reused(&model, &newer) < 10);
+}
+
+#[test]
+fn a_request_alone_begins_with_whole_blocks_of_the_last_prompt_and_gives_the_same_bytes() {
+    let alone = || Tiny::default().load_with(|config| *config = config.clone().exact());
+    let opening = text(1, 300);
+    let requests: Vec<GenerateRequest> = ["", " and more", " and more of it, to the end"]
+        .iter()
+        .map(|end| greedy(&format!("{opening}{end}"), 24))
+        .chain([greedy(&text(2, 150), 8), greedy(&opening, 24)])
+        .collect();
+    let scored = ScoreRequest {
+        prompt: prompt(&format!("{opening} and")),
+        continuations: vec![text(8, 40), text(9, 90)],
+        max_continuation_tokens: 128,
+        time_limit: Duration::from_secs(60),
+        adapter: None,
+        repeatable: false,
+    };
+    let model = alone();
+    // The least that two prompts have in common here, in whole blocks, and none where the prompt is another.
+    let least = [0, 256, 256, 0, 0];
+    for (request, least) in requests.iter().zip(least) {
+        let before = model.stats().reused_tokens;
+        let got = block_on(model.generate(request)).unwrap();
+        let reused = model.stats().reused_tokens - before;
+        assert!(reused >= least && reused % 64 == 0, "{reused}, not {least}");
+        assert_eq!(got, block_on(alone().generate(request)).unwrap());
+    }
+    for _ in 0..2 {
+        let before = model.stats().reused_tokens;
+        let got = block_on(model.score(&scored)).unwrap();
+        assert!(model.stats().reused_tokens - before >= 256);
+        assert_eq!(got, block_on(alone().score(&scored)).unwrap());
+    }
+    assert!(block_on(model.forget_prefixes()).unwrap() >= 256);
+    assert_eq!(model.stats().used_cells, 0);
 }
 
 #[test]
