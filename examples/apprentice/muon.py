@@ -1,4 +1,4 @@
-"""Muon, the optimizer of the matrices of both editions."""
+"""Muon, the optimizer of the matrices."""
 
 import torch
 

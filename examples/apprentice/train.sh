@@ -1,23 +1,20 @@
 #!/usr/bin/env bash
 # Data, training and export of the bundled model in one command; run again to continue where it stopped.
-#   bash examples/apprentice/train.sh [--seed N] [--minutes N] [--tokens N] [--out DIR] [--work DIR]
-#   bash examples/apprentice/train.sh --edition general [--seed N] [--tokens N] [--type f16|q8_0|f32] [--out DIR]
-#     [--work DIR] [-- OPTIONS of general_train.py, such as --width 256 --layers 8 --heads 8 --feed-forward 704]
-# --minutes bounds the time of training, --tokens its amount. It uses a GPU where torch finds one, else two cores. The second
-# edition (`general`) has one schedule, by tokens or with `-- --seconds N`. `-- --stop-after SECONDS` saves and stops, and the next run
-# goes on. `-- --from FILE.gguf` begins with the weights of an earlier run, on the text of this seed.
+#   bash examples/apprentice/train.sh [--seed N] [--tokens N] [--type f16|q8_0|f32] [--out DIR] [--work DIR]
+#     [-- OPTIONS of train.py, such as --width 256 --layers 8 --heads 8 --feed-forward 704]
+# It uses a GPU where torch finds one, else two cores. A run has one schedule, by tokens or with `-- --seconds N`.
+# `-- --stop-after SECONDS` saves and stops, and the next run goes on. `-- --from FILE.gguf` begins with the weights of an earlier
+# run, on the text of this seed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-seed=1 minutes=0 tokens=68000000 out=$here work=$root/out/apprentice edition=compact type=f16
+seed=1 tokens=68000000 out=$here work=$root/out/apprentice type=f16
 while [ $# -gt 0 ]; do
   case $1 in
     --seed) seed=$2 ;;
-    --minutes) minutes=$2 ;;
     --tokens) tokens=$2 ;;
     --out) out=$2 ;;
     --work) work=$2 ;;
-    --edition) edition=$2 ;;
     --type) type=$2 ;;
     --) shift; break ;;
     *) echo "unknown argument $1; see the head of $0" >&2; exit 2 ;;
@@ -41,20 +38,17 @@ fi
 export OMP_NUM_THREADS=1
 processes=2
 if "$work/venv/bin/python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then processes=1; fi
-if [ "$edition" = general ]; then
-  # shellcheck source=general.sh
-  . "$here/general.sh"
-  exit
+# Text of other worlds than today's, or of other prompts, is made anew.
+toolworld=$root/adapters/toolworld/src
+made=$(cat "$toolworld"/*.rs "$toolworld"/*/*.rs "$toolworld"/general/*/*.rs "$root"/skills/role-*/SKILL.md \
+  "$root"/sdk/src/builtin/chat_dialect.rs "$root"/sdk/src/builtin/chat_dialect/*.rs "$root"/sdk/src/role/*.rs | cksum)
+corpus=$work/corpus-$seed run=$work/run-$seed
+if [ "$(cat "$corpus/made" 2>/dev/null)" != "$made $tokens" ]; then
+  cargo run --quiet --manifest-path "$root/Cargo.toml" --package journeyman-toolworld --bin general_corpus -- \
+    --seed "$seed" --tokens "$tokens" --out "$corpus"
+  echo "$made $tokens" >"$corpus/made"
 fi
-# Text of other worlds than today's is made anew.
-made=$(cat "$root"/adapters/toolworld/src/*.rs "$root"/adapters/toolworld/src/*/*.rs | cksum)
-if [ "$(cat "$work/corpus-$seed/made" 2>/dev/null)" != "$made" ]; then
-  cargo run --quiet --manifest-path "$root/Cargo.toml" --package journeyman-toolworld --bin corpus -- \
-    --seed "$seed" --tokens 75000000 --out "$work/corpus-$seed"
-  echo "$made" >"$work/corpus-$seed/made"
-fi
-# 48 rows a step, whoever shares them.
-"$work/venv/bin/torchrun" --standalone --nproc-per-node "$processes" "$here/train.py" --rows $((48 / processes)) \
-  --corpus "$work/corpus-$seed" --out "$work/run-$seed" --seed "$seed" --minutes "$minutes" --tokens "$tokens"
-"$work/venv/bin/python" "$here/export.py" --checkpoint "$work/run-$seed/checkpoint.pt" \
-  --corpus "$work/corpus-$seed" --out "$out"
+"$work/venv/bin/torchrun" --standalone --nproc-per-node "$processes" "$here/train.py" --corpus "$corpus" \
+  --out "$run" --seed "$seed" --tokens "$tokens" "$@"
+"$work/venv/bin/python" "$here/export.py" --checkpoint "$run/checkpoint.pt" --corpus "$corpus" --type "$type" \
+  --template "$toolworld/general/chatml.jinja" --out "$out/apprentice.gguf" --folder "$out/apprentice"

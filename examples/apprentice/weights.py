@@ -1,66 +1,41 @@
-"""The weights as other trainers read them: the names and the layout of transformers' Qwen3ForCausalLM."""
+"""The names of the weights, and weights of an earlier run to start from."""
 
+import numpy as np
 import torch
 
-from train import LONG, Config, Model
-
-MATRICES = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
-            "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"]
-NORMS = ["input_layernorm", "post_attention_layernorm"]
-HEAD_NORMS = ["self_attn.q_norm", "self_attn.k_norm"]
-
-
-def names():
-    """Pairs of the name in transformers and in `train.py`, the embedding apart."""
-    yield "model.norm.weight", f"norms.{2 * Config.layers}"
-    for layer in range(Config.layers):
-        for ours, theirs in [("matrices", MATRICES), ("norms", NORMS), ("head_norms", HEAD_NORMS)]:
-            for index, name in enumerate(theirs):
-                yield f"model.layers.{layer}.{name}.weight", f"{ours}.{len(theirs) * layer + index}"
+MATRICES = [("attn_q", "self_attn.q_proj"), ("attn_k", "self_attn.k_proj"), ("attn_v", "self_attn.v_proj"),
+            ("attn_output", "self_attn.o_proj"), ("ffn_gate", "mlp.gate_proj"), ("ffn_up", "mlp.up_proj"),
+            ("ffn_down", "mlp.down_proj")]
+NORMS = [("attn_norm", "input_layernorm"), ("ffn_norm", "post_attention_layernorm")]
+HEAD_NORMS = [("attn_q_norm", "self_attn.q_norm"), ("attn_k_norm", "self_attn.k_norm")]
+GROUPS = [("matrices", MATRICES), ("norms", NORMS), ("head_norms", HEAD_NORMS)]
 
 
-def to_named(state, compact):
-    """Named tensors; `compact` gives the row of each token of the full vocabulary."""
-    tensors = {"model.embed_tokens.weight": state["embedding"][torch.as_tensor(compact)].contiguous()}
-    return tensors | {theirs: state[ours] for theirs, ours in names()}
+def named(c):
+    """Triples of the name in GGUF, in transformers and in `train.py`, the embedding apart."""
+    yield "output_norm", "model.norm", f"norms.{2 * c.layers}"
+    for layer in range(c.layers):
+        for ours, names in GROUPS:
+            for index, (short, long) in enumerate(names):
+                yield f"blk.{layer}.{short}", f"model.layers.{layer}.{long}", f"{ours}.{len(names) * layer + index}"
 
 
-def from_named(tensors):
-    """A model with a row for every token."""
-    embedding = tensors["model.embed_tokens.weight"]
-    model = Model(len(embedding) - 1, 0)
-    state = {ours: tensors[theirs] for theirs, ours in names()}
-    model.load_state_dict(state | {"embedding": embedding})
-    return model
+@torch.no_grad()
+def start_from(path, c, state, tokens):
+    """Copies the weights of a GGUF of the same widths into `state`. A token has its row by its text, so the vocabulary may be
+    another one; returns how many tokens have none there. Layers that the file lacks stay as they are made: they add nothing at
+    first, so that a deeper model begins as the shallower one."""
+    import gguf  # here, since a machine that only trains from the start need not have it
 
-
-def configuration(tokens):
-    """What goes beside the tensors as config.json."""
-    c = Config
-    return {
-        "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "torch_dtype": "float32",
-        "hidden_size": c.width, "intermediate_size": c.feed_forward, "num_hidden_layers": c.layers,
-        "num_attention_heads": c.heads, "num_key_value_heads": c.heads, "head_dim": c.width // c.heads,
-        "rms_norm_eps": c.epsilon, "rope_theta": c.rope_base, "max_position_embeddings": LONG, "hidden_act": "silu",
-        "attention_bias": False, "tie_word_embeddings": True, "vocab_size": len(tokens),
-        "bos_token_id": tokens.index("<s>"), "eos_token_id": tokens.index("<end>"),
-    }
-
-
-def tokenizer(vocabulary):
-    """What goes beside them as tokenizer.json."""
-    tokens, controls = vocabulary["tokens"], vocabulary["controls"]
-    special = [
-        {"id": number, "content": token, "single_word": False, "lstrip": False, "rstrip": False,
-         "normalized": False, "special": True}
-        for number, token in enumerate(tokens[:controls])
-    ]
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-    return {
-        "version": "1.0", "truncation": None, "padding": None, "added_tokens": special, "normalizer": None,
-        "pre_tokenizer": byte_level, "post_processor": None, "decoder": byte_level,
-        "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
-                  "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
-                  "vocab": {token: number for number, token in enumerate(tokens)},
-                  "merges": [merge.split(" ") for merge in vocabulary["merges"]]},
-    }
+    reader = gguf.GGUFReader(path)
+    found = {tensor.name: torch.from_numpy(tensor.data.astype(np.float32)) for tensor in reader.tensors}
+    there = 1 + max(int(name.split(".")[1]) for name in found if name.startswith("blk."))
+    for short, _, ours in named(c):
+        if short.startswith("blk.") and int(short.split(".")[1]) >= there:
+            continue
+        state[ours].copy_(found[f"{short}.weight"])
+    rows = {token: row for row, token in enumerate(reader.fields["tokenizer.ggml.tokens"].contents())}
+    known = [(number, rows[token]) for number, token in enumerate(tokens) if token in rows]
+    numbers, there = (torch.tensor(column) for column in zip(*known))
+    state["embedding"][numbers] = found["token_embd.weight"][there]
+    return len(tokens) - len(known)

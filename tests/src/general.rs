@@ -1,4 +1,4 @@
-//! The way that users take: the second edition of the bundled model through `ChatDialect` and `GeneralRoles` in llama.cpp, on
+//! The way that users take: the bundled model through `ChatDialect` and `GeneralRoles` in llama.cpp, on
 //! held-out worlds.
 
 mod context;
@@ -7,7 +7,7 @@ mod stream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apprentice::general::{Acting, Arena, Gate, METHODS, Robust, Roles, Same, Variant};
+use apprentice::{Acting, Arena, Gate, METHODS, Robust, Roles, Same, Variant};
 use journeyman::Seed;
 use journeyman::contract::LanguageModel;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
@@ -30,7 +30,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         Some(path) => Some(measure(figures, path, seed)?),
         None => {
             figures.progress(format_args!(
-                "no model of the second edition: train one with examples/apprentice/train.sh --edition general, or name one with --model"
+                "the bundled model is not there: train one with examples/apprentice/train.sh, or name one with --model"
             ));
             None
         }
@@ -74,7 +74,7 @@ fn model(figures: &Figures<'_>) -> Option<PathBuf> {
         .options()
         .model
         .clone()
-        .unwrap_or_else(|| beside("general.gguf"));
+        .unwrap_or_else(|| beside("apprentice.gguf"));
     path.exists().then_some(path)
 }
 

@@ -1,7 +1,6 @@
 //! What is checked across the crates: their architecture and tidiness, and the figures that are measured.
 
 pub mod adapters;
-pub mod apprentice;
 pub mod engine;
 pub mod field;
 pub mod figures;

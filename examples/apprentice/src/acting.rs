@@ -1,276 +1,354 @@
-//! How the model acts and writes skills.
+//! How the model acts: with and without skills, with refusals of both kinds, and with changed prompts.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 
 use journeyman::Result;
+use journeyman::contract::{RoleAnswer, RoleTask};
+use journeyman::domain::Skill;
 use journeyman_toolworld::form::ContractForm;
-use journeyman_toolworld::policy::Policy;
-use journeyman_toolworld::rivals::{irrelevant_skill, stale_service};
-use journeyman_toolworld::roles::Credit;
+use journeyman_toolworld::general::manner::{Manner, Refusals};
+use journeyman_toolworld::general::opaque::can_be_found_out;
+use journeyman_toolworld::general::recipe::Recipe;
+use journeyman_toolworld::general::skills::{draft, of_draft, read, skill};
+use journeyman_toolworld::general::styles::Style;
+use journeyman_toolworld::rivals::irrelevant_skill;
 use journeyman_toolworld::seed::Draws;
-use journeyman_toolworld::simulate::Simulation;
-use journeyman_toolworld::tool::SkillText;
+use journeyman_toolworld::split::Split;
 use journeyman_toolworld::world::{World, WorldSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Tried};
+use crate::variant::Variant;
 use crate::share::{Apart, Share};
 
-/// What acting and writing came to. A pair is: at the first attempt, and within two retries.
+/// The worlds of the evaluation: 3 to 8 tools, a quarter of the nouns invented, from the held-out side of the split.
+pub fn spec(draws: &mut Draws) -> WorldSpec {
+    WorldSpec {
+        split: Split::HeldOut,
+        ..WorldSpec::wide(draws)
+    }
+}
+
+/// How the model acts and what it writes of its own attempts.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Acting {
-    /// With no skill in the prompt.
+    /// No skill: first attempt, and within two retries.
     pub none: (Apart, Apart),
-    /// With the right one.
-    pub right: (Apart, Apart),
-    /// With an irrelevant one.
+    /// The right skill: first attempt.
+    pub right: Apart,
+    /// An irrelevant one: first attempt, and within two retries.
     pub irrelevant: (Apart, Apart),
-    /// With both, in either order.
-    pub both: (Apart, Apart),
-    /// Skills written from successes that are fully right.
-    pub written: Apart,
-    /// A new task with the skill of its own writing, at the first attempt; without one where none was written.
-    pub own: Apart,
-    /// With a stale skill: recovered within two retries.
-    pub stale: Share,
-    /// The stale skill repaired from that attempt, fully right; of all.
-    pub repaired: Share,
-    /// Where the service demands something this once: done within the step budget without a skill; recovered within two
-    /// retries with the skill for what it always demands; written from the first, what that attempt shows, the passing
-    /// demand with it, which a single attempt cannot tell from the others.
-    pub passing: [Share; 3],
-    /// Credit given rightly to the skills of its own attempts: helpful, harmful, neutral.
-    pub credited: [Share; 3],
-    /// Says which skill it uses, or none, rightly: with the right one, an irrelevant one, both.
-    pub chosen: [Share; 3],
+    /// Both: first attempt.
+    pub both: Apart,
+    /// The answer cites the skill that it follows: the right one alone, an irrelevant one, both.
+    pub cited: [Share; 3],
+    /// Of worlds with a hidden contract: the skill that it writes from a success does what the contract demands.
+    pub written: Share,
+    /// A new task of the same contract with that skill: first attempt.
+    pub own: Share,
+    /// Refusals that do not say what is missing: without a skill, done; with the skill that it wrote of its own success, or
+    /// none where it wrote none, first attempt; and without one.
+    pub opaque: [Share; 3],
+    /// Of each of those new tasks, the first attempt with the skill less the one without: 1, 0 or -1.
+    pub gained: Vec<f64>,
 }
 
-fn one_world(
-    arena: &Arena,
-    spec: &WorldSpec,
-    acting: &mut Acting,
-    draws: &mut Draws,
-) -> Result<()> {
-    let world = World::make(spec, draws);
-    let hidden = world.is_hidden();
-    let Some(right) = world
-        .target()
-        .map(|target| SkillText::of(target, &world.given_names()))
-    else {
-        return Ok(());
-    };
-    let episode = draws.below(1 << 40) as u64;
-    let add = |row: &mut (Apart, Apart), world: &World, skills: &[&SkillText]| {
-        let tried = arena.attempt(world, skills, episode)?;
-        row.0.add(hidden, tried.first);
-        row.1.add(hidden, tried.recovered);
-        Ok::<_, journeyman::Error>(tried)
-    };
-    let tried = add(&mut acting.none, &world, &[])?;
-    let followed = add(&mut acting.right, &world, &[&right])?;
-    let [chosen, _, _] = &mut acting.chosen;
-    chosen.add(followed.used() == [true]);
-    let [helpful, _, neutral] = &mut acting.credited;
-    if hidden && followed.first {
-        helpful.add(arena.credit(&followed, 0)? == Credit::Helpful.word());
-    }
-    let mut beside = world.clone();
-    let other = irrelevant_skill(spec, &mut beside, draws);
-    let skipped = add(&mut acting.irrelevant, &beside, &[&other])?;
-    let [_, chosen, _] = &mut acting.chosen;
-    chosen.add(skipped.used() == [false]);
-    if skipped.used() == [false] {
-        neutral.add(arena.credit(&skipped, 0)? == Credit::Neutral.word());
-    }
-    let right_first = draws.chance(0.5);
-    let pair = if right_first {
-        [&right, &other]
-    } else {
-        [&other, &right]
-    };
-    let followed = add(&mut acting.both, &beside, &pair)?;
-    let [_, _, chosen] = &mut acting.chosen;
-    chosen.add(followed.used() == [right_first, !right_first]);
-
-    let written = if tried.success {
-        arena.write(&tried)?
-    } else {
-        None
-    };
-    let Some(next) = world.again(spec, draws) else {
-        return Ok(());
-    };
-    if tried.success {
-        let sound = written.as_ref().is_some_and(|skill| is_right(&next, skill));
-        acting.written.add(hidden, sound);
-    }
-    let skills: Vec<&SkillText> = written.iter().collect();
-    let again = arena.attempt(&next, &skills, episode + 1)?;
-    acting.own.add(hidden, again.first);
-    Ok(())
+/// First attempts with the right skill in worlds with a hidden contract, by change of the prompt.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Robust {
+    /// By the change's words.
+    pub by_change: BTreeMap<String, Share>,
 }
 
-/// One more plain world, with no skill and with an irrelevant one: of the others only a fifth are plain.
-fn plain_world(
-    arena: &Arena,
-    spec: &WorldSpec,
-    acting: &mut Acting,
-    draws: &mut Draws,
-) -> Result<()> {
-    let mut world = World::with_form(spec, ContractForm::Plain, draws);
-    let other = irrelevant_skill(spec, &mut world, draws);
-    let episode = draws.below(1 << 40) as u64;
-    for (row, skills) in [
-        (&mut acting.none, &[][..]),
-        (&mut acting.irrelevant, &[&other]),
-    ] {
-        let tried = arena.attempt(&world, skills, episode)?;
-        row.0.add(false, tried.first);
-        row.1.add(false, tried.recovered);
-    }
-    Ok(())
+/// A world with its skills.
+struct Scene {
+    world: World,
+    manner: Manner,
+    right: Skill,
+    wrong: Skill,
+    episode: u64,
 }
 
-fn stale_world(
-    arena: &Arena,
-    spec: &WorldSpec,
-    acting: &mut Acting,
-    draws: &mut Draws,
-) -> Result<()> {
-    let mut world = World::with_form(spec, ContractForm::draw_hidden(draws), draws);
-    let Some(old) = stale_service(spec, &mut world, draws) else {
-        return Ok(());
-    };
-    let stale = SkillText::of(&old, &world.given_names());
-    let tried = arena.attempt(&world, &[&stale], draws.below(1 << 40) as u64)?;
-    acting.stale.add(tried.recovered);
-    let contract = world.target().map_or(&[][..], |target| &target.contract);
-    let outdated = old.contract.iter().any(|demand| !contract.contains(demand));
-    if outdated && tried.used() == [true] && !tried.first {
-        let [_, harmful, _] = &mut acting.credited;
-        harmful.add(arena.credit(&tried, 0)? == Credit::Harmful.word());
+impl Scene {
+    fn draw(form: Option<ContractForm>, draws: &mut Draws) -> Option<Self> {
+        let spec = spec(draws);
+        let mut world = match form {
+            Some(form) => World::with_form(&spec, form, draws),
+            None => World::make(&spec, draws),
+        };
+        let other = Recipe::of_steps(&irrelevant_skill(&spec, &mut world, draws));
+        let own = Recipe::of(world.target()?, &world.given_names());
+        let other = other?;
+        let right = skill(&own, Style::draw(&own.tool, draws), draws);
+        let mut wrong = skill(&other, Style::draw(&other.tool, draws), draws);
+        if wrong.name == right.name {
+            wrong = of_draft(&draft(&Recipe::of_steps(&irrelevant_skill(
+                &spec, &mut world, draws,
+            ))?));
+        }
+        Some(Self {
+            manner: Manner::named(draws),
+            world,
+            right,
+            wrong,
+            episode: draws.below(1 << 40) as u64,
+        })
     }
-    if let Some(next) = world.again(spec, draws) {
-        let repaired = arena.repair(&tried)?;
-        acting
-            .repaired
-            .add(repaired.is_some_and(|skill| is_right(&next, &skill)));
-    }
-    Ok(())
 }
 
-fn passing_world(
-    arena: &Arena,
-    spec: &WorldSpec,
-    acting: &mut Acting,
-    draws: &mut Draws,
-) -> Result<()> {
-    let world = World::with_form(spec, ContractForm::draw_hidden(draws), draws);
-    let (Some(target), Some(met)) = (world.target(), world.with_passing(spec, None, draws)) else {
-        return Ok(());
-    };
-    let lasting = SkillText::of(target, &world.given_names());
-    let episode = draws.below(1 << 40) as u64;
-    let [done, recovered, written] = &mut acting.passing;
-    let alone = arena.attempt(&met, &[], episode)?;
-    done.add(alone.success);
-    recovered.add(arena.attempt(&met, &[&lasting], episode)?.recovered);
-    if let (true, Some(next)) = (alone.success, met.again(spec, draws)) {
-        let skill = arena.write(&alone)?;
-        written.add(skill.is_some_and(|skill| is_right(&next, &skill)));
-    }
-    Ok(())
-}
-
-/// Whether a policy that follows the skill does another task of the same contract at the first attempt.
-pub(crate) fn is_right(world: &World, skill: &SkillText) -> bool {
-    let mut simulation = Simulation::start(world.clone(), 1);
-    let Some(policy) = Policy::follower(world, skill) else {
-        return false;
-    };
-    let _trace = policy.run(&mut simulation, 8);
-    let slots_kept = world.target().is_some_and(|target| {
-        let steps = SkillText::of(target, &world.given_names()).steps;
-        steps.last() == skill.steps.last()
+/// Whether the agent said in its first answer that it follows the skill of this name, or none.
+fn cites(tried: &Tried, name: Option<&Skill>) -> bool {
+    let first = tried.trace.trajectory.steps.first();
+    let line = first.and_then(|step| step.transcript.lines().next());
+    let said = line.and_then(|line| line.trim().strip_prefix("Skill:"));
+    let wanted = name.map_or("none", |skill| {
+        skill
+            .original_name
+            .as_deref()
+            .unwrap_or(skill.name.as_str())
     });
-    skill.title == world.goal.target && slots_kept && simulation.is_first_attempt()
+    said.map(str::trim) == Some(wanted)
 }
 
 impl Acting {
-    /// Measures over `count` worlds of a seed, each of the kind that `spec` draws, and half as many plain ones.
+    /// Measures in `count` worlds of a seed.
     ///
     /// # Errors
     /// What the model gives.
-    pub fn measure(
-        arena: &Arena,
-        spec: impl Fn(&mut Draws) -> WorldSpec,
-        seed: u64,
-        count: usize,
-    ) -> Result<Self> {
+    pub fn measure(arena: &Arena, seed: u64, count: usize) -> Result<Self> {
         let mut acting = Self::default();
-        for number in 0..count {
-            let mut draws = Draws::new("evaluation", &[seed, number as u64]);
-            one_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
-            let mut draws = Draws::new("evaluation-stale", &[seed, number as u64]);
-            stale_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
-            let mut draws = Draws::new("evaluation-passing", &[seed, number as u64]);
-            passing_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
-            if number % 2 == 0 {
-                let mut draws = Draws::new("evaluation-plain", &[seed, number as u64]);
-                plain_world(arena, &spec(&mut draws), &mut acting, &mut draws)?;
+        for number in 0..count as u64 {
+            let mut draws = Draws::new("general evaluation", &[seed, number]);
+            if let Some(scene) = Scene::draw(None, &mut draws) {
+                acting.add(arena, &scene, &mut draws)?;
+            }
+        }
+        for number in 0..count as u64 {
+            let mut draws = Draws::new("general evaluation, opaque", &[seed, number]);
+            let form = ContractForm::draw_hidden(&mut draws);
+            let found_out = |scene: &Scene| can_be_found_out(&scene.world);
+            if let Some(scene) = Scene::draw(Some(form), &mut draws).filter(found_out) {
+                acting.add_opaque(arena, scene, &mut draws)?;
             }
         }
         Ok(acting)
     }
 
-    /// The tables of the card.
-    #[must_use]
-    pub fn tables(&self) -> String {
-        let mut out = String::from(
-            "| skill in the prompt | hidden, first attempt | hidden, within 2 retries | plain, first attempt | plain, within 2 retries |\n|---|---|---|---|---|\n",
-        );
-        let rows = [
-            ("none", &self.none),
-            ("the right one", &self.right),
-            ("an irrelevant one", &self.irrelevant),
-            ("both", &self.both),
-        ];
-        for (name, (first, recovered)) in rows {
-            let _ = writeln!(
-                out,
-                "| {name} | {} | {} | {} | {} |",
-                first.hidden, recovered.hidden, first.plain, recovered.plain
-            );
+    /// The attempts with the right skill that were not done at the first attempt, for a person to read: what the skill says, what
+    /// the agent wrote, and what came of it.
+    ///
+    /// # Errors
+    /// What the model gives.
+    pub fn failed(arena: &Arena, seed: u64, count: usize) -> Result<Vec<String>> {
+        let mut failed = Vec::new();
+        for number in 0..count as u64 {
+            let mut draws = Draws::new("general evaluation", &[seed, number]);
+            let Some(scene) = Scene::draw(None, &mut draws) else {
+                continue;
+            };
+            let skills = std::slice::from_ref(&scene.right);
+            let (world, manner) = (&scene.world, &scene.manner);
+            let tried = arena.attempt(world, manner, skills, Variant::Plain, scene.episode)?;
+            if tried.first {
+                continue;
+            }
+            let mut text = format!("task: {}\n{}\n", world.query, scene.right.body);
+            for step in &tried.trace.trajectory.steps {
+                text.push_str(&format!("{}\n=> {}\n", step.transcript, step.result.text));
+            }
+            text.push_str(&format!("{}\n", tried.trace.trajectory.end));
+            failed.push(text);
         }
-        let _ = write!(
-            out,
-            "\n| writing | hidden | plain |\n|---|---|---|\n\
-             | skill written from a success, fully right | {} | {} |\n\
-             | new task with the skill of its own writing, first attempt | {} | {} |\n\
-             | stale skill: recovered within 2 retries | {} | |\n\
-             | stale skill: repaired, fully right, of all | {} | |\n\
-             | a demand that passes, no skill: done | {} | |\n\
-             | a demand that passes, the lasting skill: recovered within 2 retries | {} | |\n\
-             | a demand that passes: skill written says what was met, that demand with it | {} | |\n\n\
-             Credit to the skills of its own attempts, right: helpful {}, harmful {}, neutral {}.\n\n\
-             It says rightly which skill it uses, or none: {} of the right one alone, {} of an irrelevant one, {} of \
-             both.\n",
-            self.written.hidden,
-            self.written.plain,
-            self.own.hidden,
-            self.own.plain,
-            self.stale,
-            self.repaired,
-            self.passing[0],
-            self.passing[1],
-            self.passing[2],
-            self.credited[0],
-            self.credited[1],
-            self.credited[2],
-            self.chosen[0],
-            self.chosen[1],
-            self.chosen[2]
-        );
-        out
+        Ok(failed)
     }
+
+    /// Every share with its name.
+    #[must_use]
+    pub fn shares(&self) -> Vec<(&'static str, Share)> {
+        vec![
+            ("right skill, hidden, first attempt", self.right.hidden),
+            ("right skill, plain, first attempt", self.right.plain),
+            ("no skill, hidden, first attempt", self.none.0.hidden),
+            ("no skill, plain, first attempt", self.none.0.plain),
+            ("no skill, hidden, within 2 retries", self.none.1.hidden),
+            (
+                "irrelevant skill, plain, first attempt",
+                self.irrelevant.0.plain,
+            ),
+            (
+                "irrelevant skill, hidden, within 2 retries",
+                self.irrelevant.1.hidden,
+            ),
+            ("both skills, hidden, first attempt", self.both.hidden),
+            ("cites the right skill", self.cited[0]),
+            ("cites no irrelevant skill", self.cited[1]),
+            ("cites the right one of both", self.cited[2]),
+            ("skill written from a success, fully right", self.written),
+            ("new task with its own skill, first attempt", self.own),
+            ("opaque, no skill, done", self.opaque[0]),
+            ("opaque, its own skill, first attempt", self.opaque[1]),
+            ("opaque, no skill, first attempt", self.opaque[2]),
+        ]
+    }
+
+    /// The lower end of the 95% interval of what its own skills bring where refusals are opaque.
+    #[must_use]
+    pub fn opaque_gain_low(&self) -> f64 {
+        low(&self.gained)
+    }
+
+    fn add(&mut self, arena: &Arena, scene: &Scene, draws: &mut Draws) -> Result<()> {
+        let Scene {
+            world,
+            manner,
+            right,
+            wrong,
+            episode,
+        } = scene;
+        let hidden = world.is_hidden();
+        let act = |skills: &[Skill]| arena.attempt(world, manner, skills, Variant::Plain, *episode);
+        let none = act(&[])?;
+        self.none.0.add(hidden, none.first);
+        self.none.1.add(hidden, none.recovered);
+        let followed = act(std::slice::from_ref(right))?;
+        self.right.add(hidden, followed.first);
+        self.cited[0].add(cites(&followed, Some(right)));
+        let passed = act(std::slice::from_ref(wrong))?;
+        self.irrelevant.0.add(hidden, passed.first);
+        self.irrelevant.1.add(hidden, passed.recovered);
+        self.cited[1].add(cites(&passed, None));
+        let mut two = [right.clone(), wrong.clone()];
+        draws.shuffle(&mut two);
+        let both = act(&two)?;
+        self.both.add(hidden, both.first);
+        self.cited[2].add(cites(&both, Some(right)));
+        if hidden && none.success {
+            let written = written(arena, &none)?;
+            let own = Recipe::of_target(world);
+            let says = |skill: &Skill| read(&skill.body);
+            let fully = match (written.as_ref().and_then(says), own) {
+                (Some(one), Some(other)) => one.does_the_same(&other),
+                _ => false,
+            };
+            self.written.add(fully);
+            let spec = spec(draws);
+            if let Some(next) = world.again(&spec, draws) {
+                let skills: Vec<Skill> = written.into_iter().collect();
+                let tried = arena.attempt(&next, manner, &skills, Variant::Plain, *episode)?;
+                self.own.add(tried.first);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_opaque(&mut self, arena: &Arena, mut scene: Scene, draws: &mut Draws) -> Result<()> {
+        scene.manner = Manner::opaque(draws);
+        let Scene {
+            world,
+            manner,
+            episode,
+            ..
+        } = &scene;
+        let found = arena.attempt(world, manner, &[], Variant::Plain, *episode)?;
+        self.opaque[0].add(found.success);
+        let skills: Vec<Skill> = match found.success {
+            true => written(arena, &found)?.into_iter().collect(),
+            false => Vec::new(),
+        };
+        let spec = spec(draws);
+        if let Some(next) = world.again(&spec, draws) {
+            let with = arena.attempt(&next, manner, &skills, Variant::Plain, *episode)?;
+            let without = arena.attempt(&next, manner, &[], Variant::Plain, *episode)?;
+            self.opaque[1].add(with.first);
+            self.opaque[2].add(without.first);
+            self.gained
+                .push(f64::from(with.first) - f64::from(without.first));
+        }
+        Ok(())
+    }
+}
+
+/// The skill that the model writes of an attempt; none where it writes none or it cannot be read.
+fn written(arena: &Arena, tried: &Tried) -> Result<Option<Skill>> {
+    let task = RoleTask::Extract {
+        attempt: Box::new(tried.trace.clone()),
+        candidate: 0,
+        rules: Vec::new(),
+    };
+    Ok(match arena.ask(&task, 0)?.answer {
+        Some(RoleAnswer::Draft(draft)) => Some(of_draft(&draft)),
+        _ => None,
+    })
+}
+
+impl Robust {
+    /// Measures in `count` worlds of a seed.
+    ///
+    /// # Errors
+    /// What the model gives.
+    pub fn measure(arena: &Arena, seed: u64, count: usize) -> Result<Self> {
+        let mut robust = Self::default();
+        for number in 0..count as u64 {
+            for variant in [Variant::Plain].into_iter().chain(Variant::CHANGES) {
+                // The same draws for each change, so that all else is the same.
+                let mut draws = Draws::new("general evaluation, changes", &[seed, number]);
+                let form = ContractForm::draw_hidden(&mut draws);
+                let Some(mut scene) = Scene::draw(Some(form), &mut draws) else {
+                    continue;
+                };
+                scene.manner.further_keys = variant == Variant::Keys;
+                scene.manner.results = 0;
+                match variant {
+                    Variant::CompactJson => {
+                        scene.manner.results = 3;
+                        scene.manner.refusals = Refusals::Named(9);
+                    }
+                    Variant::SpacedJson => {
+                        scene.manner.results = 2;
+                        scene.manner.refusals = Refusals::Named(8);
+                    }
+                    Variant::Order => draws.shuffle(&mut scene.world.services),
+                    Variant::Style => {
+                        if let Some(recipe) = Recipe::of_target(&scene.world) {
+                            scene.right = skill(&recipe, Style::Arrows, &mut draws);
+                        }
+                    }
+                    _ => {}
+                }
+                let skills = std::slice::from_ref(&scene.right);
+                let Scene {
+                    world,
+                    manner,
+                    episode,
+                    ..
+                } = &scene;
+                let tried = arena.attempt(world, manner, skills, variant, *episode)?;
+                let share = robust.by_change.entry(variant.words().to_owned());
+                share.or_default().add(tried.first);
+            }
+        }
+        Ok(robust)
+    }
+
+    /// First attempts that a change loses, in [-1, 1]; not a number where it was not measured.
+    #[must_use]
+    pub fn lost(&self, variant: Variant) -> f64 {
+        let of = |variant: Variant| {
+            self.by_change
+                .get(variant.words())
+                .map_or(f64::NAN, Share::value)
+        };
+        of(Variant::Plain) - of(variant)
+    }
+}
+
+/// The lower end of the normal 95% interval of a mean; not a number of fewer than two values.
+fn low(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    if values.len() < 2 {
+        return f64::NAN;
+    }
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    mean - 1.96 * (squares / (n - 1.0) / n).sqrt()
 }

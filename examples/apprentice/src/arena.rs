@@ -1,34 +1,37 @@
-//! One agent in one world, through the SDK's own executor.
+//! One agent in one world, through the SDK's own executor and the model's own chat template.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::executor::block_on;
-use journeyman::builtin::{ModelExecutor, ModelExecutorOptions};
+use journeyman::builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions};
 use journeyman::contract::{
     Attempt, Dialect, Environment, Executor, FixedGuidance, LanguageModel, RoleAnswer, RoleRequest,
-    RoleTask, Roles, ScoreRequest, Scorer,
+    RoleTask, Roles, Scorer,
 };
-use journeyman::domain::{InjectedSkill, Injection, Skill, SkillRef, Task, ToolCall, Trace};
-use journeyman::{AttemptId, Result, Seed, SkillId, Version};
-use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
+use journeyman::domain::{InjectedSkill, Injection, Skill, Task, Trace, Verdict};
+use journeyman::role::{GeneralRoles, RoleOptions};
+use journeyman::{AttemptId, Result, Seed};
 use journeyman_toolworld::environment::{Setup, Toolworld};
-use journeyman_toolworld::roles::Role;
-use journeyman_toolworld::skill_form::read_body;
-use journeyman_toolworld::tool::SkillText;
+use journeyman_toolworld::general::manner::Manner;
 use journeyman_toolworld::world::World;
-use journeyman_toolworld::writer::{ApprenticeRoles, role_request};
+
+use crate::variant::{Reworded, Variant};
 
 /// How many refusals an attempt may meet and still count as recovered.
 const RETRIES: f64 = 2.0;
+/// The step budget: enough to try each helper of a world whose refusals are opaque.
+const STEPS: usize = 14;
 
 /// The parts that every measurement needs.
 #[derive(Debug)]
 pub struct Arena {
     pub(crate) model: Arc<dyn LanguageModel>,
-    scorer: Arc<dyn Scorer>,
+    pub(crate) scorer: Arc<dyn Scorer>,
+    pub(crate) dialect: ChatDialect,
     executor: ModelExecutor,
-    dialect: ApprenticeDialect,
+    reworded: ModelExecutor,
+    pub(crate) roles: GeneralRoles,
     environment: Toolworld,
 }
 
@@ -44,63 +47,59 @@ pub(crate) struct Tried {
     pub(crate) recovered: bool,
 }
 
-impl Tried {
-    /// For each skill of the prompt, whether the agent said that it follows it.
-    pub(crate) fn used(&self) -> Vec<bool> {
-        let exposures = self.trace.trajectory.exposures.iter();
-        exposures
-            .map(|exposure| exposure.used.is_followed())
-            .collect()
-    }
-}
-
-/// How well a query calls for a text.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Score {
-    pub(crate) sum: f64,
-    pub(crate) mean: f64,
-    pub(crate) pmi: f64,
+/// What a role answered.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    /// The model's text.
+    pub(crate) text: String,
+    /// What it says; `None` where it cannot be read.
+    pub(crate) answer: Option<RoleAnswer>,
 }
 
 impl Arena {
-    /// The parts of a model in one of the three modes.
+    /// The parts of a model.
     ///
     /// # Errors
     /// What the executor gives.
-    pub fn new(model: Arc<dyn LanguageModel>, scorer: Arc<dyn Scorer>, mode: Mode) -> Result<Self> {
-        let dialect = ApprenticeDialect::new(mode);
-        let executor = ModelExecutor::new(
-            model.clone(),
-            Arc::new(dialect),
-            ModelExecutorOptions {
-                record: true,
-                ..ModelExecutorOptions::default()
-            },
-        )?;
+    pub fn new(model: Arc<dyn LanguageModel>, scorer: Arc<dyn Scorer>) -> Result<Self> {
+        let dialect = ChatDialect::of(model.capabilities());
+        let executor = |dialect: Arc<dyn Dialect>| {
+            ModelExecutor::new(model.clone(), dialect, ModelExecutorOptions::default())
+        };
+        // What is measured is the answer: another job on the machine is to change none.
+        let options = RoleOptions {
+            time_limit: Duration::from_secs(600),
+            ..RoleOptions::default()
+        };
         Ok(Self {
-            model,
+            executor: executor(Arc::new(dialect.clone()))?,
+            reworded: executor(Arc::new(Reworded(dialect.clone())))?,
+            roles: GeneralRoles::shipped()?.with_options(options),
+            environment: Toolworld::new(STEPS)?,
             scorer,
-            executor,
             dialect,
-            environment: Toolworld::default(),
+            model,
         })
     }
 
     /// One greedy attempt with these skills in the prompt.
-    pub(crate) fn attempt(&self, world: &World, skills: &[&SkillText], seed: u64) -> Result<Tried> {
+    pub(crate) fn attempt(
+        &self,
+        world: &World,
+        manner: &Manner,
+        skills: &[Skill],
+        variant: Variant,
+        seed: u64,
+    ) -> Result<Tried> {
+        let mut world = world.clone();
+        world.query = variant.task(&world.query);
         let mut task = Task::new("evaluation", world.query.as_str());
-        task.payload = Setup::new(world.clone()).to_json()?;
-        let injected = skills
-            .iter()
-            .enumerate()
-            .map(|(number, skill)| InjectedSkill {
-                skill: SkillRef {
-                    id: SkillId::new(format!("skill-{number}")),
-                    version: Version(1),
-                },
-                text: format!(" {skill}"),
-                sha256: String::new(),
-            });
+        task.payload = Setup::new(world).with_manner(manner.clone()).to_json()?;
+        let injected = skills.iter().map(|skill| InjectedSkill {
+            skill: skill.reference(),
+            text: self.dialect.skill_text(skill),
+            sha256: skill.content_sha256(),
+        });
         let injection = Injection {
             skills: injected.collect(),
         };
@@ -112,105 +111,51 @@ impl Arena {
             temperature: 0.0,
             injection: &injection,
             guidance: &guidance,
-            time_limit: Duration::from_secs(60),
+            time_limit: Duration::from_secs(120),
             prefix: &[],
+        };
+        let executor = match variant {
+            Variant::System => &self.reworded,
+            _ => &self.executor,
         };
         let mut trajectory = block_on(async {
             let mut episode = self.environment.reset(&task, Seed(seed)).await?;
-            let trajectory = self.executor.execute(attempt, episode.as_mut()).await?;
+            let trajectory = executor.execute(attempt, episode.as_mut()).await?;
             episode.close().await?;
             Ok::<_, journeyman::Error>(trajectory)
         })?;
-        let part = |name: &str| {
-            trajectory
-                .outcome
-                .as_ref()
-                .and_then(|outcome| outcome.parts.get(name).copied())
-        };
-        let success = trajectory
-            .outcome
-            .as_ref()
-            .is_some_and(|outcome| outcome.success);
+        let outcome = trajectory.outcome.clone();
+        let part = |name: &str| outcome.as_ref()?.parts.get(name).copied();
+        let success = outcome.as_ref().is_some_and(|outcome| outcome.success);
         let first = part("first_attempt") == Some(1.0);
         let recovered = success && part("refusals").is_some_and(|refusals| refusals <= RETRIES);
         trajectory.injection = injection;
-        let trace = Trace {
-            task,
-            trajectory,
-            verdict: None,
-            world_seed: Seed(seed),
-        };
         Ok(Tried {
-            trace,
+            trace: Trace {
+                task,
+                trajectory,
+                verdict: Some(Verdict::binary(success)),
+                world_seed: Seed(seed),
+            },
             first,
             success,
             recovered,
         })
     }
 
-    /// The skill that the model writes from an attempt; none when it cannot be read.
-    pub(crate) fn write(&self, tried: &Tried) -> Result<Option<SkillText>> {
-        let task = RoleTask::Extract {
-            attempt: Box::new(tried.trace.clone()),
-            candidate: 0,
-            rules: Vec::new(),
-        };
-        let request = RoleRequest::new(&task, Seed(0));
-        let generation = block_on(self.model.generate(&ApprenticeRoles.prompt(&request)?))?;
-        Ok(match ApprenticeRoles.read(&request, &generation.text) {
-            Ok(RoleAnswer::Draft(draft)) => read_body(&draft.body),
-            _ => None,
+    /// The first answer of a role, without a repair.
+    pub(crate) fn ask(&self, task: &RoleTask, seed: u64) -> Result<Answered> {
+        let request = RoleRequest::new(task, Seed(seed));
+        let mut asked = self.roles.prompt(&request)?;
+        // As a run does: a build that holds no model to a schema reads what is written.
+        if !self.model.capabilities().json_schema {
+            asked.json_schema = None;
+        }
+        let generation = block_on(self.model.generate(&asked))?;
+        let answer = self.roles.read(&request, &generation.text).ok();
+        Ok(Answered {
+            text: generation.text,
+            answer,
         })
-    }
-
-    /// The first skill of an attempt's prompt as the model repairs it; none when it cannot be read.
-    pub(crate) fn repair(&self, tried: &Tried) -> Result<Option<SkillText>> {
-        let request = role_request(Role::Repair, Some(0), &tried.trace, &[]);
-        let generation = block_on(self.model.generate(&request))?;
-        Ok(SkillText::parse(&generation.text))
-    }
-
-    /// The calls of the curator after an attempt, with these retrieved skills; none when its answer cannot be read.
-    pub(crate) fn curate(&self, tried: &Tried, retrieved: Vec<Skill>) -> Result<Vec<ToolCall>> {
-        let task = RoleTask::Curate {
-            attempt: Box::new(tried.trace.clone()),
-            correct: Some(tried.success),
-            skills: retrieved,
-        };
-        let request = RoleRequest::new(&task, Seed(0));
-        let generation = block_on(self.model.generate(&ApprenticeRoles.prompt(&request)?))?;
-        Ok(match ApprenticeRoles.read(&request, &generation.text) {
-            Ok(RoleAnswer::Calls(calls)) => calls,
-            _ => Vec::new(),
-        })
-    }
-
-    /// What the model says that the skill at this place of an attempt's prompt did to it.
-    pub(crate) fn credit(&self, tried: &Tried, asked: usize) -> Result<String> {
-        let request = role_request(Role::Credit, Some(asked), &tried.trace, &[]);
-        let generation = block_on(self.model.generate(&request))?;
-        Ok(generation.text.trim().to_owned())
-    }
-
-    /// The log-probabilities of skills behind a query.
-    pub(crate) fn score(&self, query: &str, skills: &[SkillText]) -> Result<Vec<Score>> {
-        let request = |query: &str| ScoreRequest {
-            prompt: self.dialect.score_prompt(query),
-            continuations: skills.iter().map(|skill| format!(" {skill}")).collect(),
-            max_continuation_tokens: 128,
-            time_limit: Duration::from_secs(60),
-            adapter: None,
-            repeatable: false,
-        };
-        let with = block_on(self.scorer.score(&request(query)))?;
-        let without = block_on(self.scorer.score(&request("")))?;
-        let both = with.iter().zip(&without);
-        Ok(both
-            .map(|(with, without)| Score {
-                sum: with.sum(),
-                mean: with.mean(),
-                pmi: with.sum() - without.sum(),
-            })
-            .collect())
     }
 }

@@ -1,20 +1,19 @@
-//! The bundled model's evaluation through llama.cpp on held-out worlds, as a library, so that the measured figures run
-//! the same code.
+//! The bundled model's evaluation through llama.cpp, on the way that users take: through `ChatDialect` and `GeneralRoles`, on
+//! held-out worlds. A library, so that the measured figures run the same code.
 
 mod acting;
 mod arena;
-mod curating;
-mod equality;
 mod gate;
-pub mod general;
 mod overlap;
 mod roles;
+mod same;
 mod share;
+mod variant;
 
-pub use acting::Acting;
+pub use acting::{Acting, Robust, spec};
 pub use arena::Arena;
-pub use curating::Curating;
-pub use equality::{Greedy, greedy, tokens};
-pub use gate::Gate;
-pub use roles::{Roles, TWISTED, held_out};
+pub use gate::{Gate, METHODS};
+pub use roles::{RoleFigures, Roles};
+pub use same::Same;
 pub use share::{Apart, Share};
+pub use variant::Variant;

@@ -1,23 +1,20 @@
-//! Evaluates the bundled model through llama.cpp on held-out worlds.
+//! Evaluates the bundled model through llama.cpp on held-out worlds; for development, on seeds of 100 and above.
 //!
-//! `apprentice [--model FILE.gguf] [--seed N] [-n N] [--mode model|row|host] [--narrow yes] [--card FILE]`
+//! `apprentice [--model FILE.gguf] [--seed N] [-n N] [--only acting|failed|robust|roles|gate|same]`; `failed` prints attempts that
+//! failed, and with `--role NAME` wrong answers of a role
 
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use apprentice::{Acting, Arena, Gate, Roles, greedy, held_out, tokens};
+use apprentice::{Acting, Arena, Gate, METHODS, Robust, Roles, Same};
+use journeyman::contract::LanguageModel as _;
+use journeyman::domain::Role;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
-use journeyman_toolworld::dialect::Mode;
-use journeyman_toolworld::seed::Draws;
-use journeyman_toolworld::world::WorldSpec;
 
-/// The card's figures stand between these lines.
-const OPEN: &str = "<!-- figures: written by the evaluation -->";
-const CLOSE: &str = "<!-- end of figures -->";
 /// Texts whose token ids are compared.
-const TEXTS: usize = 1000;
+const TEXTS: usize = 1_000;
 
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -26,77 +23,63 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         .filter_map(|pair| Some((pair.first()?.as_str(), pair.get(1)?.as_str())))
         .collect();
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let model = arguments
+    let path = arguments
         .get("--model")
         .map_or_else(|| here.join("apprentice.gguf"), PathBuf::from);
-    let seed: u64 = arguments.get("--seed").unwrap_or(&"1").parse()?;
-    let count: usize = arguments.get("-n").unwrap_or(&"300").parse()?;
-    let (mode_name, mode) = match arguments.get("--mode") {
-        None | Some(&"row") => ("row", Mode::Row),
-        Some(&"model") => ("model", Mode::Model),
-        Some(&"host") => ("host", Mode::Host),
-        Some(other) => return Err(format!("unknown mode {other}; use model, row or host").into()),
-    };
-    let narrow = arguments.contains_key("--narrow");
-    let spec = |draws: &mut Draws| {
-        if narrow {
-            WorldSpec::default()
-        } else {
-            held_out(draws)
-        }
-    };
-
-    let mut config = LlamaConfig::new(&model).exact();
-    // The dialect writes the markers of a turn itself.
-    config.template = Template::None;
+    let seed: u64 = arguments.get("--seed").unwrap_or(&"100").parse()?;
+    let count: usize = arguments.get("-n").unwrap_or(&"100").parse()?;
+    let wanted = |part: &str| arguments.get("--only").is_none_or(|only| *only == part);
+    let config = LlamaConfig::new(&path).exact();
     let model = LlamaCpp::load(config)?;
-    let arena = Arena::new(model.clone(), model.clone(), mode)?;
-    let kind = if narrow {
-        "3 to 5 tools, 5% invented nouns, one wording of refusals (the other roles in wider ones)"
-    } else {
-        "3 to 8 tools, 25% invented nouns, five wordings of refusals"
-    };
-    let mut report = format!(
-        "{count} held-out worlds of seed {seed}, {kind}, mode `{mode_name}`; per cent, one standard error.\n\n"
-    );
-    report.push_str(&Acting::measure(&arena, spec, seed, count)?.tables());
-    report.push('\n');
-    report.push_str(&Roles::measure(&arena, seed, count)?.tables());
-    report.push('\n');
-    report.push_str(&Gate::measure(&arena, spec, seed, count)?.tables());
-    let same = greedy(model.as_ref(), &here.join("greedy.jsonl"))?;
-    report.push_str(&format!(
-        "\nGreedy outputs of llama.cpp and of torch on {} prompts: {} equal, {} part where two tokens are nearly tied, \
-         {} differ.\n",
-        same.equal + same.tied + same.different,
-        same.equal,
-        same.tied,
-        same.different
-    ));
-    let (equal, differs) = tokens(model.as_ref(), TEXTS)?;
-    report.push_str(&format!(
-        "\nToken ids of {equal} of {TEXTS} texts equal the trainer's.\n"
-    ));
-    if let Some(text) = differs {
-        report.push_str(&format!("The first that differ: {text:?}\n"));
+    let arena = Arena::new(model.clone(), model.clone())?;
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{}, seed {seed}, {count} worlds, {count} cases",
+        model.capabilities().model
+    )?;
+    if wanted("same") {
+        let mut config = LlamaConfig::new(&path).exact();
+        config.template = Template::None;
+        let bare = LlamaCpp::load(config)?;
+        let same = Same::measure(&arena, bare.as_ref(), &path.with_extension(""), TEXTS)?;
+        writeln!(out, "{same:#?}")?;
     }
-    std::io::stdout().write_all(report.as_bytes())?;
-    if let Some(card) = arguments.get("--card") {
-        write_card(Path::new(card), &report)?;
+    if wanted("acting") {
+        let acting = Acting::measure(&arena, seed, count)?;
+        for (name, share) in acting.shares() {
+            writeln!(out, "{name}: {share}")?;
+        }
+    }
+    if arguments.get("--only") == Some(&"failed") {
+        let failed = match arguments.get("--role") {
+            Some(name) => {
+                let mut roles = Role::ALL.into_iter();
+                let role = roles.find(|role| role.to_string() == *name);
+                Roles::failed(&arena, role.ok_or("no such role")?, seed, count)?
+            }
+            None => Acting::failed(&arena, seed, count)?,
+        };
+        for text in failed {
+            writeln!(out, "\n{text}")?;
+        }
+    }
+    if wanted("robust") {
+        for (change, share) in Robust::measure(&arena, seed, count)?.by_change {
+            writeln!(out, "right skill, hidden, first attempt, {change}: {share}")?;
+        }
+    }
+    if wanted("roles") {
+        for (role, figures) in Roles::measure(&arena, seed, count)?.by_role {
+            let (right, unreadable) = (figures.right, figures.unreadable);
+            writeln!(out, "{role}: right {right}, unreadable {unreadable}")?;
+        }
+    }
+    if wanted("gate") {
+        let gate = Gate::measure(&arena, seed, count)?;
+        for (method, share) in METHODS.iter().zip(&gate.top) {
+            writeln!(out, "gate, {method}: {share}")?;
+        }
     }
     Ok(())
-}
-
-fn write_card(path: &Path, report: &str) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let card = std::fs::read_to_string(path)?;
-    let (before, rest) = card
-        .split_once(OPEN)
-        .ok_or("the card lacks the line where its figures begin")?;
-    let (_, after) = rest
-        .split_once(CLOSE)
-        .ok_or("the card lacks the line where its figures end")?;
-    Ok(std::fs::write(
-        path,
-        format!("{before}{OPEN}\n{report}{CLOSE}{after}"),
-    )?)
 }

@@ -3,13 +3,12 @@
 mod choice;
 mod folders;
 mod parts;
+pub mod spoken;
 mod stream;
 mod summary;
-mod way;
 
 pub use choice::{Choice, selector};
 pub use folders::write_folders;
-pub use parts::{Parts, compact_model, default_model};
+pub use parts::{Parts, default_model};
 pub use stream::{Split, Tasks};
 pub use summary::{Summaries, Summary};
-pub use way::Way;

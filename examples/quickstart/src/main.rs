@@ -44,7 +44,7 @@ struct Arguments {
     #[arg(long, default_value_t = 8)]
     steps: usize,
     /// The model: the GGUF file of an instruct model with a chat template, or the name of a public model, which is fetched at its
-    /// first use (smollm2). Or the bundled model's first edition.
+    /// first use (smollm2).
     #[arg(long, default_value_os_t = default_model())]
     model: PathBuf,
     /// Where the skill folders and the journal go.
@@ -124,8 +124,7 @@ async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::V
             stream: arguments.tasks,
             held_out: arguments.held_out.unwrap_or(2 * arguments.tasks),
         },
-    )?
-    .spoken(parts.way, seed)?;
+    )?;
     if tasks.stream.is_empty() {
         return Err(Error::invalid("quickstart", "the task stream is empty")
             .hint("give --tasks at least 1"));

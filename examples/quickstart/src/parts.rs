@@ -14,35 +14,17 @@ use journeyman::{
     role::GeneralRoles,
     run::{Journeyman, Options},
 };
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, ModelInfo, Template};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use journeyman_tantivy::{Bm25Retriever, Config};
-use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode, TOKENS},
-    environment::Toolworld,
-    writer::ApprenticeRoles,
-};
+use journeyman_toolworld::environment::Toolworld;
 
-use crate::way::Way;
+/// Where the bundled model lies, seen from the repository's root.
+const BUNDLED: &str = "examples/apprentice/apprentice.gguf";
 
-/// Where the bundled model's second edition lies, which takes the way of users' models, seen from the repository's root.
-const BUNDLED: &str = "examples/apprentice/general.gguf";
-/// Where the first edition lies, which speaks the compact language.
-const COMPACT: &str = "examples/apprentice/apprentice.gguf";
-
-/// Where the quickstart's model lies, the bundled model's second edition: in the repository that `JOURNEYMAN_ROOT` names, as the
-/// scripts do, or else in the working folder.
+/// Where the bundled model lies: in the repository that `JOURNEYMAN_ROOT` names, as the scripts do, or else in the working folder.
 pub fn default_model() -> PathBuf {
-    in_repository(BUNDLED)
-}
-
-/// Where the bundled model's first edition lies, which most figures were measured with.
-pub fn compact_model() -> PathBuf {
-    in_repository(COMPACT)
-}
-
-fn in_repository(path: &str) -> PathBuf {
     let root = env::var_os("JOURNEYMAN_ROOT").map(PathBuf::from);
-    root.unwrap_or_default().join(path)
+    root.unwrap_or_default().join(BUNDLED)
 }
 
 /// A loaded model and the world it acts in.
@@ -50,20 +32,16 @@ fn in_repository(path: &str) -> PathBuf {
 pub struct Parts {
     /// Acts, scores and writes.
     pub model: Arc<LlamaCpp>,
-    /// How it speaks with the world; [`Tasks::spoken`](crate::Tasks::spoken) puts tasks that way.
-    pub way: Way,
     world: Arc<Toolworld>,
     dialect: Arc<dyn Dialect>,
     roles: Arc<dyn Roles>,
 }
 
 impl Parts {
-    /// Loads the model. One with a chat template is used by it; one without speaks the dialect of the bundled model's first edition, and the executor
-    /// appends the usage line of the tool that the model names (mode `row`).
+    /// Loads the model, which is used by its chat template.
     ///
     /// # Errors
-    /// `NotFound`, `Corrupt` or `Unsupported` for a file that is no model, or has neither a chat template nor the dialect;
-    /// `Invalid` for a step budget of 0.
+    /// `NotFound`, `Corrupt` or `Unsupported` for a file that is no model, or has no chat template; `Invalid` for a step budget of 0.
     pub fn load(model: &Path, steps: usize) -> Result<Self> {
         Self::with(LlamaConfig::new(model), steps)
     }
@@ -76,30 +54,12 @@ impl Parts {
         Self::with(LlamaConfig::new(model).exact(), steps)
     }
 
-    fn with(mut config: LlamaConfig, steps: usize) -> Result<Self> {
+    fn with(config: LlamaConfig, steps: usize) -> Result<Self> {
         let world = Arc::new(Toolworld::new(steps)?);
-        if ModelInfo::read(&config.path)?.chat_template {
-            let model = LlamaCpp::load(config)?;
-            return Ok(Self {
-                dialect: Arc::new(ChatDialect::of(model.capabilities())),
-                roles: Arc::new(GeneralRoles::shipped()?),
-                way: Way::Chat,
-                world,
-                model,
-            });
-        }
-        // The dialect writes the markers of a turn itself.
-        config.template = Template::None;
         let model = LlamaCpp::load(config)?;
-        model.require_tokens(&TOKENS).map_err(|error| {
-            error.hint(format!(
-                "a model without a chat template has to speak the first edition's dialect; use {COMPACT}, or an instruct model"
-            ))
-        })?;
         Ok(Self {
-            dialect: Arc::new(ApprenticeDialect::new(Mode::Row)),
-            roles: Arc::new(ApprenticeRoles),
-            way: Way::Compact,
+            dialect: Arc::new(ChatDialect::of(model.capabilities())),
+            roles: Arc::new(GeneralRoles::shipped()?),
             world,
             model,
         })

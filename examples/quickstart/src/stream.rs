@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::way::Way;
-
 use journeyman::{Result, Seed, TaskId, domain::Task};
-use journeyman_toolworld::{
-    skill_form,
-    stream::{Member, StreamTask, Universe, UniverseSpec},
-};
+use journeyman_toolworld::stream::{Member, StreamTask, Universe, UniverseSpec};
+
+use crate::spoken;
 
 /// How many tasks there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +23,7 @@ pub struct Tasks {
     pub stream: Vec<Task>,
     /// The same contracts, in other words and with other values.
     pub held_out: Vec<Task>,
-    /// The skill that each task's contract calls for, in the dialect's words; no agent sees it.
+    /// The skill that each task's contract calls for, as a body; no agent sees it.
     pub truth: BTreeMap<TaskId, String>,
     /// The tool that each task is about: tasks of one tool share its contract, and so its skill.
     pub tools: BTreeMap<TaskId, String>,
@@ -48,7 +45,7 @@ impl Tasks {
             .iter()
             .map(|member| {
                 let name = member.service.tool.name.to_string();
-                (name, skill_form::to_draft(&member.skill()).body)
+                (name, spoken::draft(member).body)
             })
             .collect();
         let tools: BTreeMap<TaskId, String> = stream
@@ -63,26 +60,16 @@ impl Tasks {
             .iter()
             .filter_map(|(id, tool)| Some((id.clone(), skills.get(tool)?.clone())))
             .collect();
-        let plain =
-            |tasks: &[StreamTask]| tasks.iter().map(StreamTask::task).collect::<Result<_>>();
+        let told = |tasks: &[StreamTask]| {
+            let tasks = tasks.iter().map(|one| spoken::task(one.task()?, seed));
+            tasks.collect::<Result<_>>()
+        };
         Ok(Self {
-            stream: plain(&stream)?,
-            held_out: plain(&held_out)?,
+            stream: told(&stream)?,
+            held_out: told(&held_out)?,
             truth,
             tools,
             members: universe.members().to_vec(),
         })
-    }
-
-    /// The same tasks as this way shows them ([`Way::task`]).
-    ///
-    /// # Errors
-    /// As [`Way::task`].
-    pub fn spoken(mut self, way: Way, seed: Seed) -> Result<Self> {
-        for tasks in [&mut self.stream, &mut self.held_out] {
-            let spoken = tasks.drain(..).map(|task| way.task(task, seed));
-            *tasks = spoken.collect::<Result<_>>()?;
-        }
-        Ok(self)
     }
 }

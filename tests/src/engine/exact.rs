@@ -3,15 +3,12 @@
 use std::{path::Path, time::Duration};
 
 use futures::executor::block_on;
-use journeyman::contract::{
-    Dialect, GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores,
+use journeyman::{
+    builtin::ChatDialect,
+    contract::{Dialect, GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores},
 };
 use journeyman_llama_cpp::LlamaCpp;
-use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode},
-    stream::{Universe, UniverseSpec},
-};
-use quickstart::Way;
+use journeyman_toolworld::stream::{Universe, UniverseSpec};
 
 use super::{bare::Bare, config};
 use crate::{
@@ -25,14 +22,14 @@ const CANDIDATES: usize = 10;
 pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let seed = figures.options().seed;
     let universe = Universe::make(UniverseSpec::default(), seed.0)?;
-    let dialect = ApprenticeDialect::new(Mode::Row);
-    let skills = library::true_skills(&universe, Way::Compact)?;
+    let model = LlamaCpp::load(config(path))?;
+    let dialect = ChatDialect::of(model.capabilities());
+    let skills = library::true_skills(&universe)?;
     let continuations: Vec<String> = skills
         .iter()
         .take(CANDIDATES)
         .map(|skill| dialect.skill_text(skill))
         .collect();
-    let model = LlamaCpp::load(config(path))?;
     let bare = Bare::load(path);
     let (mut worst, mut tokens) = (0.0_f64, 0);
     for task in universe.stream(QUERIES) {

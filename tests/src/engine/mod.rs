@@ -9,7 +9,7 @@ mod mixed;
 
 use std::{env, path::PathBuf};
 
-use journeyman_llama_cpp::{LlamaConfig, Precision, Template};
+use journeyman_llama_cpp::{LlamaConfig, Precision};
 
 use crate::{
     figures::{Figures, Outcome},
@@ -41,10 +41,9 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     told::run(figures, "beside a bare loop", bench)
 }
 
-/// The bundled model, which has no chat template.
+/// The bundled model in full precision.
 fn config(model: &std::path::Path) -> LlamaConfig {
     let mut config = LlamaConfig::new(model);
-    config.template = Template::None;
     config.precision = Precision::Full;
     config
 }

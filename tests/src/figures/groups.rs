@@ -2,7 +2,7 @@
 
 use super::{Bound, Figures, Outcome, stats};
 use crate::{
-    adapters, apprentice, engine, field, gate, general, host, house, identity, library, main_job,
+    adapters, engine, field, gate, general, host, house, identity, library, main_job,
     papers, real_models, recipes, second_hour,
 };
 
@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 30] = [
+const GROUPS: [Group; 29] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -31,15 +31,8 @@ const GROUPS: [Group; 30] = [
         run: main_job::run,
     },
     Group {
-        name: "apprentice",
-        about: "the bundled model: acting, writing, judging, choosing",
-        listed: true,
-        takes_model: false,
-        run: apprentice::run,
-    },
-    Group {
         name: "general",
-        about: "the second edition through the SDK's own dialect and roles, as users' models are run",
+        about: "the bundled model as users' models are run: acting, roles, gate, tokens, context",
         listed: true,
         takes_model: true,
         run: general::run,
@@ -132,7 +125,7 @@ const GROUPS: [Group; 30] = [
         name: "frozen-rules",
         about: "what rules that another world taught do to the skills that are written under them",
         listed: true,
-        takes_model: false,
+        takes_model: true,
         run: recipes::run_frozen_rules,
     },
     Group {
@@ -167,7 +160,7 @@ const GROUPS: [Group; 30] = [
         name: "scribe-reasons",
         about: "why SCRIBE's routes differ from the clusters that come later, and which cuts differ from the world's own",
         listed: true,
-        takes_model: false,
+        takes_model: true,
         run: papers::run_reasons,
     },
     Group {
@@ -202,7 +195,7 @@ const GROUPS: [Group; 30] = [
         name: "identity",
         about: "the same skill in ten wordings: what becomes of the library, by bytes and by meaning",
         listed: true,
-        takes_model: false,
+        takes_model: true,
         run: identity::run,
     },
     Group {

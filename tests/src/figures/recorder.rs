@@ -3,7 +3,7 @@
 use std::{fmt, io, path::PathBuf, time::Instant};
 
 use journeyman::contract::LanguageModel;
-use quickstart::{Parts, compact_model};
+use quickstart::{Parts, default_model};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
@@ -113,7 +113,7 @@ impl<'a> Figures<'a> {
     /// # Errors
     /// As [`Parts::exact`].
     pub fn parts(&mut self, steps: usize) -> journeyman::Result<Parts> {
-        let path = self.options.model.clone().unwrap_or_else(compact_model);
+        let path = self.options.model.clone().unwrap_or_else(default_model);
         let parts = Parts::exact(&path, steps)?;
         self.subject("model", parts.model.capabilities().model.as_str());
         Ok(parts)

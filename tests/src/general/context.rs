@@ -180,7 +180,7 @@ impl LanguageModel for Calling {
 
 /// An attempt in a world that accepts every call, with a long result, and is content with the 200th.
 fn attempt(model: &Arc<dyn LanguageModel>, draws: &mut Draws, found: &mut InContext) -> Result<()> {
-    let spec = apprentice::general::spec(draws);
+    let spec = apprentice::spec(draws);
     let world = World::with_form(&spec, ContractForm::Plain, draws);
     let tools = definitions(&world, &Manner::named(draws));
     let tool = tools

@@ -137,7 +137,7 @@ pub(super) fn record(figures: &mut Figures<'_>, model: Option<&Path>) -> Outcome
 }
 
 fn learn(parts: &Parts, seed: Seed) -> Result<Learned> {
-    let tasks = Tasks::of(seed, SPLIT)?.spoken(parts.way, seed)?;
+    let tasks = Tasks::of(seed, SPLIT)?;
     let mut recipe = recipe::standard();
     recipe.attempts.group = GROUP;
     recipe.select.selector = selector(Choice::Pmi, true);

@@ -13,10 +13,9 @@ use journeyman::{
     run::{Journeyman, Options},
 };
 use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode},
     environment::Toolworld,
 };
-use quickstart::{Parts, Split, Tasks, compact_model};
+use quickstart::{Parts, Split, Tasks};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{Bound, Figures, Outcome, stats};
@@ -41,9 +40,8 @@ struct Learned {
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed;
-    let parts = Parts::exact(&compact_model(), STEPS)?;
+    let parts = figures.parts(STEPS)?;
     let model = parts.model.capabilities().model.clone();
-    figures.subject("model", model.as_str());
     for name in ["standard", "hisme"] {
         let what = format!("own loop, toolworld, {name}");
         let learned = figures.once(&format!("{what}, {model}"), || {
@@ -139,7 +137,7 @@ async fn toolworld(parts: &Parts, recipe: Recipe, seed: Seed) -> Result<Learned>
     let agent = Agent {
         executor: ModelExecutor::new(
             parts.model.clone(),
-            Arc::new(ApprenticeDialect::new(Mode::Row)),
+            parts.dialect(),
             ModelExecutorOptions::default(),
         )?,
         world: Toolworld::new(STEPS)?,

@@ -26,7 +26,7 @@ use journeyman_toolworld::{
     passing::{Passing, PassingKind},
     stream::{StreamTask, Universe, UniverseSpec},
 };
-use quickstart::{Parts, compact_model};
+use quickstart::{Parts, default_model, spoken};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let folder = out.join(format!("quickstart-{seed}"));
         now.extend(quickstart(&root, &folder, seed)?);
     }
-    let parts = Parts::exact(&compact_model(), STEPS)?;
+    let parts = Parts::exact(&default_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());
     for (name, recipe) in recipes() {
         figures.progress(format_args!("a world of {name}"));
@@ -114,8 +114,7 @@ fn quickstart(
     }
     let output = Command::new("bash")
         .arg("examples/quickstart.sh")
-        // The digests were recorded with the first edition.
-        .args(["--model", "examples/apprentice/apprentice.gguf"])
+        .arg("--exact")
         .args(["--json", "--seed", &seed.to_string(), "--out"])
         .arg(folder)
         .current_dir(root)
@@ -180,7 +179,8 @@ async fn world(parts: &Parts, name: &str, recipe: Recipe) -> Result<Digests> {
     let mut reports: Vec<RunReport> = Vec::new();
     let mut replayed = Vec::new();
     for part in stream.chunks(PART) {
-        let tasks: Result<Vec<Task>> = part.iter().map(StreamTask::task).collect();
+        let told = |one: &StreamTask| spoken::task(one.task()?, Seed(100));
+        let tasks: Result<Vec<Task>> = part.iter().map(told).collect();
         let report = journeyman.learn(tasks?).await?;
         let machine = run::replay(
             &journal.read(&report.run).await?,

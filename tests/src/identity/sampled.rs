@@ -8,7 +8,7 @@ use journeyman::{
     recipe, report::Sameness,
 };
 use journeyman_toolworld::stream::StreamTask;
-use quickstart::{Parts, compact_model};
+use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -31,9 +31,8 @@ struct Learned {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = Parts::exact(&compact_model(), STEPS)?;
+    let parts = figures.parts(STEPS)?;
     let model = parts.model.capabilities().model.clone();
-    figures.subject("model", model.as_str());
     let seed = figures.options().seed;
     let mut pools = Vec::new();
     for (name, identity) in [("bytes", Identity::Bytes), ("meaning", Identity::MEANING)] {
@@ -62,7 +61,8 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 
 async fn learn(parts: &Parts, seed: Seed, identity: Identity) -> Result<Learned> {
     let stream = noisy::universe(seed.derive("identity", 1), 0)?.stream(STREAM);
-    let tasks: Vec<Task> = stream.iter().map(StreamTask::task).collect::<Result<_>>()?;
+    let told = |one: &StreamTask| spoken::task(one.task()?, seed);
+    let tasks: Vec<Task> = stream.iter().map(told).collect::<Result<_>>()?;
     let mut recipe = recipe::hisme_robust();
     recipe.admit.identity = identity;
     let store = Arc::new(MemoryStore::new());

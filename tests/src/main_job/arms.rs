@@ -152,11 +152,11 @@ const OTHERS: [(&str, Choice, bool); 7] = [
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
-    let tasks = Tasks::of(seed, SPLIT)?.spoken(parts.way, seed)?;
+    let tasks = Tasks::of(seed, SPLIT)?;
     let Learned { committed, failed } = figures.once(&key(parts, "learned library"), || {
         Ok(block_on(learn(parts, seed, &tasks))?)
     })?;
-    let right = library::fully_right(&committed, &tasks, parts.way)?;
+    let right = library::fully_right(&committed, &tasks)?;
     figures.record("library.skills", right.skills as f64, Bound::None);
     figures.record("library.fully right", right.exact, Bound::None);
     figures.record(
@@ -167,7 +167,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let failed = failed as f64;
     figures.record("library.attempts that failed", failed, Bound::AtMost(0.0));
 
-    let irrelevant = library::irrelevant(seed, &tasks, parts.way)?;
+    let irrelevant = library::irrelevant(seed, &tasks)?;
     let arm = |figures: &mut Figures<'_>, name: &str, library: &[Committed], choice, gated| {
         let arm: Result<Arm, _> = figures.once(&key(parts, &format!("arm {name}")), || {
             let report = block_on(evaluate(parts, seed, &tasks, library, choice, gated))?;
@@ -199,7 +199,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 /// The quickstart before and after learning, with its bounds.
 pub(crate) fn quickstart(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed.derive("quickstart", 0);
-    let tasks = Tasks::of(seed, SPLIT)?.spoken(parts.way, seed)?;
+    let tasks = Tasks::of(seed, SPLIT)?;
     let learned: Learned = figures.once(&key(parts, "learned library"), || {
         Ok(block_on(learn(parts, seed, &tasks))?)
     })?;

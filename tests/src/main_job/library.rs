@@ -12,7 +12,7 @@ use journeyman::{
     recipe,
 };
 use journeyman_toolworld::stream::{Member, Universe, UniverseSpec};
-use quickstart::{Tasks, Way};
+use quickstart::{Tasks, spoken};
 
 /// How right a learned library is.
 pub(super) struct Rightness {
@@ -23,9 +23,9 @@ pub(super) struct Rightness {
     pub(super) same: f64,
 }
 
-pub(super) fn fully_right(committed: &[Committed], tasks: &Tasks, way: Way) -> Result<Rightness> {
+pub(super) fn fully_right(committed: &[Committed], tasks: &Tasks) -> Result<Rightness> {
     let library = SkillLibrary::replay(committed)?;
-    let exact = bodies(tasks, way);
+    let exact = bodies(tasks);
     let skills = library.cache().count();
     let share = |holds: &dyn Fn(&str) -> bool| {
         let right = library.cache().filter(|entry| holds(&entry.skill.body));
@@ -34,7 +34,7 @@ pub(super) fn fully_right(committed: &[Committed], tasks: &Tasks, way: Way) -> R
     Ok(Rightness {
         skills,
         exact: share(&|body| exact.contains(body.trim())),
-        same: share(&|body| about(tasks).any(|member| way.says(body, member))),
+        same: share(&|body| about(tasks).any(|member| spoken::says(body, member))),
     })
 }
 
@@ -46,9 +46,9 @@ fn about(tasks: &Tasks) -> impl Iterator<Item = &Member> {
 }
 
 /// What these services call for, as bodies of skills.
-fn bodies(tasks: &Tasks, way: Way) -> BTreeSet<String> {
+fn bodies(tasks: &Tasks) -> BTreeSet<String> {
     about(tasks)
-        .map(|member| way.draft(member).body.trim().to_owned())
+        .map(|member| spoken::draft(member).body.trim().to_owned())
         .collect()
 }
 
@@ -68,8 +68,8 @@ pub(crate) async fn store(committed: &[Committed]) -> Result<Arc<MemoryStore>> {
     Ok(store)
 }
 
-/// What a universe's contracts call for, as skills of this way.
-pub(crate) fn true_skills(universe: &Universe, way: Way) -> Result<Vec<Skill>> {
+/// What a universe's contracts call for, as skills.
+pub(crate) fn true_skills(universe: &Universe) -> Result<Vec<Skill>> {
     universe
         .members()
         .iter()
@@ -86,16 +86,16 @@ pub(crate) fn true_skills(universe: &Universe, way: Way) -> Result<Vec<Skill>> {
                 taint: Taint::Clean,
                 parents: Vec::new(),
             };
-            to_skill(&way.draft(member), admittance)
+            to_skill(&spoken::draft(member), admittance)
         })
         .collect()
 }
 
 /// The true skills of another universe, without those that the tasks' own truth has.
-pub(super) fn irrelevant(seed: Seed, tasks: &Tasks, way: Way) -> Result<Vec<Committed>> {
+pub(super) fn irrelevant(seed: Seed, tasks: &Tasks) -> Result<Vec<Committed>> {
     let other = Universe::make(UniverseSpec::default(), seed.derive("elsewhere", 0).0)?;
-    let known = bodies(tasks, way);
-    let skills = true_skills(&other, way)?
+    let known = bodies(tasks);
+    let skills = true_skills(&other)?
         .into_iter()
         .filter(|skill| !known.contains(skill.body.trim()))
         .map(|skill| LibraryChange::Add(Box::new(skill)));

@@ -2,12 +2,11 @@
 
 mod arms;
 pub(crate) mod library;
-mod model;
 mod runtime;
 mod scoring;
 
 use journeyman::contract::LanguageModel;
-use quickstart::{Parts, Way};
+use quickstart::Parts;
 
 use crate::figures::{Figures, Outcome};
 
@@ -21,13 +20,6 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = figures.parts(STEPS)?;
     arms::run(figures, &parts)?;
     runtime::run(figures, &parts)?;
-    if parts.way == Way::Chat {
-        let elsewhere = "a model by chat is looked at by itself in the group `general`";
-        figures.skip("model", elsewhere);
-        figures.skip("scoring", elsewhere);
-        return Ok(());
-    }
-    model::run(figures, &parts)?;
     scoring::run(figures, &parts)
 }
 

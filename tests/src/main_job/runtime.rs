@@ -30,7 +30,7 @@ const ORDERS: u64 = 3;
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
-    let tasks = Tasks::of(seed, SPLIT)?.spoken(parts.way, seed)?;
+    let tasks = Tasks::of(seed, SPLIT)?;
     figures.progress(format_args!("one run, whole"));
     let Whole {
         library: whole,

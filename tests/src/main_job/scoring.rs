@@ -3,12 +3,9 @@
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
-use journeyman::contract::{Dialect, ScoreRequest, Scorer, TokenScores};
-use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode},
-    stream::{Universe, UniverseSpec},
-};
-use quickstart::{Parts, Way};
+use journeyman::contract::{ScoreRequest, Scorer, TokenScores};
+use journeyman_toolworld::stream::{Universe, UniverseSpec};
+use quickstart::Parts;
 
 use super::library;
 use crate::figures::{Bound, Figures, Outcome};
@@ -23,8 +20,8 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     figures.progress(format_args!("ten candidates, {ROUNDS} rounds of both ways"));
     let seed = figures.options().seed;
     let universe = Universe::make(UniverseSpec::default(), seed.0)?;
-    let dialect = ApprenticeDialect::new(Mode::Row);
-    let continuations: Vec<String> = library::true_skills(&universe, Way::Compact)?
+    let dialect = parts.dialect();
+    let continuations: Vec<String> = library::true_skills(&universe)?
         .iter()
         .take(CANDIDATES)
         .map(|skill| dialect.skill_text(skill))

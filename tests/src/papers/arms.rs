@@ -25,7 +25,7 @@ use journeyman_toolworld::{
     simulate::parse,
     tool::{SkillText, ToolName, wire_name},
 };
-use quickstart::Way;
+use quickstart::spoken;
 
 use super::world::{Host, World};
 
@@ -206,7 +206,7 @@ pub(super) fn learn(host: &Host<'_>, world: &World, arm: &Arm, budget: u64) -> R
             _ => block_on(session.learn(part.to_vec()))?.tasks,
         };
         if matches!(arm.learning, Learning::Raw) {
-            block_on(keep_raw(host.parts.way, &session))?;
+            block_on(keep_raw(&session))?;
         }
         all.tasks.extend(tasks);
         all.learned += part.len();
@@ -240,19 +240,19 @@ async fn by_groups(session: &Journeyman, tasks: Vec<Task>) -> Result<Vec<TaskRep
 }
 
 /// Adds the latest attempt as a skill.
-async fn keep_raw(way: Way, session: &Journeyman) -> Result<()> {
+async fn keep_raw(session: &Journeyman) -> Result<()> {
     let library = session.library().await?;
     let latest = library.traces().last();
-    if let Some(skill) = latest.and_then(|attempt| raw_skill(way, attempt)) {
+    if let Some(skill) = latest.and_then(|attempt| raw_skill(attempt)) {
         session.add(vec![skill], "an attempt as it was").await?;
     }
     Ok(())
 }
 
 /// An attempt's calls as a skill of the tool that it was about, which its last call names.
-fn raw_skill(way: Way, attempt: &Trace) -> Option<Skill> {
+fn raw_skill(attempt: &Trace) -> Option<Skill> {
     let steps = attempt.trajectory.steps.iter();
-    let steps: Vec<String> = steps.flat_map(|step| calls(way, step)).collect();
+    let steps: Vec<String> = steps.flat_map(calls).collect();
     let text = SkillText {
         title: ToolName::parse(steps.last()?)?,
         steps,
@@ -270,14 +270,12 @@ fn raw_skill(way: Way, attempt: &Trace) -> Option<Skill> {
         taint: Taint::Clean,
         parents: Vec::new(),
     };
-    let mut draft = way.written(&text)?;
-    if way == Way::Chat {
-        draft.body = as_made(&text.steps);
-    }
+    let mut draft = spoken::written(&text)?;
+    draft.body = as_made(&text.steps);
     to_skill(&draft, admittance).ok()
 }
 
-/// Calls as they were made, each with all of its values, as skills by chat list calls.
+/// Calls as they were made, each with all of its values, as skills list calls.
 fn as_made(calls: &[String]) -> String {
     let lines = (1..).zip(calls).filter_map(|(number, call)| {
         let (tool, settings) = parse(call).ok()?;
@@ -294,15 +292,10 @@ fn as_made(calls: &[String]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The calls of a step as the model wrote them; by chat as command lines.
-fn calls(way: Way, step: &Step) -> Vec<String> {
-    match (way, &step.action) {
-        (Way::Compact, _) => {
-            let written = step.transcript.split("<call>").skip(1);
-            let calls = written.map(|call| call.split("<obs>").next().unwrap_or_default().trim());
-            calls.map(str::to_owned).collect()
-        }
-        (Way::Chat, Action::Call(calls)) => calls.iter().map(command).collect(),
+/// The calls of a step as command lines.
+fn calls(step: &Step) -> Vec<String> {
+    match &step.action {
+        Action::Call(calls) => calls.iter().map(command).collect(),
         _ => Vec::new(),
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
             let seed = figures.options().seed;
             let key = key(&parts, &format!("{} on {TASKS}, world {number}", arm.name));
             held.push(figures.once(&key, || {
-                let mut world = World::new(&parts, seed, number)?;
+                let mut world = World::new(seed, number)?;
                 world.stream.truncate(TASKS);
                 world.held_out.truncate(HELD_OUT);
                 let host = Host::new(&parts, world.seed);

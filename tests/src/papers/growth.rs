@@ -9,7 +9,7 @@ use super::{
     STEPS, WORLDS, key,
     skillrl::SKILLRL,
     spread,
-    together::budget,
+    together::BUDGET,
     world::{Host, World},
 };
 use crate::{
@@ -36,7 +36,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let seed = figures.options().seed;
         let key = key(&parts, &format!("growth of the bank, world {number}"));
         worlds.push(figures.once(&key, || {
-            let world = World::new(&parts, seed, number)?;
+            let world = World::new(seed, number)?;
             Ok(growth(&parts, &world)?)
         })?);
     }
@@ -55,7 +55,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 
 fn growth(parts: &Parts, world: &World) -> journeyman::Result<[Size; PARTS]> {
     let host = Host::new(parts, world.seed);
-    let learned = arms::learn(&host, world, &SKILLRL, budget(parts.way))?;
+    let learned = arms::learn(&host, world, &SKILLRL, BUDGET)?;
     let committed = block_on(learned.store.load())?.committed;
     let sizes = bank_growth(&committed)?;
     let last = committed.last().map_or(0, |commit| commit.revision.0);

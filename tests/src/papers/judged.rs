@@ -10,7 +10,7 @@ use journeyman::{
     library::SkillLibrary,
 };
 use journeyman_toolworld::general::roles::NOT_HELPING;
-use quickstart::{Parts, Way};
+use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::world::World;
@@ -142,14 +142,12 @@ fn score(
     }
 }
 
-/// Which of the judged subgoals were reached. In the compact language: those whose last call the world accepted. By chat a rubric is
-/// of a kind of subgoal, such as finding out what a tool needs, which a refusal does: those whose last step is of that kind in the
-/// world's own cut, if it is one that helps.
+/// Which of the judged subgoals were reached: those whose last step is of the rubric's kind in the world's own cut, if it is one that
+/// helps. A rubric is of a kind of subgoal, such as finding out what a tool needs, which a refusal does.
 pub(super) type Reached = BTreeMap<Place, bool>;
 
 /// See [`Reached`]. A subgoal whose attempt is not among these is in none.
 pub(super) fn reached(
-    way: Way,
     both: &Both,
     library: &SkillLibrary,
     attempts: &[Trace],
@@ -163,20 +161,12 @@ pub(super) fn reached(
         let Some(attempt) = attempts.iter().find(of_it) else {
             continue;
         };
-        let is_so = match way {
-            Way::Compact => {
-                let step = attempt.trajectory.steps.get(place.last);
-                step.is_some_and(|step| !step.result.is_error)
-            }
-            Way::Chat => {
-                let cut = way.true_cut(attempt)?;
-                let mut subgoals = cut.subgoals().iter();
-                let here = subgoals.find(|one| (one.first..=one.last).contains(&place.last));
-                here.is_some_and(|one| {
-                    one.skill != NOT_HELPING && titles.get(route) == Some(&one.skill.as_str())
-                })
-            }
-        };
+        let cut = spoken::true_cut(attempt)?;
+        let mut subgoals = cut.subgoals().iter();
+        let here = subgoals.find(|one| (one.first..=one.last).contains(&place.last));
+        let is_so = here.is_some_and(|one| {
+            one.skill != NOT_HELPING && titles.get(route) == Some(&one.skill.as_str())
+        });
         reached.insert(place.clone(), is_so);
     }
     Ok(reached)

@@ -6,7 +6,6 @@ mod grouped;
 mod growth;
 mod judged;
 mod meter;
-mod patterns;
 mod published;
 mod reasons;
 mod router;

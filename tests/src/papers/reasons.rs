@@ -9,7 +9,7 @@ use journeyman::{
     domain::{Committed, SubgoalRef, Trace},
     library::{KnownSubgoal, SkillLibrary},
 };
-use quickstart::Way;
+use quickstart::spoken;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -51,7 +51,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let seed = figures.options().seed;
         let key = key(&parts, &format!("routes and cuts, world {number}"));
         let one: Counts = figures.once(&key, || {
-            let world = World::new(&parts, seed, number)?;
+            let world = World::new(seed, number)?;
             Ok(counts(&Host::new(&parts, world.seed), &world)?)
         })?;
         all.add(&one);
@@ -114,15 +114,15 @@ fn counts(host: &Host<'_>, world: &World) -> Result<Counts> {
     for subgoals in known.chunk_by(|one, next| one.at.attempt == next.at.attempt) {
         let whole = subgoals.first().filter(|first| first.at.place == 0);
         if let Some(trace) = whole.and_then(|first| traces.get(&first.at.attempt)) {
-            counts.cut(host.parts.way, subgoals, trace)?;
+            counts.cut(subgoals, trace)?;
         }
     }
     Ok(counts)
 }
 
 impl Counts {
-    fn cut(&mut self, way: Way, subgoals: &[&KnownSubgoal], trace: &Trace) -> Result<()> {
-        let world: Vec<_> = way.true_cut(trace)?.into();
+    fn cut(&mut self, subgoals: &[&KnownSubgoal], trace: &Trace) -> Result<()> {
+        let world: Vec<_> = spoken::true_cut(trace)?.into();
         let world: Vec<(usize, usize)> = world.iter().map(|one| (one.first, one.last)).collect();
         let refused = trace
             .trajectory

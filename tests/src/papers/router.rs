@@ -6,7 +6,7 @@ use journeyman::{
     domain::{AssessedSubgoal, Assessment, Trace},
     library::{KnownSubgoal, SkillLibrary},
 };
-use quickstart::Way;
+use quickstart::spoken;
 use serde::{Deserialize, Serialize};
 
 /// How a cut agrees with the world's own: the shares of its spans and skills that the world's cut has, and of the world's spans that
@@ -22,7 +22,6 @@ pub(super) struct Cut {
 
 /// Compares assessments with the cut of each attempt by the contract that its agent could not see.
 pub(super) fn against_the_world(
-    way: Way,
     predicted: &[Assessment],
     attempts: &[Trace],
 ) -> Result<Cut> {
@@ -37,7 +36,7 @@ pub(super) fn against_the_world(
             route: None,
             score: None,
         };
-        let subgoals: Vec<_> = way.true_cut(attempt)?.into();
+        let subgoals: Vec<_> = spoken::true_cut(attempt)?.into();
         let truth = Assessment {
             subgoals: subgoals.into_iter().map(bare).collect(),
             ..one.clone()

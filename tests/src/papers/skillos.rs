@@ -8,7 +8,7 @@ use journeyman::{
     recipe,
     report::{CallCounts, TaskReport},
 };
-use quickstart::{Parts, Way};
+use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -47,9 +47,8 @@ struct Curated {
     validity: f64,
     /// For each part of the stream the shares of inserts, updates and deletes of its calls, and its calls a task.
     parts: Vec<[f64; 4]>,
-    /// First attempts with the library and without it: of the model that writes its calls whole, where there is that way, and of an
-    /// agent without a model.
-    others: [Option<[f64; 2]>; 2],
+    /// First attempts of an agent without a model, with the library and without it.
+    by_rule: [f64; 2],
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
@@ -94,7 +93,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let seed = figures.options().seed;
         let key = key(parts, &format!("curated, world {number}"));
         curated.push(figures.once(&key, || {
-            let world = World::new(parts, seed, number)?;
+            let world = World::new(seed, number)?;
             Ok(curate(parts, &world)?)
         })?);
     }
@@ -122,54 +121,36 @@ fn report(figures: &mut Figures<'_>, curated: &[Curated]) {
             }
         }
     }
-    let names = ["another executor", "an agent by rule"];
-    for (place, name) in names.into_iter().enumerate() {
-        let name = format!("skillos.{name} with the library over the same without, first attempt");
-        let both: Vec<[f64; 2]> = curated.iter().filter_map(|one| one.others[place]).collect();
-        if both.is_empty() {
-            figures.skip(&name, "by chat the model has one way to act");
-            continue;
-        }
-        let firsts = |with: usize| -> Vec<f64> { both.iter().map(|one| one[with]).collect() };
-        difference(
-            figures,
-            &name,
-            (&firsts(0), &firsts(1)),
-            (Bound::Above(0.0), Bound::None),
-        );
-    }
+    let firsts = |with: usize| -> Vec<f64> { curated.iter().map(|one| one.by_rule[with]).collect() };
+    difference(
+        figures,
+        "skillos.an agent by rule with the library over the same without, first attempt",
+        (&firsts(0), &firsts(1)),
+        (Bound::Above(0.0), Bound::None),
+    );
 }
 
 fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
     let host = Host::new(parts, world.seed);
-    let learned = arms::learn(&host, world, &CURATOR, budget(parts.way))?;
+    let learned = arms::learn(&host, world, &CURATOR, BUDGET)?;
     let mut counts = CallCounts::default();
     let curations = learned
         .tasks
         .iter()
         .filter_map(|task| task.curation.as_ref());
     curations.for_each(|curation| counts.add(curation.counts()));
-    // By chat there is one way for the model to act.
-    let unaided = (parts.way == Way::Compact).then(|| Host {
-        agent: Agent::Unaided,
-        ..host.clone()
-    });
     let rule = Host {
         agent: Agent::Rule,
         ..host.clone()
     };
-    let empty = MemoryStore::new();
     let first = |host: &Host<'_>, store: &MemoryStore| -> journeyman::Result<f64> {
         let held = host.evaluate(recipe::skillos(), store, &world.held_out)?;
         Ok(held.first)
     };
-    let both = |host: &Host<'_>| -> journeyman::Result<[f64; 2]> {
-        Ok([first(host, &learned.store)?, first(host, &empty)?])
-    };
     Ok(Curated {
         validity: counts.validity(),
         parts: mix(&learned.tasks),
-        others: [unaided.as_ref().map(&both).transpose()?, Some(both(&rule)?)],
+        by_rule: [first(&rule, &learned.store)?, first(&rule, &MemoryStore::new())?],
     })
 }
 

@@ -95,7 +95,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let seed = figures.options().seed;
         let key = key(parts, &format!("bank, world {number}"));
         banks.push(figures.once(&key, || {
-            let world = World::new(parts, seed, number)?;
+            let world = World::new(seed, number)?;
             Ok(bank_of(parts, &world)?)
         })?);
     }
@@ -129,7 +129,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 /// Compares the bank with all attempts at the tasks that it was distilled from, and what is chosen of it in both ways.
 fn bank_of(parts: &Parts, world: &World) -> journeyman::Result<Bank> {
     let host = Host::new(parts, world.seed);
-    let learned = arms::learn(&host, world, &SKILLRL, budget(parts.way))?;
+    let learned = arms::learn(&host, world, &SKILLRL, BUDGET)?;
     let chosen = |recipe| -> journeyman::Result<Vec<Vec<SkillRef>>> {
         let report = host.report(recipe, &learned.store, &world.held_out)?;
         let attempts = report.tasks.into_iter().map(|task| task.attempts);

@@ -13,7 +13,7 @@ use journeyman::{
     run::{Journeyman, TrialOptions, recorded_attempts},
 };
 use journeyman_toolworld::environment::Setup;
-use quickstart::{Parts, Way};
+use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -55,7 +55,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let seed = figures.options().seed;
         let key = key(parts, &format!("structure, world {number}"));
         cells.push(figures.once(&key, || {
-            let world = World::new(parts, seed, number)?;
+            let world = World::new(seed, number)?;
             Ok(cell(parts, &few, &world)?)
         })?);
     }
@@ -141,7 +141,7 @@ fn cell(parts: &Parts, few_parts: &Parts, world: &World) -> Result<Cell> {
     let without = Arc::new(MemoryStore::new());
     let unaided = self::subgoals(&host, &without, world)?;
     let library = SkillLibrary::replay(&block_on(store.load())?.committed)?;
-    let plans = plans(parts.way, &library, world)?;
+    let plans = plans(&library, world)?;
     Ok(Cell {
         subgoals: subgoals.len(),
         before: metrics(&before, &subgoals, &plans)?,
@@ -219,7 +219,7 @@ fn metrics(
 }
 
 /// For the first held-out task of each tool, the plans of the attempts at the tool's tasks in the stream; tools with several plans.
-fn plans(way: Way, library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)>> {
+fn plans(library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)>> {
     let mut of_tool: BTreeMap<String, Vec<TaskId>> = BTreeMap::new();
     for task in &world.stream {
         let tool = Setup::of(task)?.world.goal.target.to_string();
@@ -239,7 +239,7 @@ fn plans(way: Way, library: &SkillLibrary, world: &World) -> Result<Vec<(Task, V
         let plans = candidate_plans(library, alike, most);
         let plans = plans
             .iter()
-            .filter_map(|plan| rendered(way, plan, &attempts));
+            .filter_map(|plan| rendered(plan, &attempts));
         Some((task.clone(), plans.collect::<Vec<_>>()))
     });
     Ok(plans.filter(|(_, plans)| plans.len() > 1).collect())

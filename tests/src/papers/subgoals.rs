@@ -12,7 +12,7 @@ use journeyman_toolworld::{
     environment::command,
     tool::{SkillText, TASK_SLOT, ToolName},
 };
-use quickstart::Way;
+use quickstart::spoken;
 
 /// The tool that a step calls.
 pub fn tool(trajectory: &Trajectory, step: usize) -> Option<&str> {
@@ -42,19 +42,15 @@ pub fn completes(of: &Trace, subgoal: &Subgoal, rollout: &Trajectory, own: usize
 }
 
 /// A plan as a skill: the call that ends each subgoal, with a slot for what the task gave.
-pub fn rendered(way: Way, plan: &Plan, attempts: &BTreeMap<&str, &Trace>) -> Option<Skill> {
+pub fn rendered(plan: &Plan, attempts: &BTreeMap<&str, &Trace>) -> Option<Skill> {
     let attempt = *attempts.get(plan.attempt.as_str())?;
     let given: Vec<&str> = attempt.task.instruction.split_whitespace().collect();
     let call = |subgoal: &Subgoal| {
         let step = attempt.trajectory.steps.get(subgoal.last)?;
-        let call = match (way, &step.action) {
-            (Way::Compact, _) => {
-                let (_, call) = step.transcript.rsplit_once("<call>")?;
-                call.trim_end_matches("<obs>").to_owned()
-            }
-            (Way::Chat, Action::Call(calls)) => command(calls.last()?),
-            _ => return None,
+        let Action::Call(calls) = &step.action else {
+            return None;
         };
+        let call = command(calls.last()?);
         let words = call.split_whitespace();
         let slots = words.enumerate().map(|(place, word)| {
             // A value is every second word behind the tool.
@@ -79,5 +75,5 @@ pub fn rendered(way: Way, plan: &Plan, attempts: &BTreeMap<&str, &Trace>) -> Opt
         taint: Taint::Clean,
         parents: Vec::new(),
     };
-    to_skill(&way.written(&text)?, admittance).ok()
+    to_skill(&spoken::written(&text)?, admittance).ok()
 }

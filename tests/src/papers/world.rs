@@ -6,18 +6,14 @@ use futures::executor::block_on;
 use journeyman::{
     Result, Seed, TaskId,
     builtin::{FrozenStore, MemoryStore, ModelExecutor, ModelExecutorOptions},
-    contract::{Backends, Dialect, Journal, SkillStore},
+    contract::{Journal, SkillStore},
     domain::Task,
     recipe::Recipe,
     report::{AttemptReport, RunReport},
     run::{Journeyman, Options},
 };
-use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode},
-    stream::{Member, StreamTask},
-    tool::SkillText,
-};
-use quickstart::{Parts, Way};
+use journeyman_toolworld::stream::StreamTask;
+use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{meter::Meter, rule_agent::RuleAgent};
@@ -35,15 +31,13 @@ pub(super) struct World {
     pub(super) held_out: Vec<Task>,
     /// The tasks of the stream that a service demands something for this once only.
     pub(super) passing: BTreeSet<TaskId>,
-    /// What a skill of each tool says.
-    pub(super) truths: Vec<SkillText>,
     /// The tools that the held-out tasks are about.
     pub(super) tools: Vec<String>,
 }
 
 impl World {
     /// World `number` of the figures' seed: the same for all arms.
-    pub(super) fn new(parts: &Parts, seed: Seed, number: u64) -> Result<Self> {
+    pub(super) fn new(seed: Seed, number: u64) -> Result<Self> {
         let seed = seed.derive("world", number);
         let universe = universe(seed, number)?;
         let stream = universe.stream(STREAM);
@@ -51,11 +45,10 @@ impl World {
         let tools = held_out.iter().map(|one| one.world.goal.target.to_string());
         let passing = stream.iter().filter(|one| one.passing);
         let tasks = |all: &[StreamTask]| -> Result<Vec<Task>> {
-            all.iter().map(|one| task(parts.way, seed, one)).collect()
+            all.iter().map(|one| task(seed, one)).collect()
         };
         Ok(Self {
             seed,
-            truths: universe.members().iter().map(Member::skill).collect(),
             passing: passing.map(|one| one.id.as_str().into()).collect(),
             tools: tools.collect(),
             stream: tasks(&stream)?,
@@ -64,8 +57,8 @@ impl World {
     }
 }
 
-fn task(way: Way, seed: Seed, one: &StreamTask) -> Result<Task> {
-    let mut task = way.task(one.task()?, seed)?;
+fn task(seed: Seed, one: &StreamTask) -> Result<Task> {
+    let mut task = spoken::task(one.task()?, seed)?;
     task.tags.clear();
     Ok(task.with_category(one.world.goal.target.verb.clone()))
 }
@@ -73,10 +66,8 @@ fn task(way: Way, seed: Seed, one: &StreamTask) -> Result<Task> {
 /// Who acts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Agent {
-    /// The model, as the learner has it. In the compact language the harness appends a tool's usage.
+    /// The model.
     Learner,
-    /// The model in the compact language where it writes a tool's usage itself.
-    Unaided,
     /// An agent without a model.
     Rule,
 }
@@ -110,25 +101,16 @@ impl<'a> Host<'a> {
         let mut backends = self.parts.backends(store, journal)?;
         match self.agent {
             Agent::Rule => backends.executor = Some(Arc::new(RuleAgent)),
-            Agent::Learner => self.acts(&mut backends, self.parts.dialect())?,
-            Agent::Unaided => {
-                let dialect = ApprenticeDialect::new(Mode::Model);
-                self.acts(&mut backends, Arc::new(dialect))?;
+            Agent::Learner => {
+                let (model, dialect) = (self.meter.clone(), self.parts.dialect());
+                let agent = ModelExecutor::new(model, dialect, ModelExecutorOptions::default())?;
+                backends.executor = Some(Arc::new(agent));
             }
         }
         backends.model = Some(self.meter.clone());
         backends.scorer = Some(self.meter.clone());
         let options = Options::new("papers", self.seed);
         block_on(Journeyman::open(backends, recipe, options))
-    }
-
-    /// The metered model acts by this dialect.
-    fn acts(&self, backends: &mut Backends, dialect: Arc<dyn Dialect>) -> Result<()> {
-        let options = ModelExecutorOptions::default();
-        let agent = ModelExecutor::new(self.meter.clone(), dialect.clone(), options)?;
-        backends.executor = Some(Arc::new(agent));
-        backends.dialect = Some(dialect);
-        Ok(())
     }
 
     /// The held-out tasks with a library that stays as it is.

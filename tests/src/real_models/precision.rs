@@ -10,7 +10,6 @@ use journeyman::{
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
-use quickstart::Way;
 
 use crate::{
     figures::{Bound, Figures, Outcome},
@@ -68,7 +67,7 @@ pub(super) fn decisions(
     let mut all = Vec::with_capacity(count);
     for world in 0..(count / OF_A_WORLD) as u64 {
         let universe = Universe::make(UniverseSpec::default(), seed.derive("world", world).0)?;
-        let skills = library::true_skills(&universe, Way::Chat)?;
+        let skills = library::true_skills(&universe)?;
         let texts: Vec<String> = skills
             .iter()
             .take(CANDIDATES)

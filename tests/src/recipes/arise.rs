@@ -254,7 +254,7 @@ async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
     let opened = parts.open(recipe, "learn", place.seed, store.clone(), None);
     let report = opened
         .await?
-        .learn(tasks(parts, place.seed, &place.stream)?)
+        .learn(tasks(place.seed, &place.stream)?)
         .await?;
     let written: Vec<_> = report.tasks.iter().flat_map(|task| &task.written).collect();
     let committed = store.load().await?.committed;
@@ -277,7 +277,7 @@ async fn evaluate(parts: &Parts, place: &Place, learned: &Learned, recipe: Recip
     let opened = parts.open(recipe, "evaluate", place.seed, store, None);
     let report = opened
         .await?
-        .evaluate(tasks(parts, place.seed, &place.held_out)?)
+        .evaluate(tasks(place.seed, &place.held_out)?)
         .await?;
     Ok(Arm::of(&report, &place.held_out))
 }

@@ -167,7 +167,7 @@ fn arm(
 async fn cell(parts: &Parts, seed: Seed, world: u64, change: Change) -> Result<Cell> {
     let universe = universe(seed, world)?;
     let stream = universe.stream(STREAM);
-    let held_out = tasks(parts, seed, &universe.held_out(&stream, HELD_OUT))?;
+    let held_out = tasks(seed, &universe.held_out(&stream, HELD_OUT))?;
     let mut recipe: Recipe = recipe::hisme_robust();
     change(&mut recipe);
     let store = Arc::new(MemoryStore::new());
@@ -175,7 +175,7 @@ async fn cell(parts: &Parts, seed: Seed, world: u64, change: Change) -> Result<C
     let mut tokens = [0.0; 4];
     // In the same runs as the arms of `hisme`, so that they draw alike.
     for part in stream.chunks(CHECK) {
-        let report = journeyman.learn(tasks(parts, seed, part)?).await?;
+        let report = journeyman.learn(tasks(seed, part)?).await?;
         for (sum, more) in tokens.iter_mut().zip(spent(&report)) {
             *sum += more / STREAM as f64;
         }

@@ -188,9 +188,9 @@ async fn cell(parts: &Parts, seed: Seed, world: u64, rules: &Rules) -> Result<Ce
         given.await?;
     }
     for part in stream.chunks(CHECK) {
-        journeyman.learn(tasks(parts, seed, part)?).await?;
+        journeyman.learn(tasks(seed, part)?).await?;
     }
-    let held_out = tasks(parts, seed, &universe.held_out(&stream, HELD_OUT))?;
+    let held_out = tasks(seed, &universe.held_out(&stream, HELD_OUT))?;
     let report = journeyman.evaluate(held_out).await?;
     let library = journeyman.library().await?;
     let mut cell = judged(&library, &universe);

@@ -258,7 +258,7 @@ async fn cell(
 ) -> Result<Cell> {
     let universe = universe(seed, world)?;
     let stream = universe.stream(STREAM);
-    let held_out = tasks(parts, seed, &universe.held_out(&stream, HELD_OUT))?;
+    let held_out = tasks(seed, &universe.held_out(&stream, HELD_OUT))?;
     let mut recipe = recipe::hisme_robust();
     change(&mut recipe);
     let store = Arc::new(MemoryStore::new());
@@ -270,7 +270,7 @@ async fn cell(
     let mut checks = Vec::new();
     // All arms learn in the same runs, so that they draw alike.
     for (number, part) in (1..).zip(stream.chunks(CHECK)) {
-        journeyman.learn(tasks(parts, seed, part)?).await?;
+        journeyman.learn(tasks(seed, part)?).await?;
         let after = number * CHECK;
         if after.is_multiple_of(every) {
             let report = journeyman.evaluate(held_out.clone()).await?;
@@ -280,9 +280,9 @@ async fn cell(
     Ok(of(checks, &stream, &journeyman.library().await?))
 }
 
-/// The tasks as the model's way shows them.
-pub(super) fn tasks(parts: &Parts, seed: Seed, tasks: &[StreamTask]) -> Result<Vec<Task>> {
-    let spoken = tasks.iter().map(|one| parts.way.task(one.task()?, seed));
+/// The tasks as the agent meets them.
+pub(super) fn tasks(seed: Seed, tasks: &[StreamTask]) -> Result<Vec<Task>> {
+    let spoken = tasks.iter().map(|one| spoken::task(one.task()?, seed));
     spoken.collect()
 }
 

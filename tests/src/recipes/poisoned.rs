@@ -260,17 +260,17 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     journeyman
         .add(skills, "what the stream begins with")
         .await?;
-    let before = journeyman.evaluate(tasks(parts, seed, &held_out)?).await?;
-    journeyman.learn(tasks(parts, seed, &stream)?).await?;
-    let after = journeyman.evaluate(tasks(parts, seed, &held_out)?).await?;
+    let before = journeyman.evaluate(tasks(seed, &held_out)?).await?;
+    journeyman.learn(tasks(seed, &stream)?).await?;
+    let after = journeyman.evaluate(tasks(seed, &held_out)?).await?;
     let mut unaided = recipe::hisme_robust();
     unaided.select.selector = Selector::Nothing;
     let nobody = parts.open(unaided, "unaided", seed, store, None).await?;
-    let none = nobody.evaluate(tasks(parts, seed, &held_out)?).await?;
+    let none = nobody.evaluate(tasks(seed, &held_out)?).await?;
     let library = journeyman.library().await?;
     let mended = |entry: &Entry| {
         let right = wrong.get(&entry.skill.id);
-        right.is_some_and(|right| parts.way.says(&entry.skill.body, right))
+        right.is_some_and(|right| spoken::says(&entry.skill.body, right))
     };
     let offered = library.entries().filter(|entry| {
         let is_wrong = wrong.contains_key(&entry.skill.id) && !mended(entry);
@@ -344,7 +344,7 @@ fn skills(
             taint: Taint::Clean,
             parents: Vec::new(),
         };
-        skills.push(to_skill(&parts.way.draft(&said), admittance)?);
+        skills.push(to_skill(&spoken::draft(&said), admittance)?);
     }
     Ok((skills, wrong))
 }

@@ -272,14 +272,14 @@ async fn sweep(parts: &Parts, place: &Place, setting: Setting) -> Result<Swept> 
     let warm_up = (recipe.attempts.warm_up * recipe.schedule.batch.get()) as usize;
     let opened = parts.open(recipe, "sweep", place.seed, store, None);
     let journeyman = opened.await?;
-    let mut seeds: Vec<Skill> = true_skills(&universe(place.seed)?, parts.way)?;
+    let mut seeds: Vec<Skill> = true_skills(&universe(place.seed)?)?;
     seeds.truncate(SEEDS);
     journeyman.add(seeds, "seed skills").await?;
     let learned = journeyman
-        .learn(tasks(parts, place.seed, &place.stream)?)
+        .learn(tasks(place.seed, &place.stream)?)
         .await?;
     let held_out = journeyman
-        .evaluate(tasks(parts, place.seed, &place.held_out)?)
+        .evaluate(tasks(place.seed, &place.held_out)?)
         .await?;
     let after = learned.tasks.iter().skip(warm_up);
     let scored = after.flat_map(|task| &task.selections);

@@ -20,7 +20,7 @@ const ROWS: usize = 24;
 pub(super) fn question(role: Role, draws: &mut Draws) -> RoleTask {
     let dialect = ChatDialect::default();
     let mut draw = || {
-        let spec = apprentice::general::spec(draws);
+        let spec = apprentice::spec(draws);
         let stage = Stage {
             spec: &spec,
             dialect: &dialect,

@@ -16,8 +16,8 @@ use journeyman_toolworld::lexicon::foreign_words;
 use journeyman_toolworld::seed::Draws;
 use serde::{Deserialize, Serialize};
 
-use super::acting::spec;
-use super::arena::Arena;
+use crate::acting::spec;
+use crate::arena::Arena;
 
 /// Where two tokens lead by less than this many nats, either may come first: the file's weights are rounded.
 const TIE: f64 = 0.05;

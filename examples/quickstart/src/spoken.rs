@@ -1,0 +1,50 @@
+//! Tasks, skills and attempts of toolworld in the words that the bundled model was trained on.
+
+use journeyman::{
+    Result, Seed,
+    domain::{Segmentation, SkillDraft, Task, Trace},
+};
+use journeyman_toolworld::{
+    environment::Setup,
+    general::{manner::Manner, recipe::Recipe, roles, skills},
+    seed::Draws,
+    stream::Member,
+    tool::SkillText,
+};
+
+/// A task as the agent meets it: all worlds of a seed define their tools and word their answers in one manner, as one provider's
+/// services would.
+///
+/// # Errors
+/// `Internal` for a world that cannot be written as JSON.
+pub fn task(mut task: Task, seed: Seed) -> Result<Task> {
+    let manner = Manner::named(&mut Draws::new("manner of the quickstart", &[seed.0]));
+    task.payload = Setup::of(&task)?.with_manner(manner).to_json()?;
+    Ok(task)
+}
+
+/// The skill that a member's contract calls for, as the bundled model writes it.
+pub fn draft(member: &Member) -> SkillDraft {
+    skills::draft(&Recipe::of(&member.service, &member.given))
+}
+
+/// A step list as a skill that names the calls before the last and gives values for the last alone; `None` for one without a
+/// call that can be read.
+pub fn written(text: &SkillText) -> Option<SkillDraft> {
+    Some(skills::draft(&Recipe::of_steps(text)?))
+}
+
+/// The cut of a recorded attempt into subgoals that its world gives.
+///
+/// # Errors
+/// `Invalid` for an attempt that was not recorded in a world of toolworld.
+pub fn true_cut(attempt: &Trace) -> Result<Segmentation> {
+    roles::true_cut(attempt)
+}
+
+/// Whether a skill's body says what a member's contract calls for, in the form in which the bundled model writes; the calls before
+/// the last may be in any order.
+pub fn says(body: &str, member: &Member) -> bool {
+    skills::read(body)
+        .is_some_and(|said| said.does_the_same(&Recipe::of(&member.service, &member.given)))
+}
