@@ -18,8 +18,8 @@ use journeyman_toolworld::world::{World, WorldSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::arena::{Arena, Tried};
-use crate::variant::Variant;
 use crate::share::{Apart, Share};
+use crate::variant::Variant;
 
 /// The worlds of the evaluation: 3 to 8 tools, a quarter of the nouns invented, from the held-out side of the split.
 pub fn spec(draws: &mut Draws) -> WorldSpec {

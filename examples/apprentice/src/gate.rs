@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::acting::spec;
 use crate::arena::Arena;
-use crate::variant::Variant;
 use crate::overlap;
 use crate::share::Share;
+use crate::variant::Variant;
 
 /// Candidates of a query.
 const CANDIDATES: usize = 10;

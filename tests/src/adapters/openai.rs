@@ -14,20 +14,20 @@ use journeyman::{
     Result, Seed,
     builtin::{MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{
-        Dialect, Embedder, GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores,
-        TokenSink, ToolChoice,
+        Embedder, GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores, TokenSink,
+        ToolChoice,
     },
     domain::{Message, Prompt, Speaker, ToolDefinition},
     recipe,
     run::{Journeyman, Options},
 };
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_openai::{OpenAi, OpenAiEmbedder, Route};
-use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
 use quickstart::{Parts, Split, Summaries, Tasks};
 use serde_json::json;
 
-use self::server::{LLAMA_SERVER, PYTHON_SERVER, Server, Tried, bundled};
-use super::external::{self, root, set_up};
+use self::server::{LLAMA_SERVER, PYTHON_SERVER, Server, Tried, asked, bundled};
+use super::external::{self, set_up};
 use crate::figures::{Bound, Figures, Outcome, stats};
 
 const MISSING: &str = "is not set; run: export $(bash tests/adapters/servers.sh)";
@@ -85,6 +85,10 @@ pub(crate) fn figures(figures: &mut Figures<'_>) -> Outcome {
         }
     }
     let parts = Parts::exact(&bundled(), STEPS)?;
+    // Completions have the marks of the template in the prompt.
+    let mut config = LlamaConfig::new(bundled()).exact();
+    config.template = Template::None;
+    let inside = LlamaCpp::load(config)?;
     let tasks = Tasks::of(figures.options().seed, SPLIT)?;
     // Keys and values in full precision, as in process. The servers' own default, half precision, is another arithmetic.
     for (name, more, bound) in [
@@ -94,7 +98,7 @@ pub(crate) fn figures(figures: &mut Figures<'_>) -> Outcome {
         let value = match set_up(PYTHON_SERVER) {
             Some(_) => {
                 let server = Server::python(more)?;
-                largest(&server.connect(Route::Completions)?, &parts, &tasks)?
+                largest(&server.connect(Route::Completions)?, &inside, &tasks)?
             }
             None => f64::NAN,
         };
@@ -114,12 +118,12 @@ pub(crate) fn figures(figures: &mut Figures<'_>) -> Outcome {
     let answered = endpoints(figures)?;
     figures.record(ENDPOINTS, answered, Bound::AtLeast(4.0));
     let full = Server::llama_server(&LLAMA_FULL)?;
-    let value = largest(&full.connect(Route::Completions)?, &parts, &tasks)?;
+    let value = largest(&full.connect(Route::Completions)?, &inside, &tasks)?;
     figures.record(LLAMA_SCORES, value, NEAR);
     drop(full);
     // As a user starts it.
     let plain = Server::llama_server(&[])?;
-    let value = largest(&plain.connect(Route::Completions)?, &parts, &tasks)?;
+    let value = largest(&plain.connect(Route::Completions)?, &inside, &tasks)?;
     figures.record(&format!("{LLAMA_SCORES}: {HALF}"), value, NEAR);
     drop(plain);
     stream(figures, &parts, &tasks)
@@ -164,16 +168,7 @@ fn endpoints(figures: &mut Figures<'_>) -> Tried<f64> {
     let begun = plain.config(Route::Completions).known.swap_remove(0);
     let text = written(&completions, begun)?;
 
-    let template = root()
-        .canonicalize()?
-        .join("adapters/openai/tests/templates/tools.jinja");
-    let template = template.display().to_string();
-    // Tokens of white space alone are held back: a grammar of JSON permits any amount of it.
-    let spaces = ["49-60", "50-60", "72-60"].map(|bias| ["--logit-bias", bias]);
-    let mut more = vec!["--jinja", "--chat-template-file", &template];
-    more.extend(spaces.concat());
-    let with_tools = Server::llama_server(&more)?;
-    let chat = with_tools.connect(Route::Chat)?;
+    let chat = plain.connect(Route::Chat)?;
     let question = Prompt {
         messages: vec![Message::data(Speaker::User, "say something")],
         open: Vec::new(),
@@ -260,15 +255,14 @@ fn called(model: &OpenAi, prompt: Prompt) -> Result<bool> {
 
 /// The largest difference of a token's log-probability from the in-process adapter's, over skills behind tasks. Infinite
 /// where the tokens themselves differ; not a number where a skill has no score or nothing was compared.
-fn largest(model: &OpenAi, parts: &Parts, tasks: &Tasks) -> Result<f64> {
-    let dialect = ApprenticeDialect::new(Mode::Row);
+fn largest(model: &OpenAi, inside: &LlamaCpp, tasks: &Tasks) -> Result<f64> {
     let scored: Vec<_> = tasks.held_out.iter().take(SCORED).collect();
     let skills = scored.iter().filter_map(|task| tasks.truth.get(&task.id));
-    let continuations: Vec<String> = skills.map(|skill| format!(" {}", skill.trim())).collect();
+    let continuations: Vec<String> = skills.map(|skill| skill.trim().to_owned()).collect();
     let (mut largest, mut compared) = (0.0_f64, 0);
     for task in scored {
         let request = ScoreRequest {
-            prompt: dialect.score_prompt(&task.instruction),
+            prompt: asked(&task.instruction),
             continuations: continuations.clone(),
             max_continuation_tokens: 256,
             time_limit: Duration::from_secs(120),
@@ -276,7 +270,7 @@ fn largest(model: &OpenAi, parts: &Parts, tasks: &Tasks) -> Result<f64> {
             repeatable: false,
         };
         let theirs = block_on(model.score(&request))?;
-        let ours = block_on(parts.model.score(&request))?;
+        let ours = block_on(inside.score(&request))?;
         for (theirs, ours) in theirs.iter().zip(&ours) {
             largest = largest.max(difference(theirs, ours));
             compared += 1;
@@ -309,9 +303,8 @@ async fn learned(
 ) -> Result<Done> {
     let mut backends = parts.backends(Arc::new(MemoryStore::new()), None)?;
     if let Some(model) = model {
-        let dialect = Arc::new(ApprenticeDialect::new(Mode::Row));
         let options = ModelExecutorOptions::default();
-        let executor = ModelExecutor::new(model.clone(), dialect, options)?;
+        let executor = ModelExecutor::new(model.clone(), parts.dialect(), options)?;
         backends = backends
             .with_executor(Arc::new(executor))
             .with_scorer(model.clone())
@@ -347,7 +340,7 @@ fn stream(figures: &mut Figures<'_>, parts: &Parts, tasks: &Tasks) -> Outcome {
     }
     for (how, more) in [("", &[][..]), (FULL, &LLAMA_FULL[..])] {
         let server = Server::llama_server(more)?;
-        let model = Arc::new(server.connect(Route::Completions)?);
+        let model = Arc::new(server.connect(Route::Chat)?);
         let through = block_on(learned(parts, tasks, seed, Some(model)))?;
         figures.progress(format_args!("learned through llama-server{how}"));
         for ((name, inside), through) in STREAM.into_iter().zip(&inside).zip(&through) {

@@ -2,8 +2,8 @@
 
 use super::{Bound, Figures, Outcome, stats};
 use crate::{
-    adapters, engine, field, gate, general, host, house, identity, library, main_job,
-    papers, real_models, recipes, second_hour,
+    adapters, engine, field, gate, general, host, house, identity, library, main_job, papers,
+    real_models, recipes, second_hour,
 };
 
 /// Figures that are measured together.

@@ -12,9 +12,7 @@ use journeyman::{
     recipe::{self, Recipe},
     run::{Journeyman, Options},
 };
-use journeyman_toolworld::{
-    environment::Toolworld,
-};
+use journeyman_toolworld::environment::Toolworld;
 use quickstart::{Parts, Split, Tasks};
 use serde::{Deserialize, Serialize};
 

@@ -147,11 +147,7 @@ fn score(
 pub(super) type Reached = BTreeMap<Place, bool>;
 
 /// See [`Reached`]. A subgoal whose attempt is not among these is in none.
-pub(super) fn reached(
-    both: &Both,
-    library: &SkillLibrary,
-    attempts: &[Trace],
-) -> Result<Reached> {
+pub(super) fn reached(both: &Both, library: &SkillLibrary, attempts: &[Trace]) -> Result<Reached> {
     let titles: BTreeMap<&PrototypeId, &str> = (library.prototypes().iter())
         .map(|one| (&one.id, one.rubric.title.as_str()))
         .collect();

@@ -21,10 +21,7 @@ pub(super) struct Cut {
 }
 
 /// Compares assessments with the cut of each attempt by the contract that its agent could not see.
-pub(super) fn against_the_world(
-    predicted: &[Assessment],
-    attempts: &[Trace],
-) -> Result<Cut> {
+pub(super) fn against_the_world(predicted: &[Assessment], attempts: &[Trace]) -> Result<Cut> {
     let mut pairs = Vec::new();
     for one in predicted {
         let of_it = |attempt: &&Trace| attempt.trajectory.attempt == one.attempt;

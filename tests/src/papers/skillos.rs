@@ -121,7 +121,8 @@ fn report(figures: &mut Figures<'_>, curated: &[Curated]) {
             }
         }
     }
-    let firsts = |with: usize| -> Vec<f64> { curated.iter().map(|one| one.by_rule[with]).collect() };
+    let firsts =
+        |with: usize| -> Vec<f64> { curated.iter().map(|one| one.by_rule[with]).collect() };
     difference(
         figures,
         "skillos.an agent by rule with the library over the same without, first attempt",
@@ -150,7 +151,10 @@ fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
     Ok(Curated {
         validity: counts.validity(),
         parts: mix(&learned.tasks),
-        by_rule: [first(&rule, &learned.store)?, first(&rule, &MemoryStore::new())?],
+        by_rule: [
+            first(&rule, &learned.store)?,
+            first(&rule, &MemoryStore::new())?,
+        ],
     })
 }
 

@@ -237,9 +237,7 @@ fn plans(library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)
     let plans = first.into_iter().filter_map(|(tool, task)| {
         let alike = of_tool.get(tool)?;
         let plans = candidate_plans(library, alike, most);
-        let plans = plans
-            .iter()
-            .filter_map(|plan| rendered(plan, &attempts));
+        let plans = plans.iter().filter_map(|plan| rendered(plan, &attempts));
         Some((task.clone(), plans.collect::<Vec<_>>()))
     });
     Ok(plans.filter(|(_, plans)| plans.len() > 1).collect())

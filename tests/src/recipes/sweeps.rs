@@ -275,9 +275,7 @@ async fn sweep(parts: &Parts, place: &Place, setting: Setting) -> Result<Swept> 
     let mut seeds: Vec<Skill> = true_skills(&universe(place.seed)?)?;
     seeds.truncate(SEEDS);
     journeyman.add(seeds, "seed skills").await?;
-    let learned = journeyman
-        .learn(tasks(place.seed, &place.stream)?)
-        .await?;
+    let learned = journeyman.learn(tasks(place.seed, &place.stream)?).await?;
     let held_out = journeyman
         .evaluate(tasks(place.seed, &place.held_out)?)
         .await?;

@@ -18,19 +18,34 @@ use journeyman::{
     domain::{Message, Prompt, Span, Speaker},
 };
 use journeyman_openai::{Config, OpenAi, Route};
-use journeyman_toolworld::dialect::TOKENS;
 
 use crate::adapters::external::{root, set_up};
 
 pub(super) const LLAMA_SERVER: &str = "JOURNEYMAN_LLAMA_SERVER";
 pub(super) const PYTHON_SERVER: &str = "JOURNEYMAN_PYTHON_SERVER";
 const MODEL: &str = "apprentice";
-const CONTEXT: usize = 1024;
+const CONTEXT: usize = 4096;
+/// The marks of the bundled model's template, which are control tokens.
+const MARKS: [&str; 2] = ["<|im_start|>", "<|im_end|>"];
 
 pub(super) type Tried<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 pub(super) fn bundled() -> PathBuf {
     root().join("examples/apprentice/apprentice.gguf")
+}
+
+/// A task as the bundled model's template renders it, with the marks in the prompt.
+pub(super) fn asked(task: &str) -> Prompt {
+    let [begin, end] = MARKS;
+    let spans = [
+        Span::Control(format!("{begin}user\n")),
+        Span::Data(task.to_owned()),
+        Span::Control(format!("{end}\n{begin}assistant\n")),
+    ];
+    Prompt {
+        messages: vec![Message::new(Speaker::User, spans.to_vec())],
+        open: Vec::new(),
+    }
 }
 
 /// A server's process, which ends when this is dropped.
@@ -51,8 +66,8 @@ impl Drop for Server {
 impl Server {
     pub(super) fn llama_server(more: &[&str]) -> Tried<Self> {
         let mut command = Command::new(set_up(LLAMA_SERVER).unwrap_or_default());
-        command.args(["--alias", MODEL, "--offline", "--special"]);
-        command.args(["--ctx-size", "8192", "--parallel", "8"]);
+        command.args(["--alias", MODEL, "--offline", "--jinja"]);
+        command.args(["--ctx-size", "16384", "--parallel", "4"]);
         command.args(more);
         Self::start(command, "/health")
     }
@@ -95,19 +110,10 @@ impl Server {
         let mut config = Config::new(format!("http://127.0.0.1:{}/v1", self.port), MODEL);
         config.route = route;
         config.context = NonZeroUsize::new(CONTEXT);
-        config.marks = TOKENS.map(str::to_owned).to_vec();
-        let begun = [
-            Span::Control("<s><task>".to_owned()),
-            Span::Data(" could you".to_owned()),
-        ];
-        let begun = Message::new(Speaker::User, begun.to_vec());
-        config.known.insert(
-            0,
-            Prompt {
-                messages: vec![begun],
-                open: Vec::new(),
-            },
-        );
+        config.marks = MARKS.map(str::to_owned).to_vec();
+        if route == Route::Completions {
+            config.known.insert(0, asked("unseal the coffee"));
+        }
         config
     }
 
