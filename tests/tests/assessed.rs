@@ -1,51 +1,59 @@
 //! Assessment on the bundled model: attempts are cut, routed and scored by real inference (SCRIBE).
-#![allow(clippy::expect_used)]
+#![allow(clippy::expect_used, clippy::print_stdout)]
 
-use std::{collections::BTreeMap, num::NonZeroU64, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
+    path::Path,
+    sync::Arc,
+};
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed,
+    AttemptId, PrototypeId, Result, Seed,
     builtin::MemoryStore,
-    domain::{SubgoalScore, Task},
-    library::SkillLibrary,
+    domain::{SubgoalRef, SubgoalScore, Task, Trace},
+    library::{KnownSubgoal, SkillLibrary},
     recipe::{self, Recipe},
     report::RunReport,
 };
 use journeyman_toolworld::{
-    stream::{Member, StreamTask, Universe, UniverseSpec},
-    tool::SkillText,
+    general::roles::NOT_HELPING,
+    stream::{StreamTask, Universe, UniverseSpec},
 };
-use quickstart::Parts;
+use quickstart::{Parts, spoken};
 
+/// Tasks that are learned from, and those before the first clustering and between two of them.
+const TASKS: usize = 12;
+const REFRESH: u64 = 4;
+
+/// Small numbers, so that the test takes about a minute.
 fn recipe() -> Recipe {
     let mut recipe = recipe::scribe();
-    recipe.attempts.group = const { std::num::NonZeroU32::new(4).expect("not 0") };
+    recipe.attempts.group = const { NonZeroU32::new(2).expect("not 0") };
     if let Some(assess) = &mut recipe.assess {
-        assess.first = const { NonZeroU64::new(15).expect("not 0") };
-        assess.refresh = const { NonZeroU64::new(15).expect("not 0") };
+        assess.first = const { NonZeroU64::new(REFRESH).expect("not 0") };
+        assess.refresh = const { NonZeroU64::new(REFRESH).expect("not 0") };
+        if let Some(anchors) = &mut assess.anchors {
+            anchors.each = const { NonZeroUsize::new(2).expect("not 0") };
+            anchors.repeats = const { NonZeroU32::new(2).expect("not 0") };
+        }
     }
     recipe
 }
 
-fn spec() -> UniverseSpec {
-    UniverseSpec {
-        hidden: 6,
-        plain: 1,
-        ..UniverseSpec::default()
-    }
-}
-
-fn learn(seed: u64, count: usize) -> (RunReport, SkillLibrary) {
+fn learn(seed: u64) -> (RunReport, SkillLibrary) {
     let model = "../examples/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     let parts = Parts::exact(&model, 8).expect("the bundled model");
-    let universe = Universe::make(spec(), seed).expect("a universe");
-    let stream = universe
-        .stream(count)
-        .iter()
-        .map(StreamTask::task)
-        .collect::<Result<Vec<Task>>>();
+    let spec = UniverseSpec {
+        hidden: 3,
+        plain: 1,
+        ..UniverseSpec::default()
+    };
+    let universe = Universe::make(spec, seed).expect("a universe");
+    let told = |task: &StreamTask| spoken::task(task.task()?, Seed(seed));
+    let tasks: Result<Vec<Task>> = universe.stream(TASKS).iter().map(told).collect();
     block_on(async {
         let store = Arc::new(MemoryStore::new());
         let journeyman = parts
@@ -53,61 +61,87 @@ fn learn(seed: u64, count: usize) -> (RunReport, SkillLibrary) {
             .await
             .expect("it opens");
         let report = journeyman
-            .learn(stream.expect("they are tasks"))
+            .learn(tasks.expect("they are tasks"))
             .await
             .expect("it learns");
         (report, journeyman.library().await.expect("a library"))
     })
 }
 
-/// Of the prototypes of tools that tasks are about, how many have the true pattern.
-fn right(universe: &Universe, library: &SkillLibrary) -> (usize, usize) {
-    let truths: Vec<_> = universe.members().iter().map(Member::skill).collect();
+/// For each kept attempt the kind of subgoal that each of its steps belongs to, in the cut that its world gives.
+fn kinds(library: &SkillLibrary) -> BTreeMap<&AttemptId, Vec<String>> {
+    let kinds = |trace: &Trace| -> Vec<String> {
+        let cut = spoken::true_cut(trace).expect("it was recorded in its world");
+        let subgoals = cut.subgoals().iter();
+        let steps = subgoals.flat_map(|one| vec![one.skill.clone(); one.last + 1 - one.first]);
+        steps.collect()
+    };
+    let traces = library.traces();
+    let traces = traces.filter(|trace| !trace.trajectory.steps.is_empty());
+    traces
+        .map(|trace| (&trace.trajectory.attempt, kinds(trace)))
+        .collect()
+}
+
+/// Of the prototypes, how many are named for the kind that most of their members are, where their attempts are kept.
+fn right(library: &SkillLibrary, kinds: &BTreeMap<&AttemptId, Vec<String>>) -> (usize, usize) {
+    let known: BTreeMap<&SubgoalRef, &KnownSubgoal> =
+        library.subgoals().map(|one| (&one.at, one)).collect();
     let mut counts = (0, 0);
     for prototype in library.prototypes() {
-        let truth = |truth: &&SkillText| truth.title.to_string() == prototype.rubric.title;
-        if let Some(truth) = truths.iter().find(truth) {
-            let pattern = SkillText::parse(&prototype.rubric.pattern);
-            let same = pattern.is_some_and(|pattern| pattern.says_the_same(truth));
-            counts = (counts.0 + usize::from(same), counts.1 + 1);
+        let mut members: BTreeMap<&str, usize> = BTreeMap::new();
+        for at in &prototype.members {
+            let last = known.get(at).map(|one| one.assessed.subgoal.last);
+            let steps = kinds.get(&at.attempt).zip(last);
+            if let Some(kind) = steps.and_then(|(steps, last)| steps.get(last)) {
+                *members.entry(kind).or_default() += 1;
+            }
         }
+        let title = prototype.rubric.title.as_str();
+        println!("{title}: {members:?}");
+        let own = members.get(title);
+        let is_right = own.is_some() && own == members.values().max();
+        counts = (counts.0 + usize::from(is_right), counts.1 + 1);
     }
     counts
 }
 
-/// Of the scored subgoals whose attempts are kept, how many have the full score exactly where the world accepted their last
-/// call.
-fn agreeing(library: &SkillLibrary) -> (usize, usize) {
-    let traces = library.traces();
-    let traces: BTreeMap<_, _> = traces
-        .map(|trace| (&trace.trajectory.attempt, trace))
+/// Of the scored subgoals whose attempts and prototypes are kept, how many have the full score exactly where they were reached: where
+/// the last step is of the prototype's kind in the world's own cut, if it is one that helps.
+fn agreeing(library: &SkillLibrary, kinds: &BTreeMap<&AttemptId, Vec<String>>) -> (usize, usize) {
+    let titles: BTreeMap<&PrototypeId, &str> = (library.prototypes().iter())
+        .map(|one| (&one.id, one.rubric.title.as_str()))
         .collect();
     let mut counts = (0, 0);
     for known in library.subgoals() {
-        let (Some(score), Some(trace)) = (known.assessed.score, traces.get(&known.at.attempt))
-        else {
+        let assessed = &known.assessed;
+        let route = assessed.route.as_ref();
+        let title = route.and_then(|route| titles.get(&route.prototype));
+        let steps = kinds.get(&known.at.attempt);
+        let kind = steps.and_then(|steps| steps.get(assessed.subgoal.last));
+        let (Some(score), Some(title), Some(kind)) = (assessed.score, title, kind) else {
             continue;
         };
-        let last = trace.trajectory.steps.get(known.assessed.subgoal.last);
-        let accepted = last.is_some_and(|step| !step.result.is_error);
+        let reached = kind != NOT_HELPING && kind == title;
         let full = score.get() == SubgoalScore::MAX;
-        counts = (counts.0 + usize::from(full == accepted), counts.1 + 1);
+        counts = (counts.0 + usize::from(full == reached), counts.1 + 1);
     }
     counts
 }
 
-/// The bounds were set after seed 7 had been looked at, and before seed 21 was run.
 #[test]
-fn prototypes_have_the_true_pattern_and_scores_agree_with_the_world() {
-    let universe = Universe::make(spec(), 21).expect("a universe");
-    let (report, library) = learn(21, 45);
-    let (right, prototypes) = right(&universe, &library);
-    assert!(prototypes >= 5, "{prototypes}");
+fn prototypes_name_what_their_members_do_and_scores_agree_with_the_world() {
+    let (report, library) = learn(21);
+    let kinds = kinds(&library);
+    let (right, prototypes) = right(&library, &kinds);
+    let (agreeing, scored) = agreeing(&library, &kinds);
+    println!("{right} of {prototypes} prototypes, {agreeing} of {scored} scores");
+    assert!(prototypes >= 3, "{prototypes}");
     assert!(10 * right >= 9 * prototypes, "{right} of {prototypes}");
-    let (agreeing, scored) = agreeing(&library);
-    assert!(scored >= 100, "{scored}");
+    assert!(scored >= 13, "{scored}");
     assert!(100 * agreeing >= 85 * scored, "{agreeing} of {scored}");
-    let later = report.tasks.iter().skip(15).flat_map(|task| &task.attempts);
+    let later = report.tasks.iter().skip(REFRESH as usize);
+    let later = later.flat_map(|task| &task.attempts);
     let judged: Vec<_> = later.filter(|one| one.steps > 0).collect();
     let with_process = judged.iter().filter(|one| one.process.is_some()).count();
     assert!(

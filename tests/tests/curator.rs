@@ -9,13 +9,13 @@ use std::{
     sync::Arc,
 };
 
-use apprentice::{Arena, Curating, Share, held_out};
+use apprentice::{Arena, Roles};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::{FrozenStore, MemoryStore, ModelExecutor, ModelExecutorOptions},
+    builtin::{FrozenStore, MemoryStore},
     contract::{Backends, Retriever, SkillStore},
-    domain::{Origin, Task},
+    domain::{Origin, Role, Task},
     interchange::rollouts::{self, Validator},
     measure::Efficiency,
     recipe::{self, Grouping},
@@ -25,11 +25,8 @@ use journeyman::{
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_tests::papers::rule_agent::RuleAgent;
-use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode},
-    stream::{StreamTask, Universe, UniverseSpec},
-};
-use quickstart::Parts;
+use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
+use quickstart::{Parts, spoken};
 
 fn parts() -> Parts {
     let model =
@@ -37,36 +34,24 @@ fn parts() -> Parts {
     Parts::exact(&model, 8).expect("the bundled model")
 }
 
-/// Measured on 450 worlds a kind of the seeds 11 to 13, which this test does not use: inserted 99.3, updated 99.3, deleted and kept
-/// 100, updated where it was not injected 99.8 per cent. The bounds are five points below.
+/// Measured on 100 attempts of each of five other seeds: 95.8 per cent, 93 to 99. The bound is five points below.
 #[test]
-fn it_inserts_a_useful_skill_updates_a_stale_one_and_deletes_it_beside_a_better_one() {
+fn it_inserts_updates_deletes_or_leaves_alone_as_its_attempts_in_held_out_worlds_call_for() {
+    const CASES: usize = 40;
     let parts = parts();
-    let arena = Arena::new(parts.model.clone(), parts.model.clone(), Mode::Row).expect("an arena");
-    let measured = Curating::measure(&arena, held_out, 4_001, 60).expect("it measures");
-    let check = |what: &str, share: &Share, least: f64| {
-        println!("{what}: {share} of {}", share.count());
-        assert!(share.count() >= 40, "{what}: only {} worlds", share.count());
-        assert!(
-            share.value() >= least,
-            "{what}: {share}, and the bound is {least}"
-        );
-    };
-    let [inserted, kept] = &measured.failed;
-    println!("after a failed attempt: a useful skill {inserted}, nothing {kept}");
-    check("inserted a useful skill", &measured.inserted, 0.943);
-    check("updated a stale one, right then", &measured.updated, 0.943);
-    check("deleted it beside the right one", &measured.deleted, 0.95);
-    check("left alone what is right", &measured.kept, 0.95);
-    check(
-        "updated a stale one that was not injected",
-        &measured.not_injected,
-        0.948,
-    );
+    let arena = Arena::new(parts.model.clone(), parts.model.clone()).expect("an arena");
+    let failed = Roles::failed(&arena, Role::Curate, 4_001, CASES).expect("it answers");
+    for one in &failed {
+        println!("{one}");
+    }
+    let right = (CASES - failed.len()) as f64 / CASES as f64;
+    println!("{right} of {CASES} answers are right");
+    assert!(right >= 0.9, "{right}");
 }
 
-fn tasks(tasks: &[StreamTask]) -> Vec<Task> {
-    let tasks = tasks.iter().map(StreamTask::task);
+fn tasks(tasks: &[StreamTask], seed: u64) -> Vec<Task> {
+    let told = |task: &StreamTask| spoken::task(task.task()?, Seed(seed));
+    let tasks = tasks.iter().map(told);
     tasks.collect::<Result<_>>().expect("they are tasks")
 }
 
@@ -87,19 +72,24 @@ fn first_attempts(report: &RunReport) -> f64 {
 #[test]
 fn a_library_that_it_curates_makes_later_tasks_cheaper_under_any_executor() {
     let parts = parts();
+    let (hidden, plain) = (3, 1);
     let spec = UniverseSpec {
-        hidden: 6,
-        plain: 2,
+        hidden,
+        plain,
         ..UniverseSpec::default()
     };
-    let universe = Universe::make(spec, 4_002).expect("a universe");
-    let stream = universe.stream(40);
-    let held_out = tasks(&universe.held_out(&stream, 40));
+    let (seed, tools) = (4_002, hidden + plain);
+    let universe = Universe::make(spec, seed).expect("a universe");
+    let stream = universe.stream(4 * tools);
+    let held_out = tasks(&universe.held_out(&stream, 2 * tools), seed);
     let store = Arc::new(MemoryStore::new());
     let backends = |store: Arc<dyn SkillStore>| parts.backends(store, None).expect("parts");
     let report = block_on(async {
         let learning = open(backends(store.clone()), "learn").await;
-        learning.learn(tasks(&stream)).await.expect("it learns")
+        learning
+            .learn(tasks(&stream, seed))
+            .await
+            .expect("it learns")
     });
     let curations = report
         .tasks
@@ -107,26 +97,24 @@ fn a_library_that_it_curates_makes_later_tasks_cheaper_under_any_executor() {
         .filter_map(|task| task.curation.as_ref());
     let mut counts = CallCounts::default();
     curations.for_each(|curation| counts.add(curation.counts()));
-    let eight = NonZeroUsize::new(8).expect("not 0");
+    let each = NonZeroUsize::new(tools).expect("not 0");
+    // The first task of each tool, and the last.
     let (early, late) = (
-        Efficiency::of(&report.tasks[..8], eight),
-        Efficiency::of(&report.tasks[32..], eight),
+        Efficiency::of(&report.tasks[..tools], each),
+        Efficiency::of(&report.tasks[3 * tools..], each),
     );
-    println!("{counts:?}\nfirst eight: {early:?}\nlast eight: {late:?}");
-    assert!(counts.insert >= 6 && counts.validity() >= 0.9, "{counts:?}");
+    println!("{counts:?}\nfirst: {early:?}\nlast: {late:?}");
+    assert!(
+        counts.insert as usize >= hidden && counts.validity() >= 0.9,
+        "{counts:?}"
+    );
     // Inserts come early in the stream, and what it then does costs fewer steps.
     assert!(early.windows[0].calls.insert > late.windows[0].calls.insert);
     assert!(early.steps > late.steps);
 
-    let evaluate = |store: Arc<dyn SkillStore>, mode: Option<Mode>| {
+    let evaluate = |store: Arc<dyn SkillStore>, by_rule: bool| {
         let mut backends = backends(store);
-        if let Some(mode) = mode {
-            let dialect = Arc::new(ApprenticeDialect::new(mode));
-            let options = ModelExecutorOptions::default();
-            let executor = ModelExecutor::new(parts.model.clone(), dialect.clone(), options);
-            backends.executor = Some(Arc::new(executor.expect("an executor")));
-            backends.dialect = Some(dialect);
-        } else {
+        if by_rule {
             backends.executor = Some(Arc::new(RuleAgent));
         }
         block_on(async {
@@ -140,17 +128,18 @@ fn a_library_that_it_curates_makes_later_tasks_cheaper_under_any_executor() {
         })
     };
     let snapshot = block_on(store.load()).expect("it loads");
-    // The model in three ways of acting, and an agent that has no model.
-    for mode in [Some(Mode::Row), Some(Mode::Host), Some(Mode::Model), None] {
+    // The model, and an agent that has no model.
+    for by_rule in [false, true] {
         let frozen = Arc::new(FrozenStore::new(snapshot.clone()));
-        let (with, library) = evaluate(frozen, mode);
-        let (without, _) = evaluate(Arc::new(MemoryStore::new()), mode);
+        let (with, library) = evaluate(frozen, by_rule);
+        let (without, _) = evaluate(Arc::new(MemoryStore::new()), by_rule);
         let (with, without) = (first_attempts(&with), first_attempts(&without));
-        println!("{mode:?}: first attempts {with:.2} with the library, {without:.2} without");
-        assert!(with >= without + 0.5, "{mode:?}: {with} and {without}");
+        let agent = if by_rule { "by rule" } else { "the model" };
+        println!("{agent}: first attempts {with:.2} with the library, {without:.2} without");
+        assert!(with >= without + 0.5, "{agent}: {with} and {without}");
         let curated =
             |entry: &journeyman::library::Entry| entry.skill.provenance.origin == Origin::Curated;
-        assert!(library.cache().count() >= 6 && library.cache().all(curated));
+        assert!(library.cache().count() >= hidden && library.cache().all(curated));
     }
 }
 
@@ -179,7 +168,8 @@ fn groups_that_it_tags_are_rolled_out_side_by_side() {
         ..UniverseSpec::default()
     };
     let universe = Universe::make(spec, 4_003).expect("a universe");
-    let untagged = tasks(&universe.stream(9)).into_iter().map(|task| Task {
+    let told = tasks(&universe.stream(9), 4_003).into_iter();
+    let untagged = told.map(|task| Task {
         tags: Vec::new(),
         ..task
     });

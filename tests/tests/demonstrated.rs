@@ -16,7 +16,7 @@ use journeyman::{
     run::{Journeyman, Options, recorded_attempts},
 };
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
-use quickstart::Parts;
+use quickstart::{Parts, spoken};
 use serde_json::Value;
 
 /// Attempts of a learning run, each step with the tokens that the model was given.
@@ -27,7 +27,7 @@ fn attempts(parts: &Parts) -> Vec<Trace> {
         ..UniverseSpec::default()
     };
     let universe = Universe::make(spec, 11).expect("a universe");
-    let spoken = |task: &StreamTask| parts.way.task(task.task()?, Seed(11));
+    let spoken = |task: &StreamTask| spoken::task(task.task()?, Seed(11));
     let tasks: Result<Vec<Task>> = universe.stream(10).iter().map(spoken).collect();
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());
@@ -80,7 +80,7 @@ fn tool(function: &Value) -> ToolDefinition {
 
 #[test]
 fn each_answer_stands_behind_the_tokens_that_the_model_was_given() {
-    let model = "../examples/apprentice/general.gguf";
+    let model = "../examples/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     let parts = Parts::exact(&model, 8).expect("the bundled model");
     let dialect = parts.dialect();

@@ -1,93 +1,71 @@
 //! Rollouts of the bundled model for a trainer: exported, validated, and their log-probabilities asked again.
-#![allow(clippy::expect_used, clippy::unwrap_used)]
+#![allow(clippy::expect_used, clippy::print_stdout)]
 
 use std::{
     num::NonZeroU32,
-    path::Path,
-    sync::{Arc, Mutex},
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
 };
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, async_trait,
+    Result, Seed,
     builtin::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
-    contract::{
-        GenerateRequest, Generation, Journal, LanguageModel, ModelCapabilities, ScoreRequest,
-        Scorer,
-    },
-    domain::{Prompt, Span, Task},
+    contract::{GenerateRequest, Journal, LanguageModel, ScoreRequest, Scorer},
+    domain::{Prompt, Span, Task, TokenId},
     interchange::rollouts::{self, ExportedRollouts, Rollout, RolloutEnd, Segment, Validator},
     recipe,
     report::RunReport,
     run::{Journeyman, Options},
 };
-use journeyman_llama_cpp::LlamaCpp;
-use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode, TOKENS},
-    stream::{StreamTask, Universe, UniverseSpec},
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template, backend};
+use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
+use llama_cpp_2::{
+    model::{LlamaModel, params::LlamaModelParams},
+    token::LlamaToken,
 };
-use quickstart::Parts;
+use quickstart::{Parts, spoken};
 
 /// The greatest difference between a recorded log-probability and the scorer's, in nats.
 const TOLERANCE: f64 = 2e-3;
 const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
-const TASKS: usize = 8;
-
-/// A model that keeps what it was asked and what it wrote.
-#[derive(Debug)]
-struct Kept {
-    inner: Arc<LlamaCpp>,
-    calls: Mutex<Vec<(Prompt, Generation)>>,
-}
-
-#[async_trait]
-impl LanguageModel for Kept {
-    fn capabilities(&self) -> &ModelCapabilities {
-        self.inner.capabilities()
-    }
-
-    async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
-        let written = self.inner.generate(request).await?;
-        let call = (request.prompt.clone(), written.clone());
-        self.calls.lock().unwrap().push(call);
-        Ok(written)
-    }
-}
+const TASKS: usize = 6;
+/// Steps of an attempt: few, so that of the attempts of a group some do their task and others do not.
+const STEPS: usize = 3;
 
 struct Exported {
-    model: Arc<Kept>,
+    parts: Parts,
     report: RunReport,
     exported: ExportedRollouts,
 }
 
+fn model() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/apprentice/apprentice.gguf")
+}
+
 fn export(seed: u64) -> Exported {
-    let model = "../examples/apprentice/apprentice.gguf";
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    let parts = Parts::exact(&model, 8).expect("the bundled model");
+    let parts = Parts::exact(&model(), STEPS).expect("the bundled model");
     let spec = UniverseSpec {
-        hidden: 6,
+        hidden: 4,
         plain: 1,
         ..UniverseSpec::default()
     };
     let universe = Universe::make(spec, seed).expect("a universe");
-    let stream = universe.stream(TASKS);
-    let tasks: Result<Vec<Task>> = stream.iter().map(StreamTask::task).collect();
+    let told = |task: &StreamTask| spoken::task(task.task()?, Seed(seed));
+    let tasks: Result<Vec<Task>> = universe.stream(TASKS).iter().map(told).collect();
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());
     let mut backends = parts
         .backends(store, Some(journal.clone()))
         .expect("the parts");
-    let kept = Arc::new(Kept {
-        inner: parts.model.clone(),
-        calls: Mutex::default(),
-    });
     let record = ModelExecutorOptions {
         record: true,
         ..ModelExecutorOptions::default()
     };
-    let dialect = Arc::new(ApprenticeDialect::new(Mode::Row));
-    let agent = ModelExecutor::new(kept.clone(), dialect, record).expect("an agent");
-    backends.executor = Some(Arc::new(agent));
+    let agent = ModelExecutor::new(parts.model.clone(), parts.dialect(), record);
+    backends.executor = Some(Arc::new(agent.expect("an agent")));
     let mut recipe = recipe::standard();
     recipe.attempts.group = GROUP;
     recipe.attempts.temperature = 1.0;
@@ -103,95 +81,121 @@ fn export(seed: u64) -> Exported {
         let entries = journal.read(&report.run).await.expect("entries");
         let exported = rollouts::of_journal(&entries).expect("it is exported");
         Exported {
-            model: kept,
+            parts,
             report,
             exported,
         }
     })
 }
 
-/// The control tokens and the plain texts between them.
-fn pieces(text: &str) -> Vec<Span> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let next = TOKENS
-            .iter()
-            .filter_map(|token| Some((rest.find(token)?, *token)));
-        let (at, token) = next.min().unwrap_or((rest.len(), ""));
-        let (plain, after) = rest.split_at(at);
-        if !plain.is_empty() {
-            pieces.push(Span::Data(plain.to_owned()));
-        }
-        if !token.is_empty() {
-            pieces.push(Span::Control(token.to_owned()));
-        }
-        rest = after.get(token.len()..).unwrap_or_default();
-    }
-    pieces
+/// The model without its chat template, and its vocabulary. A scorer takes no tools, and the template writes them: so the scorer is
+/// given the recorded prompts token by token.
+struct Bare {
+    model: Arc<LlamaCpp>,
+    vocabulary: LlamaModel,
 }
 
-/// Of the tokens of a segment, those that the scorer gave a log-probability too.
-///
-/// The scorer takes text and not tokens, and takes it as data. So the plain pieces of what the model wrote are scored, each after the
-/// prompt with the pieces before it, where they give the recorded tokens again. A control token that the model wrote, such as the one
-/// that ended its text, cannot be scored.
-async fn rescored(model: &Kept, segment: &Segment) -> usize {
-    let call = {
-        let calls = model.calls.lock().unwrap();
-        let mut calls = calls.iter();
-        let of = |(_, written): &&(Prompt, Generation)| {
-            written.prompt_ids == segment.prompt_ids && written.ids == segment.ids
-        };
-        calls.find(of).cloned().expect("it was recorded")
-    };
-    let (mut prompt, written) = call;
-    let mut compared = 0;
-    for piece in pieces(&written.text) {
-        let before = model
-            .inner
-            .generate(&GenerateRequest::greedy(prompt.clone(), 0))
-            .await
-            .expect("the prompt's tokens")
-            .prompt_ids;
-        if let Span::Data(text) = &piece
-            && let Some(done) = before.len().checked_sub(segment.prompt_ids.len())
-        {
-            let request = ScoreRequest {
-                prompt: prompt.clone(),
-                continuations: vec![text.clone()],
-                max_continuation_tokens: 128,
-                time_limit: std::time::Duration::from_secs(60),
-                adapter: None,
-                repeatable: false,
-            };
-            let scores = model
-                .inner
-                .score(&request)
-                .await
-                .expect("it scores")
-                .remove(0);
-            let range = done..done + scores.ids.len();
-            if segment.ids.get(range.clone()) == Some(&scores.ids[..]) {
-                for (scored, recorded) in scores.logprobs.iter().zip(&segment.logprobs[range]) {
-                    let difference = (scored - f64::from(*recorded)).abs();
-                    assert!(
-                        difference < TOLERANCE,
-                        "{scored} against {recorded} in {text:?}"
-                    );
-                    compared += 1;
-                }
-            }
+impl Bare {
+    fn load() -> Self {
+        let mut config = LlamaConfig::new(model()).exact();
+        config.template = Template::None;
+        let only = LlamaModelParams::default()
+            .with_n_gpu_layers(0)
+            .with_vocab_only(true);
+        let backend = backend().expect("llama.cpp");
+        let vocabulary = LlamaModel::load_from_file(backend, model(), &only);
+        Self {
+            model: LlamaCpp::load(config).expect("the bundled model"),
+            vocabulary: vocabulary.expect("its vocabulary"),
         }
-        prompt.open.push(piece);
     }
-    compared
+
+    /// Tokens as a prompt has them, each by itself, so that none is joined with its neighbour.
+    fn spans(&self, ids: &[TokenId]) -> Vec<Span> {
+        let vocabulary = self.vocabulary.vocab();
+        let span = |id: &TokenId| {
+            let token = LlamaToken(*id);
+            let text = vocabulary.token_to_piece(token, true, None);
+            let text = String::from_utf8_lossy(&text).into_owned();
+            match vocabulary.is_control(token) {
+                true => Span::Control(text),
+                false => Span::Data(text),
+            }
+        };
+        ids.iter().map(span).collect()
+    }
+
+    /// Of the tokens of a segment, those that the scorer gave a log-probability too.
+    ///
+    /// The scorer takes text and not tokens, and takes it as data. So the runs of plain tokens that the model wrote are scored, each
+    /// after the prompt with the tokens before it, where they give the recorded tokens again. A control token that the model wrote,
+    /// such as the one that ended its turn, cannot be scored.
+    async fn rescored(&self, segment: &Segment) -> usize {
+        let mut before = self.spans(&segment.prompt_ids);
+        let written = self.spans(&segment.ids);
+        let (mut done, mut compared) = (0, 0);
+        let are_plain =
+            |one: &Span, next: &Span| matches!((one, next), (Span::Data(_), Span::Data(_)));
+        for run in written.chunk_by(are_plain) {
+            let range = done..done + run.len();
+            done = range.end;
+            if let [Span::Data(_), ..] = run {
+                let text: String = run.iter().map(Span::text).collect();
+                compared += self.compared(&before, text, segment, range).await;
+            }
+            before.extend_from_slice(run);
+        }
+        compared
+    }
+
+    /// Scores a run of a segment behind what came before it, and compares the log-probabilities. How many were compared: all of the
+    /// run or none.
+    async fn compared(
+        &self,
+        before: &[Span],
+        text: String,
+        segment: &Segment,
+        run: Range<usize>,
+    ) -> usize {
+        let prompt = Prompt {
+            messages: Vec::new(),
+            open: before.to_vec(),
+        };
+        let given = GenerateRequest::greedy(prompt.clone(), 0);
+        let given = self.model.generate(&given).await;
+        let given = given.expect("the prompt's tokens").prompt_ids;
+        let recorded = [&segment.prompt_ids[..], &segment.ids[..run.start]].concat();
+        if given != recorded {
+            return 0;
+        }
+        let request = ScoreRequest {
+            prompt,
+            continuations: vec![text.clone()],
+            max_continuation_tokens: 512,
+            time_limit: Duration::from_secs(60),
+            adapter: None,
+            repeatable: false,
+        };
+        let scores = self.model.score(&request).await;
+        let scores = scores.expect("it scores").remove(0);
+        if scores.ids != segment.ids[run.clone()] {
+            return 0;
+        }
+        for (scored, recorded) in scores.logprobs.iter().zip(&segment.logprobs[run]) {
+            let difference = (scored - f64::from(*recorded)).abs();
+            assert!(
+                difference < TOLERANCE,
+                "{scored} against {recorded} in {text:?}"
+            );
+        }
+        scores.logprobs.len()
+    }
 }
 
 #[test]
 fn groups_of_the_bundled_model_are_valid_and_their_log_probabilities_are_the_scorers() {
     let Exported {
-        model,
+        parts,
         report,
         exported,
     } = export(21);
@@ -215,19 +219,20 @@ fn groups_of_the_bundled_model_are_valid_and_their_log_probabilities_are_the_sco
         let ended = rollout.segments.last().map(|last| last.step);
         let unread = rollout.end == RolloutEnd::Unreadable;
         assert_eq!(ended, Some(rollout.steps - u32::from(!unread)));
-        assert_eq!(rollout.model, model.inner.capabilities().model);
+        assert_eq!(rollout.model, parts.model.capabilities().model);
     }
+    let bare = Bare::load();
     let (mut compared, mut chosen) = (0, 0);
     for rollout in rollouts {
         chosen += rollout.chosen();
         for segment in &rollout.segments {
-            compared += block_on(rescored(&model, segment));
+            compared += block_on(bare.rescored(segment));
         }
     }
     println!("{compared} of {chosen} tokens were scored again");
     assert!(2 * compared >= chosen, "{compared} of {chosen}");
 
-    // In this dialect a later prompt repeats the tokens before it, or was written anew; both are told apart.
+    // A later prompt repeats the tokens before it, or was written anew; both are told apart.
     let continues = |rollout: &&Rollout| rollout.sequences().len() < rollout.segments.len();
     println!(
         "{} of {} rollouts are packed",

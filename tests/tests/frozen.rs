@@ -7,11 +7,11 @@ use futures::executor::block_on;
 use journeyman::{Result, Seed, domain::Task, recipe, report::TaskReport};
 use journeyman_disk::{DiskOptions, DiskStore, LibraryReader};
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
-use quickstart::Parts;
+use quickstart::{Parts, spoken};
 use tempfile::tempdir;
 
-fn tasks(parts: &Parts, tasks: &[StreamTask]) -> Vec<Task> {
-    let spoken = |task: &StreamTask| parts.way.task(task.task()?, Seed(7));
+fn tasks(tasks: &[StreamTask]) -> Vec<Task> {
+    let spoken = |task: &StreamTask| spoken::task(task.task()?, Seed(7));
     let tasks = tasks.iter().map(spoken);
     tasks.collect::<Result<_>>().expect("they are tasks")
 }
@@ -34,7 +34,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
     let folder = tempdir().expect("a folder");
-    let model = "../examples/apprentice/general.gguf";
+    let model = "../examples/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     let parts = Parts::exact(&model, 8).expect("the bundled model");
     let spec = UniverseSpec {
@@ -44,7 +44,7 @@ fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
     };
     let universe = Universe::make(spec, 7).expect("a universe");
     let stream = universe.stream(8);
-    let held_out = tasks(&parts, &universe.held_out(&stream, 12));
+    let held_out = tasks(&universe.held_out(&stream, 12));
     let store = DiskStore::open(folder.path(), &DiskOptions::default()).expect("a library");
     block_on(async {
         let store = Arc::new(store);
@@ -53,7 +53,7 @@ fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
             .await;
         learning
             .expect("it opens")
-            .learn(tasks(&parts, &stream))
+            .learn(tasks(&stream))
             .await
             .expect("it learns");
     });
@@ -67,7 +67,7 @@ fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
                 .open(recipe::standard(), session, Seed(7), frozen, None)
                 .await;
             let reading = reading.expect("it opens");
-            let refused = reading.learn(tasks(&parts, &stream)).await;
+            let refused = reading.learn(tasks(&stream)).await;
             assert_eq!(
                 refused.map_err(|error| error.kind()),
                 Err(journeyman::ErrorKind::Unsupported)

@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, sync::LazyLock, time::Duration};
 
-use apprentice::general::{Arena, Roles};
+use apprentice::{Arena, Roles};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
@@ -96,7 +96,7 @@ fn a_learning_run_ends_without_a_fault() {
         held_out: 2,
     };
     let tasks = Tasks::of(Seed(3), split).expect("tasks");
-    let tasks = tasks.spoken(parts.way, Seed(3)).expect("tasks");
+    let tasks = tasks.spoken(Seed(3)).expect("tasks");
     let mut recipe = recipe::standard();
     recipe.attempts.group = std::num::NonZeroU32::new(2).expect("two");
     recipe.select.selector = selector(Choice::Pmi, true);

@@ -16,15 +16,15 @@ use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 
 fn parts() -> Parts {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    Parts::exact(&root.join("examples/apprentice/general.gguf"), 8).expect("the bundled model")
+    Parts::exact(&root.join("examples/apprentice/apprentice.gguf"), 8).expect("the bundled model")
 }
 
-fn tasks(parts: &Parts, seed: u64) -> Tasks {
+fn tasks(seed: u64) -> Tasks {
     let split = Split {
         stream: 24,
         held_out: 24,
     };
-    let tasks = Tasks::of(Seed(seed), split).and_then(|tasks| tasks.spoken(parts.way, Seed(seed)));
+    let tasks = Tasks::of(Seed(seed), split).and_then(|tasks| tasks.spoken(Seed(seed)));
     tasks.expect("tasks")
 }
 
@@ -35,7 +35,7 @@ fn standard() -> Recipe {
 }
 
 async fn before_and_after(parts: &Parts, recipe: Recipe, seed: u64) -> Result<[RunReport; 3]> {
-    let tasks = tasks(parts, seed);
+    let tasks = tasks(seed);
     let store = Arc::new(MemoryStore::new());
     let journeyman = parts
         .open(recipe, "scenario", Seed(seed), store, None)
@@ -96,9 +96,7 @@ fn a_run_on_the_real_model_replays_to_the_same_bytes() {
         let journeyman = parts
             .open(standard(), "replay", Seed(8), store, Some(journal.clone()))
             .await?;
-        let report = journeyman
-            .learn(tasks(&parts, 8).stream[..6].to_vec())
-            .await?;
+        let report = journeyman.learn(tasks(8).stream[..6].to_vec()).await?;
         let replayed = replay(
             &journal.read(&report.run).await?,
             &journeyman::policy::Policies::new(),
