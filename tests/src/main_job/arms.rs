@@ -196,50 +196,6 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     compare(figures, &none, &gate, &others, &beside)
 }
 
-/// The quickstart before and after learning, with its bounds.
-pub(crate) fn quickstart(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
-    let seed = figures.options().seed.derive("quickstart", 0);
-    let tasks = Tasks::of(seed, SPLIT)?;
-    let learned: Learned = figures.once(&key(parts, "learned library"), || {
-        Ok(block_on(learn(parts, seed, &tasks))?)
-    })?;
-    let arm = |figures: &mut Figures<'_>, name: &str, choice| {
-        figures.once(&key(parts, &format!("arm {name}")), || {
-            let report = block_on(evaluate(
-                parts,
-                seed,
-                &tasks,
-                &learned.committed,
-                choice,
-                true,
-            ))?;
-            Ok(Arm::of(&report, &tasks)?)
-        })
-    };
-    let failed = learned.failed as f64;
-    figures.record(
-        "quickstart.attempts that failed",
-        failed,
-        Bound::AtMost(0.0),
-    );
-    let before: Arm = arm(figures, "none", Choice::None)?;
-    let after: Arm = arm(figures, "gate pmi", Choice::Pmi)?;
-    let rows = [
-        ("hidden, before", before.share(true), Bound::Below(0.03)),
-        ("hidden, after", after.share(true), Bound::AtLeast(0.8)),
-        ("plain, before", before.share(false), Bound::None),
-        (
-            "plain, after",
-            after.share(false),
-            Bound::AtLeast(before.share(false)),
-        ),
-    ];
-    for (name, value, bound) in rows {
-        figures.record(&format!("quickstart.{name}, first attempt"), value, bound);
-    }
-    Ok(())
-}
-
 /// Pairs of arms over the same tasks, with intervals by a bootstrap over tools.
 fn compare(
     figures: &mut Figures<'_>,

@@ -10,8 +10,6 @@ use quickstart::Parts;
 
 use crate::figures::{Figures, Outcome};
 
-pub(crate) use arms::quickstart;
-
 /// The quickstart's step budget.
 const STEPS: usize = 8;
 

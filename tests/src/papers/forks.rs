@@ -29,7 +29,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
     let key = key(parts, "forks");
     let rolled = figures.once(&key, || {
-        let world = World::new(parts, seed, 0)?;
+        let world = World::new(seed, 0)?;
         let host = Host::new(parts, world.seed);
         let store = Arc::new(MemoryStore::new());
         let session = host.open(recipe::skillos(), store, None)?;

@@ -1,11 +1,11 @@
 //! SCRIBE: the judge that is bound to rubrics against an open one, the router against clusters that came later, and prototypes that
 //! persist.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use futures::executor::block_on;
 use journeyman::{
-    PrototypeId, Result,
+    Result,
     builtin::MemoryStore,
     contract::SkillStore,
     domain::{Assessment, Trace},
@@ -20,7 +20,6 @@ use super::{
     key,
     router::{Cut, against_the_world, router},
     spread,
-    subgoals::tool,
     world::{Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome, stats};

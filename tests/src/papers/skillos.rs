@@ -15,7 +15,7 @@ use super::{
     WORLDS,
     arms::{self, Arm, Learning},
     bounded, difference, key, spread,
-    together::{Cell, budget, cells, firsts},
+    together::{BUDGET, Cell, cells, firsts},
     world::{Agent, Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome, stats};

@@ -21,7 +21,7 @@ use super::{
     bounded, difference, key,
     skillos::{NONE, RAW},
     spread,
-    together::{Cell, budget, cells, firsts},
+    together::{BUDGET, Cell, cells, firsts},
     world::{Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome};

@@ -14,7 +14,7 @@ use journeyman::{
     select::{SelectPer, Selector},
 };
 use journeyman_toolworld::stream::StreamTask;
-use quickstart::Parts;
+use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -282,8 +282,8 @@ async fn cell(
 
 /// The tasks as the agent meets them.
 pub(super) fn tasks(seed: Seed, tasks: &[StreamTask]) -> Result<Vec<Task>> {
-    let spoken = tasks.iter().map(|one| spoken::task(one.task()?, seed));
-    spoken.collect()
+    let told = tasks.iter().map(|one| spoken::task(one.task()?, seed));
+    told.collect()
 }
 
 pub(super) fn check(report: &RunReport, after: usize) -> Check {

@@ -19,7 +19,7 @@ use journeyman_toolworld::{
     stream::{Member, StreamTask, Universe, UniverseSpec},
     world::WorldSpec,
 };
-use quickstart::Parts;
+use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{
