@@ -3,7 +3,7 @@
 A service's demand is hidden from the agent: another call has to come first, a setting has to have one value, or a
 setting takes what another call gives. The service says so when it refuses. The next task about the same service has
 other words and values, and the same demand: this is what a skill can hold. The tasks in tasks.jsonl come from
-toolworld (`cargo run -p journeyman-toolworld --bin tasks`), so the bundled model speaks this world's language.
+toolworld (`cargo run -p journeyman-toolworld --bin tasks`), which the bundled model was trained in.
 """
 
 from __future__ import annotations

@@ -50,8 +50,7 @@
 //! text; the prompt author's spans and the template's own text with special parsing. Byte-pair merges therefore never
 //! cross the border of a span, and training for such prompts must tokenize span by span too. A vocabulary of the
 //! SentencePiece kind begins each span with its space prefix, if it has one. llama.cpp finds tokens of type
-//! *user-defined* in any text: markers that data must not be able to spell have to be of type *control*
-//! ([`LlamaCpp::require_tokens`] checks that).
+//! *user-defined* in any text: markers that data must not be able to spell have to be of type *control*.
 //!
 //! The BOS token is added once in front if the vocabulary asks for it and the prompt does not begin with it. An empty
 //! prompt is replaced by the BOS token alone.

@@ -127,30 +127,6 @@ impl LlamaCpp {
     pub fn stats(&self) -> EngineStats {
         self.worker.stats()
     }
-
-    /// Checks that each text is one control token of the vocabulary: the markers of a dialect, which the model must
-    /// have been trained with and which data must not be able to spell.
-    ///
-    /// # Errors
-    /// `Unsupported`, naming the texts that are not.
-    pub fn require_tokens(&self, texts: &[&str]) -> Result<()> {
-        let missing: Vec<&str> = texts
-            .iter()
-            .copied()
-            .filter(|text| !self.renderer.is_control_token(text))
-            .collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let missing = missing.join(" ");
-        Err(Error::unsupported(
-            "LlamaCpp::require_tokens",
-            format!("the model's vocabulary lacks control tokens of the dialect: {missing}"),
-        )
-        .with("model", &self.capabilities.model)
-        .hint("use a model trained for this dialect, such as the bundled apprentice.gguf, or a dialect for chat \
-            models"))
-    }
 }
 
 /// What is read from the file.

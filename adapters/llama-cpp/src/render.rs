@@ -110,13 +110,6 @@ impl Renderer {
         (self.grammars).constraint(operation, &self.model, alternatives)
     }
 
-    /// Whether a text is one control token, which data cannot spell.
-    pub(crate) fn is_control_token(&self, text: &str) -> bool {
-        let mut tokens = Vec::new();
-        self.append(&mut tokens, text, true);
-        matches!(tokens[..], [token] if self.model.vocab().is_control(token))
-    }
-
     /// Whether no control token is spelled in a text.
     pub(crate) fn is_plain(&self, text: &str) -> bool {
         let mut tokens = Vec::new();

@@ -14,7 +14,7 @@ use crate::{
     score::{SCORE, Scoring},
 };
 
-/// Whether a model is one of Journeyman's own, by the name in its file.
+/// Whether a model is the bundled one, by the name in its file.
 pub(crate) fn trained_to_score(model: &ModelId) -> bool {
     model.as_str().starts_with("apprentice")
 }
@@ -51,7 +51,7 @@ impl Scorer for LlamaCpp {
         true
     }
 
-    /// Whether it is one of the models that come with Journeyman: their training has skills behind tasks.
+    /// Whether it is the bundled model: its training has skills behind tasks.
     fn is_trained_to_score(&self) -> bool {
         trained_to_score(&self.capabilities.model)
     }

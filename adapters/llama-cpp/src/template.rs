@@ -89,8 +89,8 @@ impl ChatTemplate {
             }
             Template::Auto => own.ok_or_else(|| {
                 Error::unsupported(LOAD, "the file has no chat template").hint(
-                    "load with Template::None where prompts are written in the model's own dialect, as for the bundled \
-                     model, or with Template::Named, such as `chatml`, for a chat model",
+                    "load with Template::Named, such as `chatml`, for a chat model, or with Template::None where prompts \
+                     are written in the model's own dialect",
                 )
             })?,
         };

@@ -26,7 +26,7 @@ mod support;
 
 use support::{
     Pieces, prompt,
-    real::{CONTEXT, Real, begun, spoken},
+    real::{CONTEXT, Real, begun},
 };
 
 fn connect(server: &Real, route: Route) -> OpenAi {
@@ -63,9 +63,9 @@ fn score_fixture() -> ScorerFixture {
         " record torch grade # phase # shape #",
     ];
     ScorerFixture {
-        prompt: spoken(&[("<s><task>", " please unseal the coffee"), ("<skill>", "")]),
+        prompt: begun("please unseal the coffee"),
         continuations: continuations.map(str::to_owned).to_vec(),
-        special: Some("<call>".to_owned()),
+        special: Some("<tool_call>".to_owned()),
         context: Some(CONTEXT),
         time_limit: Duration::from_secs(60),
     }
@@ -80,7 +80,7 @@ fn llama_server_writes_and_scores() {
     assert_eq!(support.server, ServerKind::LlamaServer);
     assert_eq!(support.scoring, Some(ScoringForm::Forced));
     assert!(support.token_records, "{support}");
-    let report = block_on(language_model::check(&model, &fixture(begun(" could you"))));
+    let report = block_on(language_model::check(&model, &fixture(begun("could you"))));
     assert_kept(report, &["deadline"]);
     let report = block_on(scorer::check(&model, &score_fixture()));
     assert_kept(report, &[]);
@@ -136,8 +136,8 @@ fn llama_server_chats_streams_and_calls_tools() {
 
 #[test]
 #[ignore = "needs tests/adapters/servers.sh"]
-fn llama_server_without_a_template_for_tools_is_found_out() {
-    let server = Real::llama_server(&["--jinja"]);
+fn llama_server_that_renders_no_tools_is_found_out() {
+    let server = Real::llama_server(&["--no-jinja"]);
     let model = connect(&server, Route::Chat);
     assert!(!model.capabilities().tools, "{}", model.support());
     let declined = model.support().declined.iter();
@@ -204,7 +204,7 @@ fn llama_cpp_python_writes_and_scores_as_llama_server_does() {
     let model = connect(&python, Route::Completions);
     assert_eq!(model.support().server, ServerKind::LlamaCppPython);
     assert_eq!(model.support().scoring, Some(ScoringForm::EchoText));
-    let report = block_on(language_model::check(&model, &fixture(begun(" could you"))));
+    let report = block_on(language_model::check(&model, &fixture(begun("could you"))));
     assert_kept(report, &["records", "deadline"]);
     let report = block_on(scorer::check(&model, &score_fixture()));
     assert_kept(report, &[]);

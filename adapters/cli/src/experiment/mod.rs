@@ -20,11 +20,10 @@ use std::{
 
 use journeyman::{Error, ErrorKind, Result};
 use journeyman_experiment::{CellId, Event, Experiment, Options, Outcome, Report, Stale};
-use journeyman_llama_cpp::ModelInfo;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use self::{form::EXPERIMENT, plan::PlanFile, toolworld::Machine};
+use self::{form::EXPERIMENT, models::chat_model, plan::PlanFile, toolworld::Machine};
 use crate::{
     arguments,
     output::{Answer, Exit, error_json, table, tell, warn},
@@ -38,19 +37,18 @@ pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
     }
     let folder = command.out.clone();
     let folder = folder.unwrap_or_else(|| PathBuf::from("out").join(&plan.name));
-    let model = ModelInfo::read(&file.model)?;
+    let model = chat_model(&file.model)?;
     plan.conditions.model = model.model.to_string();
     plan.conditions.model_digest = model.sha256;
     for (arm, models) in plan.arms.iter_mut().zip(&file.models) {
         for one in models {
-            one.tell((&plan.conditions.model, model.chat_template), arm)
+            one.tell(&plan.conditions.model, arm)
                 .map_err(|error| error.with("arm", &arm.name))?;
         }
     }
     let names = plan.arms.iter().map(|arm| arm.name.clone());
     let host = Machine {
         model: file.model,
-        chats: model.chat_template,
         models: names.zip(file.models).collect(),
         jobs: command.jobs,
         world: file.world,

@@ -67,18 +67,11 @@ impl JobModel {
     /// Writes into the arm which model does the job: for the report, and by content for the keys of its cells.
     ///
     /// # Errors
-    /// `Invalid` for a model of another kind than the experiment's: all are used by chat, or none.
-    pub(super) fn tell(&self, (model, chats): (&str, bool), arm: &mut Arm) -> Result<()> {
+    /// Those of [`chat_model`], and `NotFound` or `Unavailable` for an adapter's file that cannot be read.
+    pub(super) fn tell(&self, model: &str, arm: &mut Arm) -> Result<()> {
         let (mut says, mut content) = (model.to_owned(), String::new());
         if let Some(file) = &self.gguf {
-            let info = ModelInfo::read(file)?;
-            if info.chat_template != chats {
-                let message = "one of the experiment's model and the job's has a chat template, and the other has none";
-                return Err(Error::invalid(EXPERIMENT, message)
-                    .with("job", &self.name)
-                    .with("model", &info.model)
-                    .hint("take instruct models for all jobs"));
-            }
+            let info = chat_model(file).map_err(|error| error.with("job", &self.name))?;
             (says, content) = (info.model.to_string(), info.sha256);
         }
         if let Some(file) = &self.adapter {
@@ -92,6 +85,24 @@ impl JobModel {
             .push_str(&format!(", {} by {says}", self.name));
         arm.models.insert(self.name.clone(), content);
         Ok(())
+    }
+}
+
+/// What the file of a model says, which has to be one for chats: agent and roles are asked by its chat template.
+///
+/// # Errors
+/// Those of [`ModelInfo::read`], and `Unsupported` for a file without a chat template.
+pub(super) fn chat_model(file: &Path) -> Result<ModelInfo> {
+    let info = ModelInfo::read(file)?;
+    match info.chat_template {
+        true => Ok(info),
+        false => {
+            let message = "a model of an experiment needs a chat template, and the file has none";
+            Err(Error::unsupported(EXPERIMENT, message)
+                .with("path", file.display())
+                .with("model", &info.model)
+                .hint("take an instruct model; `journeyman model info FILE` says whether a file has a chat template"))
+        }
     }
 }
 

@@ -16,15 +16,13 @@ use journeyman::{
     role::GeneralRoles,
 };
 use journeyman_experiment::{Arm, Conditions, Host, Plan, Tasks};
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode, TOKENS},
     environment::{Setup, Toolworld},
     general::manner::Manner,
     seed::Draws,
     stream::{StreamTask, Universe, UniverseSpec},
-    writer::ApprenticeRoles,
 };
 use serde::Serialize;
 
@@ -39,8 +37,6 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) model: PathBuf,
-    /// Whether the model has a chat template, and is used by it with tool calls; one without has to speak toolworld's compact dialect.
-    pub(super) chats: bool,
     /// The models of single jobs, by the arm's name.
     pub(super) models: BTreeMap<String, Vec<JobModel>>,
     /// Cells that run at once; as many as the cores can compute if not given.
@@ -90,14 +86,8 @@ impl Machine {
         Ok(Engine {
             others: others.collect::<Result<_>>()?,
             world: Arc::new(Toolworld::new(self.world.steps)?),
-            dialect: match self.chats {
-                true => Arc::new(ChatDialect::of(model.capabilities())),
-                false => Arc::new(ApprenticeDialect::new(Mode::Row)),
-            },
-            roles: match self.chats {
-                true => Arc::new(GeneralRoles::shipped()?),
-                false => Arc::new(ApprenticeRoles),
-            },
+            dialect: Arc::new(ChatDialect::of(model.capabilities())),
+            roles: Arc::new(GeneralRoles::shipped()?),
             model,
         })
     }
@@ -114,16 +104,7 @@ impl Machine {
             config = config.exact();
         }
         config.threads = Some(conditions.threads);
-        if self.chats {
-            return LlamaCpp::load(config);
-        }
-        // The dialect writes the markers of a turn itself.
-        config.template = Template::None;
-        let model = LlamaCpp::load(config)?;
-        model.require_tokens(&TOKENS).map_err(|error| {
-            error.hint("a model of an experiment needs a chat template: take an instruct model")
-        })?;
-        Ok(model)
+        LlamaCpp::load(config)
     }
 
     /// Cells that run at once, from 1 to `cells`.
@@ -180,13 +161,11 @@ impl Host for Machine {
         let universe = Universe::make(self.world.universe.clone(), seed)?;
         let stream = universe.stream(plan.stream);
         let held_out = universe.held_out(&stream, plan.held_out);
-        // By chat all services of a seed define their tools and word their answers in one manner, as one provider's would.
+        // All services of a seed define their tools and word their answers in one manner, as one provider's would.
         let manner = Manner::named(&mut Draws::new("manner of the experiment", &[seed]));
         let task = |one: &StreamTask| -> Result<Task> {
             let mut task = one.task()?;
-            if self.chats {
-                task.payload = Setup::of(&task)?.with_manner(manner.clone()).to_json()?;
-            }
+            task.payload = Setup::of(&task)?.with_manner(manner.clone()).to_json()?;
             Ok(task)
         };
         let tasks = |tasks: &[StreamTask]| tasks.iter().map(task).collect::<Result<Vec<Task>>>();

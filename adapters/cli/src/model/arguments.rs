@@ -165,9 +165,6 @@ pub(crate) struct Calibrate {
     /// and the search's; with a model that was trained to score, about the best by PMI
     #[arg(long, value_name = "KIND", value_enum)]
     pub(crate) score: Option<ScoreName>,
-    /// How skills are written for the model: `chat` for instruct models, `apprentice` for the bundled one
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = DialectName::Chat)]
-    pub(crate) dialect: DialectName,
     /// Wrong candidates of each task with `--score`, those that a search finds first
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) candidates: NonZeroU32,
@@ -215,13 +212,6 @@ impl From<ScoreName> for ScoreKind {
             ScoreName::Fits => Self::Fits,
         }
     }
-}
-
-/// How a turn and a skill are written for a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DialectName {
-    Chat,
-    Apprentice,
 }
 
 fn gpu_layers(text: &str) -> Result<GpuLayers, String> {

@@ -15,17 +15,13 @@ use journeyman::{
     select::{GateCalibration, GateRates, Share},
 };
 use journeyman_tantivy::Bm25Retriever;
-use journeyman_toolworld::dialect::{ApprenticeDialect, Mode};
 use serde_json::json;
 
 use self::{
     labels::{CALIBRATE, Labels},
     scoring::Scoring,
 };
-use super::{
-    arguments::{Calibrate, DialectName},
-    load::Model,
-};
+use super::{arguments::Calibrate, load::Model};
 use crate::{
     files::whole,
     library::{Read, read},
@@ -44,10 +40,7 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
     let retriever = Arc::new(Bm25Retriever::new(Default::default())?);
     opened.library.refresh(&*retriever).await?;
     let model = Model::load(&command.load)?;
-    let dialect: Arc<dyn Dialect> = match command.dialect {
-        DialectName::Chat => Arc::new(ChatDialect::default()),
-        DialectName::Apprentice => Arc::new(ApprenticeDialect::new(Mode::Row)),
-    };
+    let dialect = Arc::new(ChatDialect::default());
     let parts = Backends {
         retriever: Some(retriever.clone()),
         ..Backends::own_loop()
@@ -62,7 +55,7 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
         parts,
         retriever: &retriever,
     };
-    let (fitted, tasks) = fitting.fitted(dialect.as_ref()).await?;
+    let (fitted, tasks) = fitting.fitted(&*dialect).await?;
     if let Some(file) = &command.out {
         let text = format!("{:#}\n", json!(fitted));
         whole(CALIBRATE, file, text.as_bytes())?;

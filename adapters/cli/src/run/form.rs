@@ -18,6 +18,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
+    earlier::refuse_dialect,
     model_form::{JobForms, JobModel, ModelForm, jobs},
     world_config::WorldConfig,
 };
@@ -140,6 +141,11 @@ fn standard() -> Spanned<String> {
 }
 
 impl Form {
+    pub(super) fn read(source: &Source<'_>) -> Result<Self> {
+        refuse_dialect(source)?;
+        source.form()
+    }
+
     /// The name of the session: small letters of ASCII, digits and hyphens.
     pub(super) fn name(&self, source: &Source<'_>) -> Result<&str> {
         let name = self.name.get_ref();

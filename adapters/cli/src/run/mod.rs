@@ -3,6 +3,7 @@
 
 mod alone;
 mod compare;
+mod earlier;
 mod form;
 mod learned;
 mod model_form;
@@ -51,7 +52,7 @@ use crate::{
 /// `library` is the folder that the arguments name, which comes before the file's.
 pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer> {
     let source = Source::read(RUN, &command.file)?;
-    let form: Form = source.form()?;
+    let form = Form::read(&source)?;
     let folder = std::path::absolute(&command.file)
         .ok()
         .and_then(|file| Some(file.parent()?.to_owned()))
@@ -136,7 +137,7 @@ fn tell_findings(journeyman: &Journeyman) {
     }
 }
 
-/// How the name of the bundled model begins, in each of its editions.
+/// How the bundled model's name begins.
 const BUNDLED: &str = "apprentice";
 
 /// What a run measured and learned.

@@ -39,20 +39,6 @@ pub(super) struct ModelForm {
     /// Compute in full precision, one request at a time in batches of a fixed shape: a run repeats to the byte.
     #[serde(default)]
     pub(super) exact: bool,
-    /// How a turn is written for the model.
-    #[serde(default)]
-    pub(super) dialect: DialectForm,
-}
-
-/// How a turn is written for the model, and which texts it is asked for beside acting.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum DialectForm {
-    /// Instruct models of any family.
-    #[default]
-    Chat,
-    /// The bundled model's own.
-    Apprentice,
 }
 
 impl ModelForm {
@@ -113,24 +99,11 @@ fn of_job(
     model: &ModelForm,
     refused: impl Fn(&str, &str) -> journeyman::Error,
 ) -> Result<ModelForm> {
-    if form.dialect != DialectForm::Chat && form.dialect != model.dialect {
-        return Err(refused(
-            "a job's dialect is that of [model]",
-            "set `dialect` in [model]",
-        ));
-    }
     let (adapter, calibration) = (form.adapter.clone(), form.calibration.clone());
     if form.gguf.is_some() || form.server.is_some() {
-        return Ok(ModelForm {
-            dialect: model.dialect,
-            ..form.clone()
-        });
+        return Ok(form.clone());
     }
-    let more = ModelForm {
-        dialect: DialectForm::Chat,
-        ..form.without_adapter()
-    };
-    if more != ModelForm::default() {
+    if form.without_adapter() != ModelForm::default() {
         return Err(refused(
             "the job's model is not named",
             "set `gguf`, or `server` and `name`; for the model of [model] leave out all but `adapter` and `calibration`",

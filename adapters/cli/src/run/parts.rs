@@ -14,24 +14,19 @@ use journeyman::{
         AdaptedModel, ChatDialect, ModelExecutor, ModelExecutorOptions, ObservedExecutor,
         SystemClock,
     },
-    contract::{Backends, Dialect, LanguageModel, Roles, Scorer, Tokenizer},
+    contract::{Backends, LanguageModel, Scorer, Tokenizer},
     role::GeneralRoles,
 };
 use journeyman_disk::DiskStore;
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use journeyman_mcp::ExpectationJudge;
-use journeyman_openai::{ApiKey, Config, OpenAi, Route};
-use journeyman_toolworld::{
-    dialect::{ApprenticeDialect, Mode, TOKENS},
-    writer::ApprenticeRoles,
-};
-
+use journeyman_openai::{ApiKey, Config, OpenAi};
 use toml::Spanned;
 
 use super::{
     alone::alone,
     form::{Form, RUN},
-    model_form::{DialectForm, JobModel, ModelForm},
+    model_form::{JobModel, ModelForm},
     trace::Trace,
     world::World,
 };
@@ -93,7 +88,7 @@ impl Parts {
         };
         let held = held.map_or_else(|| alone(library, name), Ok)?;
         let store = Arc::new(store);
-        let (dialect, roles) = spoken(form, &*model.language)?;
+        let dialect = Arc::new(dialect(form.model.get_ref(), &*model.language));
         let mut options = ModelExecutorOptions::default();
         if let Some(steps) = form.steps {
             options.max_steps = steps.get();
@@ -111,7 +106,7 @@ impl Parts {
         )
         .with_model(model.language)
         .with_dialect(dialect)
-        .with_roles(roles)
+        .with_roles(Arc::new(GeneralRoles::shipped()?))
         .with_retriever(Arc::new(retriever(form.stems)?))
         .with_store(store.clone())
         .with_journal(store.clone())
@@ -137,22 +132,13 @@ impl Parts {
     }
 }
 
-/// What agent and roles say to the model, and how they read its answers.
-fn spoken(form: &Form, model: &dyn LanguageModel) -> Result<(Arc<dyn Dialect>, Arc<dyn Roles>)> {
-    let model_form = form.model.get_ref();
-    Ok(match model_form.dialect {
-        DialectForm::Chat => {
-            let mut dialect = ChatDialect::of(model.capabilities());
-            if let Some(most) = model_form.answer_tokens {
-                dialect.max_tokens = most.get() as usize;
-            }
-            (Arc::new(dialect), Arc::new(GeneralRoles::shipped()?))
-        }
-        DialectForm::Apprentice => (
-            Arc::new(ApprenticeDialect::new(Mode::Row)),
-            Arc::new(ApprenticeRoles),
-        ),
-    })
+/// What the agent says to the model, and how it reads its answers.
+fn dialect(form: &ModelForm, model: &dyn LanguageModel) -> ChatDialect {
+    let mut dialect = ChatDialect::of(model.capabilities());
+    if let Some(most) = form.answer_tokens {
+        dialect.max_tokens = most.get() as usize;
+    }
+    dialect
 }
 
 impl Model {
@@ -279,21 +265,12 @@ fn local(model: &ModelForm, file: &Path, adapters: Adapters) -> Result<Model> {
     if let Some(name) = &model.template {
         config.template = template(name);
     }
-    if model.dialect == DialectForm::Apprentice {
-        // The dialect writes the markers of a turn itself.
-        config.template = Template::None;
-    }
     let loaded = LlamaCpp::load(config).map_err(|error| {
         match model.template.is_none() && error.message().contains("chat template") {
-            true => error.hint("in [model], name the template that the model was made for, such as `template = \"chatml\"`; or, for the bundled model in a world that speaks its language, `dialect = \"apprentice\"`"),
+            true => error.hint("in [model], name the template that the model was made for, such as `template = \"chatml\"`; a model that was made for none is no chat model: take an instruct model"),
             false => error,
         }
     })?;
-    if model.dialect == DialectForm::Apprentice {
-        loaded.require_tokens(&TOKENS).map_err(|error| {
-            error.hint("only models trained like the bundled one have this dialect; for any other take `dialect = \"chat\"`")
-        })?;
-    }
     let capabilities = loaded.capabilities();
     let speed = capabilities.speed.map_or_else(String::new, |speed| {
         format!(
@@ -336,9 +313,6 @@ async fn server(
     config.context = model
         .context
         .and_then(|tokens| usize::try_from(tokens).ok()?.try_into().ok());
-    if model.dialect == DialectForm::Apprentice {
-        config.route = Route::Completions;
-    }
     let connected = Arc::new(OpenAi::connect(config).await?);
     for name in adapters.keys() {
         connected.require_adapter(name)?;

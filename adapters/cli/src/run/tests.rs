@@ -10,7 +10,6 @@ use tempfile::TempDir;
 
 use super::{
     form::{Form, HeldOut, Protocol, RUN},
-    model_form::DialectForm,
     tasks::Tasks,
     world_config::WorldConfig,
 };
@@ -37,7 +36,7 @@ fn read<T>(text: &str, part: impl FnOnce(&Form, &Source<'_>) -> Result<T>) -> Re
     let path = folder.path().join("run.toml");
     fs::write(&path, text).unwrap();
     let source = Source::read(RUN, &path)?;
-    part(&source.form()?, &source)
+    part(&Form::read(&source)?, &source)
 }
 
 fn process(form: &Form, source: &Source<'_>) -> Result<ProcessConfig> {
@@ -101,7 +100,6 @@ fn what_is_left_out_has_its_default() {
         assert_eq!(world.folder.as_deref(), source.path.parent());
         assert_eq!(world.trust, Trust::Untrusted);
         assert!(world.environment.is_empty() && world.arguments.is_empty());
-        assert_eq!(form.model.get_ref().dialect, DialectForm::Chat);
         assert!(matches!(form.held_out.get_ref(), HeldOut::Last(2)));
         Ok(())
     };
@@ -375,11 +373,6 @@ fn a_job_that_nobody_knows_is_refused_with_its_line_and_the_known_ones() {
         ),
         ("[model_for.agent]\ngguf = \"x\"", "the agent's", "[model]"),
         ("[model_for.gate]\ncontext = 7", "not named", "`gguf`"),
-        (
-            "[model_for.gate]\ndialect = \"apprentice\"",
-            "dialect",
-            "[model]",
-        ),
     ] {
         let error = jobs(lines).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{lines}");
@@ -387,4 +380,48 @@ fn a_job_that_nobody_knows_is_refused_with_its_line_and_the_known_ones() {
         assert!(error.message().contains(says), "{error}");
         assert!(error.hint_text().unwrap().contains(hint), "{error}");
     }
+}
+
+#[test]
+fn the_dialect_of_earlier_files_is_refused_with_its_line_and_what_to_do() {
+    let deleted = "delete this line";
+    let bundled = "examples/apprentice/apprentice.gguf";
+    for (lines, line, says, hint) in [
+        ("dialect = \"chat\"", "8", "used by chat", deleted),
+        ("dialect = 7", "8", "used by chat", deleted),
+        ("dialect = \"apprentice\"", "8", "is gone", bundled),
+        (
+            "[model_for.gate]\ngguf = \"x\"\ndialect = \"apprentice\"",
+            "10",
+            "is gone",
+            deleted,
+        ),
+        (
+            "[model_for.writers]\ndialect = \"chat\"\ngguf = \"x\"",
+            "9",
+            "used by chat",
+            deleted,
+        ),
+    ] {
+        let error = jobs(lines).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{lines}");
+        assert_eq!(error.fact("line"), Some(line), "{lines}: {error}");
+        assert_eq!(error.fact("key"), Some("dialect"), "{lines}: {error}");
+        assert!(error.message().contains(says), "{error}");
+        assert!(error.hint_text().unwrap().contains(hint), "{error}");
+    }
+    // Nothing that was learned is lost with it.
+    let gone = jobs("dialect = \"apprentice\"").unwrap_err();
+    let hint = gone.hint_text().unwrap();
+    assert!(
+        hint.contains(deleted) && hint.contains("the library stays usable"),
+        "{hint}"
+    );
+    // Another fault of the file is told as ever, and does not offer the key.
+    let error = jobs("dialekt = \"chat\"").unwrap_err();
+    assert!(
+        error.message().contains("unknown field `dialekt`"),
+        "{error}"
+    );
+    assert!(!error.message().contains("`dialect`"), "{error}");
 }

@@ -15,6 +15,8 @@ use tempfile::{TempDir, tempdir};
 
 use crate::support::{Ran, fields, ran};
 
+const MODEL: &str = "../../examples/apprentice/apprentice.gguf";
+
 /// Four cells.
 const TINY: &str = r#"
 name = "tiny"
@@ -46,8 +48,7 @@ impl Lab {
     }
 
     fn write(&self, text: &str) {
-        let model = "../../examples/apprentice/general.gguf";
-        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
+        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(MODEL);
         let text = text.replace("MODEL", model.to_str().unwrap());
         fs::write(self.path("tiny.toml"), text).unwrap();
     }
@@ -194,7 +195,7 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped);
     let text = fs::read_to_string(shipped).unwrap();
     let smaller = [
-        ("../apprentice/general.gguf", "MODEL"),
+        ("../apprentice/apprentice.gguf", "MODEL"),
         ("seeds = 3", "seeds = 1"),
         ("stream = 50", "stream = 8"),
         ("held_out = 60", "held_out = 3"),
@@ -233,7 +234,7 @@ fn mixed(name: &str, smaller: &[(&str, &str)]) -> Vec<f64> {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped);
     let text = fs::read_to_string(shipped).unwrap();
     let sizes = [
-        ("../apprentice/general.gguf", "MODEL"),
+        ("../apprentice/apprentice.gguf", "MODEL"),
         ("seeds = 3", "seeds = 1"),
         ("stream = 30", "stream = 7"),
         ("held_out = 40", "held_out = 2"),
@@ -328,6 +329,17 @@ fn what_cannot_be_run_is_refused_before_anything_is() {
     };
     check("MODEL", "no/such.gguf", 3, "there is no such file");
     check("MODEL", "tiny.toml", 1, "does not begin with `GGUF`");
+    // The bundled model, whose template has a key that nobody reads.
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join(MODEL);
+    let mut bytes = fs::read(bundled).unwrap();
+    let key = b"tokenizer.chat_template";
+    let at = bytes.windows(key.len()).position(|some| some == key);
+    bytes[at.unwrap()..][..key.len()].copy_from_slice(b"tokenizer.char_template");
+    fs::write(lab.path("bare.gguf"), bytes).unwrap();
+    let bare = "needs a chat template, and the file has none";
+    check("MODEL", "bare.gguf", 1, bare);
+    let job = "recipe = \"standard\"\nmodel_for.writers = { gguf = \"bare.gguf\" }";
+    check("recipe = \"standard\"", job, 1, bare);
     check("epsilon", "epsilom", 1, "there is no such field");
     check(
         "seeds = 2",

@@ -13,7 +13,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    running::services,
+    running::{LEARNED, services},
     support::{Place, Ran, documented},
 };
 
@@ -49,13 +49,14 @@ fn a_world_that_ends_once_is_started_again_and_what_was_learned_stays() {
     let (child, died_at) = (children("dying_services.py"), died.display());
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/services");
     let tasks = fs::read_to_string(examples.join("tasks.jsonl")).unwrap();
-    let ninth: Value = serde_json::from_str(tasks.lines().nth(8).unwrap()).unwrap();
+    let last = tasks.lines().nth(LEARNED[2]).unwrap();
+    let last: Value = serde_json::from_str(last).unwrap();
     services(&place, |text| {
         let arguments = text
             .lines()
             .find(|line| line.starts_with("arguments"))
             .unwrap();
-        let dying = format!("arguments = [{child:?}, {}, \"{died_at}\"]", ninth["id"]);
+        let dying = format!("arguments = [{child:?}, {}, \"{died_at}\"]", last["id"]);
         let path = format!("PYTHONPATH = \"{}:", examples.display());
         text.replace(arguments, &dying)
             .replace("PYTHONPATH = \"", &path)
@@ -64,16 +65,16 @@ fn a_world_that_ends_once_is_started_again_and_what_was_learned_stays() {
     let file = place.path("run.toml").display().to_string();
     let ran = place.json(&["run", &file, "--seed", "3"]).done();
     assert!(died.exists(), "the world did not end: {}", ran.err);
-    assert!(ran.err.contains("[12/12]"), "{}", ran.err);
+    assert!(ran.err.contains("[3/3]"), "{}", ran.err);
     let told = ran.json();
     documented("`run`", &told);
     // The attempts of one group share the process.
     let faults = told["learning"]["faults"].as_u64().unwrap();
     assert!((1..=4).contains(&faults), "{told}");
-    assert_eq!(told["learning"]["attempts"], 48, "{told}");
+    assert_eq!(told["learning"]["attempts"], 12, "{told}");
     for when in ["before", "after"] {
         let found = (&told[when]["judged"], &told[when]["faults"]);
-        assert_eq!(found, (&6.into(), &0.into()), "{told}");
+        assert_eq!(found, (&3.into(), &0.into()), "{told}");
     }
     let before = learned_before_the_fault(&ran.err);
     assert!(!before.is_empty(), "{}", ran.err);

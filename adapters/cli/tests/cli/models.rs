@@ -23,11 +23,6 @@ fn command(arguments: &[&str]) -> Command {
             "MODEL" => model,
             other => other,
         }));
-    // The bundled model has no chat template.
-    if arguments.contains(&"MODEL") && arguments[0] != "info" && !arguments.contains(&"--template")
-    {
-        command.args(["--template", "none"]);
-    }
     command
 }
 
@@ -82,15 +77,15 @@ fn public_models_are_listed_and_an_unknown_one_is_refused_before_anything_is_fet
 fn a_file_is_described() {
     let info = json(&["info", "MODEL"]);
     assert_eq!(info["architecture"], "qwen3");
-    assert_eq!(info["quantisation"], "F32");
-    assert_eq!(info["chat_template"], false);
+    assert_eq!(info["quantisation"], "F16");
+    assert_eq!(info["chat_template"], true);
     assert_eq!(info["refused"], Value::Null);
     let digits = info["sha256"].as_str().unwrap();
     let model = info["model"].as_str().unwrap();
     assert_eq!(model, format!("apprentice@{}", &digits[..12]));
     let said = run(&["info", "MODEL"]).done().out;
     assert!(
-        said.contains(digits) && said.contains("F32 100.0%"),
+        said.contains(digits) && said.contains("F16 99.9%, F32 0.1%"),
         "{said}"
     );
     let written = json(&["generate", "MODEL", "--prompt", "x", "--max-tokens", "1"]);
@@ -293,9 +288,9 @@ fn what_cannot_be_asked() {
         "",
     ];
     run(&empty).failed(1, "candidate 2 has no tokens");
-    let long = "row ".repeat(2000);
+    let long = "row ".repeat(4000);
     let long = ["generate", "MODEL", "--prompt", long.as_str()];
-    run(&long).failed(1, "and the context 1024");
+    run(&long).failed(1, "and the context 4096");
     let template = [
         "generate",
         "MODEL",
@@ -363,8 +358,7 @@ fn a_threshold_is_fitted_to_a_model() {
         run(&[&given, more].concat())
     };
     let tasks = labeled(12, &|n| ["brew", "grind"][n % 2]);
-    let own = ["--dialect", "apprentice"];
-    let fitted = calibrate(&tasks, &[&own[..], &["--json", "--out", &out]].concat());
+    let fitted = calibrate(&tasks, &["--json", "--out", &out]);
     let fitted = fitted.done().json();
     let calibration = &fitted["calibration"];
     for half in ["fitted", "held_out"] {
@@ -377,18 +371,17 @@ fn a_threshold_is_fitted_to_a_model() {
     let kept = GateCalibration::from_json(&fs::read_to_string(&out).unwrap()).unwrap();
     assert_eq!(calibration["threshold"].as_f64(), Some(kept.threshold));
     assert!(kept.fitted_for.model.as_str().starts_with("apprentice@"));
-    let said = calibrate(&tasks, &own).done().out;
+    let said = calibrate(&tasks, &[]).done().out;
     assert!(
         said.contains("held out") && said.contains("Not written"),
         "{said}"
     );
-    // An instruct model is asked whether the skill fits; the words of the bundled one have no such question.
+    // The model is asked whether the skill fits.
     calibrate(&tasks, &["--score", "fits"]).done();
-    calibrate(&tasks, &[&own[..], &["--score", "fits"]].concat()).failed(1, "no question");
     let few = labeled(5, &|_| "brew");
-    calibrate(&few, &own).failed(1, "8 tasks with a right skill are needed");
+    calibrate(&few, &[]).failed(1, "8 tasks with a right skill are needed");
     let unknown = labeled(8, &|_| "sing");
-    calibrate(&unknown, &own).failed(3, "no such skill");
+    calibrate(&unknown, &[]).failed(3, "no such skill");
     // Without labels every skill counts as a wrong one.
     let lines: Vec<String> = (0..9)
         .map(|n| {
@@ -397,13 +390,12 @@ fn a_threshold_is_fitted_to_a_model() {
         .collect();
     let unlabeled = place.path("unlabeled.jsonl").display().to_string();
     fs::write(&unlabeled, lines.join("\n")).unwrap();
-    let fitted = calibrate(&unlabeled, &[&own[..], &["--json"]].concat());
-    let fitted = fitted.done().json();
+    let fitted = calibrate(&unlabeled, &["--json"]).done().json();
     assert_eq!(fitted["labels"], false);
     let calibration = &fitted["calibration"];
     assert_eq!(calibration["held_out"]["wrong_injected"]["of"], 9);
     assert_eq!(calibration["held_out"]["right_injected"]["of"], 0);
-    let said = calibrate(&unlabeled, &own).done().out;
+    let said = calibrate(&unlabeled, &[]).done().out;
     for part in [
         "each by the others",
         "not known",
@@ -417,10 +409,10 @@ fn a_threshold_is_fitted_to_a_model() {
         json!({"id": "u", "instruction": "Brew.", "skill": "brew"})
     );
     fs::write(&unlabeled, mixed).unwrap();
-    calibrate(&unlabeled, &own).failed(1, "some lines have `skill`, and some have not");
+    calibrate(&unlabeled, &[]).failed(1, "some lines have `skill`, and some have not");
     // The library keeps no attempts: tasks are taken that come with the command.
     let nothing = ["calibrate", "MODEL", "--library", root.as_str(), "--json"];
-    let fitted = run(&[&nothing[..], &own].concat()).done().json();
+    let fitted = run(&nothing).done().json();
     assert_eq!(fitted["tasks"], 24);
     assert_eq!(fitted["calibration"]["fitted_for"]["score"], "pmi");
 }
@@ -429,7 +421,7 @@ fn a_threshold_is_fitted_to_a_model() {
 fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     let place = Place::with_library();
     let root = place.root().display().to_string();
-    let bundled = "../../examples/apprentice/general.gguf";
+    let bundled = "../../examples/apprentice/apprentice.gguf";
     let with = |model: &str, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
         command

@@ -6,7 +6,12 @@ use serde_json::json;
 
 use crate::support::{Place, documented};
 
-/// A run's file in the place: the first tasks of `examples/services`, six of them held out.
+/// The tasks of `examples/services` that are learned from, by their lines: about services whose demands the bundled model finds out.
+pub(crate) const LEARNED: [usize; 3] = [8, 11, 3];
+/// Those that are held out, about the same services.
+const HELD_OUT: [usize; 3] = [36, 44, 45];
+
+/// A run's file in the place: `examples/services` with these few tasks.
 pub(crate) fn services(place: &Place, change: impl Fn(String) -> String) {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../examples")
@@ -29,8 +34,9 @@ pub(crate) fn services(place: &Place, change: impl Fn(String) -> String) {
     fs::write(place.path("run.toml"), change(text)).unwrap();
     let tasks = fs::read_to_string(examples.join("services/tasks.jsonl")).unwrap();
     let lines: Vec<&str> = tasks.lines().collect();
-    fs::write(place.path("tasks.jsonl"), lines[..12].join("\n")).unwrap();
-    fs::write(place.path("held-out.jsonl"), lines[36..42].join("\n")).unwrap();
+    for (name, chosen) in [("tasks.jsonl", LEARNED), ("held-out.jsonl", HELD_OUT)] {
+        fs::write(place.path(name), chosen.map(|line| lines[line]).join("\n")).unwrap();
+    }
 }
 
 #[test]
@@ -39,18 +45,18 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
     services(&place, |text| text);
     let file = place.path("run.toml").display().to_string();
     let ran = place.json(&["run", &file, "--seed", "3"]).done();
-    assert!(ran.err.contains("[12/12]"), "{}", ran.err);
+    assert!(ran.err.contains("[3/3]"), "{}", ran.err);
     assert!(ran.err.contains("    learned "), "{}", ran.err);
     let told = ran.json();
     documented("`run`", &told);
     let difference = &told["after_less_before"]["score"];
     assert_eq!(
         (&told["seed"], &difference["pairs"]),
-        (&3.into(), &6.into())
+        (&3.into(), &3.into())
     );
     assert!(difference["mean"].as_f64().unwrap() > 0.0, "{told}");
     for when in ["before", "after"] {
-        assert_eq!(told[when]["judged"], 6, "{told}");
+        assert_eq!(told[when]["judged"], 3, "{told}");
         assert_eq!(told[when]["faults"], 0, "{told}");
     }
     assert_eq!(told["before"]["with_skill"], 0);
@@ -68,7 +74,7 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
         with.clone().any(|line| line.contains(", with ")),
         "{traced}"
     );
-    assert_eq!(with.count(), 6);
+    assert_eq!(with.count(), 3);
     assert!(again.out.contains("NOW"), "{}", again.out);
     assert!(!again.err.contains("learning"), "{}", again.err);
     // A mistyped library is no empty one.
@@ -115,20 +121,20 @@ fn a_run_in_which_nothing_is_done_shows_what_the_agent_did() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
     command.current_dir(place.folder.path()).args(arguments);
     let ran = crate::support::ran(&command.output().unwrap()).done();
-    assert_eq!(ran.out.matches("0 of 6").count(), 4, "{}", ran.out);
+    assert_eq!(ran.out.matches("0 of 3").count(), 4, "{}", ran.out);
     for said in [
         "No skill was written: ",
-        "Of 6 held-out tasks 6 were not done.",
+        "Of 3 held-out tasks 3 were not done.",
         "task: Develop the Second Film.",
         "  end: ",
     ] {
         assert!(ran.out.contains(said), "{said}: {}", ran.out);
     }
-    // Six held-out tasks twice, and twelve that are learned from in groups of four.
+    // Three held-out tasks twice, and three that are learned from in groups of four.
     let trace = fs::read_to_string(trace).unwrap();
     assert_eq!(
         trace.matches("task: Develop the Second Film.").count(),
-        60,
+        18,
         "{trace}"
     );
     assert!(trace.contains("no skill is to be written"), "{trace}");
@@ -194,7 +200,7 @@ fn a_trace_on_a_full_disk_ends_the_run_before_it_begins() {
 fn a_model_whose_context_is_too_short_for_every_prompt_is_refused() {
     let place = Place::empty();
     services(&place, |text| {
-        text.replace("dialect = ", "context = 32\ndialect = ")
+        text.replace("[model]\n", "[model]\ncontext = 32\n")
     });
     let file = place.path("run.toml").display().to_string();
     // What was told of the model comes first.
@@ -209,7 +215,7 @@ fn a_model_whose_context_is_too_short_for_every_prompt_is_refused() {
 fn a_run_that_cannot_begin_says_why_and_leaves_no_library_of_learned_skills() {
     let place = Place::empty();
     let file = place.path("run.toml").display().to_string();
-    let cases: [(&str, &str, i32, &str); 4] = [
+    let cases: [(&str, &str, i32, &str); 5] = [
         (
             "program = \"python3\"",
             "program = \"no-such-program\"",
@@ -224,46 +230,49 @@ fn a_run_that_cannot_begin_says_why_and_leaves_no_library_of_learned_skills() {
             "the model is named twice or not at all",
         ),
         (
-            "dialect = \"apprentice\"",
-            "name = \"m\"\nserver = \"http://127.0.0.1:9/v1\"",
+            "[model]",
+            "[model]\nname = \"m\"\nserver = \"http://127.0.0.1:9/v1\"",
             1,
             "the model is named twice or not at all",
         ),
+        // A file of an earlier version.
+        ("gguf = ", "dialect = \"apprentice\"\ngguf = ", 1, "is gone"),
     ];
     for (from, to, code, said) in cases {
         services(&place, |text| text.replace(from, to));
         place.run(&["run", &file]).failed(code, said);
     }
     services(&place, |text| {
-        let model = text.find("gguf").unwrap()..text.find("# Only").unwrap();
-        let mut text = text;
-        text.replace_range(model, "server = \"http://127.0.0.1:9/v1\"\nname = \"m\"\n");
-        text.replace("dialect = \"apprentice\"", "")
+        let model = text.lines().find(|line| line.starts_with("gguf = "));
+        let server = "server = \"http://127.0.0.1:9/v1\"\nname = \"m\"";
+        text.replace(model.unwrap(), server)
     });
     place.run(&["run", &file]).failed(5, "127.0.0.1:9");
 }
 
-/// A run's file for the MCP server of two services, and its tasks, four of them held out.
+/// A run's file for the MCP server of a service, and its tasks, two of them held out.
 fn mcp(place: &Place, argument: &str) -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let child = here.join("tests/children/services_mcp.py");
     let model = here.join("../../examples/apprentice/apprentice.gguf");
     let file = format!(
-        "name = \"services\"\nlibrary = \"learned\"\ntasks = \"tasks.jsonl\"\nheld_out = 4\nsteps = 6\n\n\
-         [model]\ngguf = {model:?}\ndialect = \"apprentice\"\n\n\
+        "name = \"services\"\nlibrary = \"learned\"\ntasks = \"tasks.jsonl\"\nheld_out = 2\nsteps = 4\n\n\
+         [model]\ngguf = {model:?}\n\n\
          [world]\nprotocol = \"mcp\"\nprogram = \"python3\"\narguments = [{child:?}{argument}]\ntrusted = true\n\
          deterministic = true\n"
     );
     fs::write(place.path("run.toml"), file).unwrap();
-    let words = ["soft", "loud", "warm", "cold", "late", "early"];
-    let tasks = (0..14).map(|n| {
-        let (level, pitch) = (30 + 4 * n, words[n % 6]);
-        match n % 2 {
-            0 => json!({"id": format!("t{n}"), "instruction": format!("scan the lever behind the tunnel at level {level}"),
-                "expect": {"calls": [{"tool": "scan_lever", "arguments": {"level": level}}]}}),
-            _ => json!({"id": format!("t{n}"), "instruction": format!("could you repair the curtain at pitch {pitch}"),
-                "expect": {"calls": [{"tool": "repair_curtain", "arguments": {"pitch": pitch}}]}}),
-        }
+    let words = [
+        "go and repair the needle",
+        "the crew asks you to repair the needle by the loom",
+        "before lunch repair the needle near the plate",
+        "here is the needle beside the hinge please repair it",
+        "someone should repair the needle beside the grain now",
+    ];
+    let tasks = words.iter().enumerate().map(|(n, words)| {
+        let phase = 30 + 4 * n;
+        json!({"id": format!("t{n}"), "instruction": format!("{words} with phase {phase}"),
+            "expect": {"calls": [{"tool": "repair_needle", "arguments": {"phase": phase}}]}})
     });
     let tasks: Vec<String> = tasks.map(|task| task.to_string()).collect();
     fs::write(place.path("tasks.jsonl"), tasks.join("\n")).unwrap();
@@ -277,10 +286,10 @@ fn a_run_learns_from_approved_tools_of_an_mcp_server() {
     // Nobody has approved the tools yet.
     place.run(&["run", &file]).failed(3, "approve-tools");
     let approved = place.json(&["run", &file, "--approve-tools"]).done();
-    assert_eq!(approved.json()["approved"], 4);
+    assert_eq!(approved.json()["approved"], 3);
     documented("`run --approve-tools`", &approved.json());
     assert!(
-        approved.err.contains("scan lever level # power #"),
+        approved.err.contains("repair needle phase #"),
         "{}",
         approved.err
     );
@@ -289,7 +298,7 @@ fn a_run_learns_from_approved_tools_of_an_mcp_server() {
     for when in ["before", "after"] {
         assert_eq!(
             (&told[when]["judged"], &told[when]["faults"]),
-            (&4.into(), &0.into()),
+            (&2.into(), &0.into()),
             "{told}"
         );
     }
@@ -299,6 +308,6 @@ fn a_run_learns_from_approved_tools_of_an_mcp_server() {
     // A definition that changed is named, and its tool is blocked; the rest goes on.
     mcp(&place, ", \"changed\"");
     let changed = place.run(&["run", &file, "--only-measure"]).done();
-    assert!(changed.err.contains("scan_radio"), "{}", changed.err);
+    assert!(changed.err.contains("repair_beacon"), "{}", changed.err);
     assert!(changed.err.contains("--approve-tools"), "{}", changed.err);
 }

@@ -34,10 +34,7 @@ use crate::{
     score::SCORE, scorer::trained_to_score,
 };
 
-const REQUIRE_TOKENS: &str = "IsolatedLlama::require_tokens";
 const COUNT: &str = "IsolatedLlama::count";
-/// Time limit of a check of the vocabulary.
-const REQUIRE_LIMIT: Duration = Duration::from_secs(10);
 /// Maximum length, in bytes, of a text that the worker counts; counting makes all other requests wait.
 const MOST_COUNTED: usize = 1 << 20;
 
@@ -105,18 +102,6 @@ impl IsolatedLlama {
     /// The process id of the present worker; `None` while there is none.
     pub fn process_id(&self) -> Option<u32> {
         self.client.process_id()
-    }
-
-    /// As [`LlamaCpp::require_tokens`](crate::LlamaCpp::require_tokens); blocks for at most 10 s.
-    ///
-    /// # Errors
-    /// `Unsupported`, naming the texts that are not control tokens; `Unavailable` or `Timeout` where the worker does
-    /// not answer.
-    pub fn require_tokens(&self, texts: &[&str]) -> Result<()> {
-        let texts = texts.iter().map(|&text| text.to_owned()).collect();
-        self.client
-            .ask_now(REQUIRE_TOKENS, REQUIRE_LIMIT, Ask::RequireTokens { texts })
-            .map(drop)
     }
 
     fn ask_vocabulary(&self, text: &str, ask: impl FnOnce(String) -> Ask) -> Option<Answer> {

@@ -22,7 +22,7 @@ use serde_json::json;
 use crate::{config::LlamaConfig, digest::FileHash, embedder::EmbedderConfig, stats::EngineStats};
 
 /// The protocol version; both sides must have the same one.
-pub(super) const VERSION: u32 = 7;
+pub(super) const VERSION: u32 = 8;
 /// The name that a worker sends.
 pub(super) const NAME: &str = "journeyman-llama-worker";
 /// Maximum bytes of a frame; a larger one is refused unread.
@@ -116,7 +116,6 @@ pub(super) enum Ask {
     Count { text: String },
     CountPrompt(Generate),
     Truncate { text: String, tokens: usize },
-    RequireTokens { texts: Vec<String> },
     LoadAdapter { name: String, path: PathBuf },
     UnloadAdapter { name: String },
     SavePrefixes { folder: PathBuf },

@@ -307,11 +307,6 @@ async fn answer(served: Served, id: u64, ask: Ask, frames: Frames) -> Result<Ans
             }
         }
         Ask::Truncate { text, tokens } => Answer::Text(model.truncate(&text, tokens)),
-        Ask::RequireTokens { texts } => {
-            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            model.require_tokens(&texts)?;
-            Answer::Done
-        }
         Ask::LoadAdapter { name, path } => {
             model.load_adapter(name, path).await?;
             Answer::Done

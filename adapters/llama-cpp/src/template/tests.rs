@@ -510,9 +510,8 @@ fn a_missing_template_is_refused_with_what_to_do() {
     let error = choose(&Template::Auto, None).map(|_| ()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Unsupported at LlamaCpp::load: the file has no chat template; hint: load with Template::None where prompts \
-         are written in the model's own dialect, as for the bundled model, or with Template::Named, such as `chatml`, \
-         for a chat model"
+        "Unsupported at LlamaCpp::load: the file has no chat template; hint: load with Template::Named, such as \
+         `chatml`, for a chat model, or with Template::None where prompts are written in the model's own dialect"
     );
     assert!(choose(&Template::None, Some(GEMMA)).unwrap().is_none());
     assert!(choose(&Template::Auto, Some(GEMMA)).unwrap().is_some());

@@ -7,7 +7,7 @@ use journeyman::{
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 
-use crate::support::{CONTROL, Noise, TestFile, Tiny, load, prompt};
+use crate::support::{Noise, TestFile, Tiny, load, prompt};
 
 fn refusal(bytes: &[u8]) -> journeyman::Error {
     let file = TestFile::new("bad.gguf", bytes);
@@ -152,18 +152,6 @@ fn a_missing_template_and_one_without_contents_are_unsupported() {
     }
     tiny.load_with(|config| config.template = Template::None);
     tiny.load_with(|config| config.template = Template::Named("chatml".to_owned()));
-}
-
-#[test]
-fn a_dialect_names_the_tokens_it_lacks() {
-    let model = Tiny::default().load();
-    model.require_tokens(&CONTROL).unwrap();
-    let error = model
-        .require_tokens(&["<task>", "<plan>", "the", "<skip>"])
-        .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.message().ends_with(": <plan> the <skip>"), "{error}");
-    assert!(error.hint_text().is_some());
 }
 
 #[test]

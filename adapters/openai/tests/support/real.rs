@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    fs::File,
+    fs::{self, File},
     io::{Read, Write},
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
@@ -16,10 +16,17 @@ use journeyman_openai::{ApiKey, Config, Route};
 
 pub(crate) const MODEL: &str = "apprentice";
 pub(crate) const KEY: &str = "key-of-this-test-0123456789";
-/// The context of the bundled model.
+/// The context of a request at these servers.
 pub(crate) const CONTEXT: usize = 1024;
-/// Tokens of the bundled model that are white space alone.
-const SPACES: [u32; 3] = [49, 50, 72];
+/// The markers of the bundled model that are not among the usual ones.
+const MARKS: [&str; 6] = [
+    "<tools>",
+    "</tools>",
+    "<tool_call>",
+    "</tool_call>",
+    "<tool_response>",
+    "</tool_response>",
+];
 /// From the start to the first answer.
 const START: Duration = Duration::from_secs(90);
 
@@ -31,6 +38,27 @@ pub(crate) struct Real {
 
 fn bundled() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/apprentice/apprentice.gguf")
+}
+
+/// The bundled model with `<|im_start|>`, its first token, as the BOS token: its own file names none, and llama-cpp-python scores
+/// only texts that begin with it. The key of the token that ends a turn gives its place; that token ends a text too, by another key.
+fn with_bos() -> PathBuf {
+    let mut bytes = fs::read(bundled()).unwrap();
+    let (from, to) = (
+        b"tokenizer.ggml.eot_token_id",
+        b"tokenizer.ggml.bos_token_id",
+    );
+    let at = bytes.windows(from.len()).position(|some| some == from);
+    let at = at.unwrap();
+    bytes[at..][..to.len()].copy_from_slice(to);
+    // Behind the key stand the type of the value and the value.
+    bytes[at + to.len() + 4..][..4].copy_from_slice(&0_u32.to_le_bytes());
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("with-bos.gguf");
+    // Tests at once write the same bytes: none reads half a file.
+    let own = path.with_extension(format!("{:?}", thread::current().id()));
+    fs::write(&own, bytes).unwrap();
+    fs::rename(&own, &path).unwrap();
+    path
 }
 
 fn program(variable: &str) -> PathBuf {
@@ -47,12 +75,21 @@ fn free_port() -> u16 {
 }
 
 impl Real {
-    /// llama.cpp's server, with more arguments.
+    /// llama.cpp's server, which spells special tokens out, with more arguments.
     pub(crate) fn llama_server(more: &[&str]) -> Self {
+        Self::of_llama_cpp(&[&["--special"][..], more].concat())
+    }
+
+    /// The same with calls of tools by the model's own template. There the server reads the special tokens itself.
+    pub(crate) fn with_tools() -> Self {
+        Self::of_llama_cpp(&["--jinja"])
+    }
+
+    fn of_llama_cpp(more: &[&str]) -> Self {
         let port = free_port();
         let mut command = Command::new(program("JOURNEYMAN_LLAMA_SERVER"));
         command.args(["--alias", MODEL, "--api-key", KEY, "--offline"]);
-        command.args(["--ctx-size", "4096", "--parallel", "4", "--special"]);
+        command.args(["--ctx-size", "4096", "--parallel", "4"]);
         command.args([
             "--host",
             "127.0.0.1",
@@ -66,19 +103,6 @@ impl Real {
             "llama-server",
             "/health",
         )
-    }
-
-    /// The same with a template in which the bundled model calls tools. White space is held back: a JSON grammar permits any
-    /// amount of it, and this model, which was taught no JSON, would write nothing else.
-    pub(crate) fn with_tools() -> Self {
-        let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/templates/tools.jinja");
-        let template = template.to_str().unwrap();
-        let spaces = SPACES.map(|id| format!("{id}-60"));
-        let mut more = vec!["--jinja", "--chat-template-file", template];
-        for space in &spaces {
-            more.extend(["--logit-bias", space]);
-        }
-        Self::llama_server(&more)
     }
 
     /// The server of llama-cpp-python; without `logits_all` it keeps only the last token's logits.
@@ -106,7 +130,7 @@ impl Real {
             &port.to_string(),
             "--model",
         ]);
-        Self::start(command.arg(bundled()), port, "python", "/v1/models")
+        Self::start(command.arg(with_bos()), port, "python", "/v1/models")
     }
 
     fn start(command: &mut Command, port: u16, name: &str, path: &str) -> Self {
@@ -135,8 +159,11 @@ impl Real {
     pub(crate) fn config(&self, route: Route) -> Config {
         let mut config = super::config(&format!("http://127.0.0.1:{}/v1", self.port), MODEL, route);
         config.key = Some(ApiKey::new(KEY).unwrap());
-        config.marks = vec!["<call>".to_owned()];
-        config.known.insert(0, begun(" could you"));
+        config.marks = MARKS.map(str::to_owned).to_vec();
+        if route == Route::Completions {
+            // It begins with the BOS token.
+            config.known.insert(0, begun("could you"));
+        }
         config
     }
 }
@@ -164,21 +191,15 @@ impl Drop for Real {
     }
 }
 
-/// A prompt as the bundled model knows it, that a task begins with.
-pub(crate) fn begun(task: &str) -> Prompt {
-    spoken(&[("<s><task>", task)])
-}
-
-/// A prompt of markers, each with the words behind it.
-pub(crate) fn spoken(parts: &[(&str, &str)]) -> Prompt {
-    let spans = parts.iter().flat_map(|(marker, words)| {
-        [
-            Span::Control((*marker).to_owned()),
-            Span::Data((*words).to_owned()),
-        ]
-    });
+/// A user's message with the begin of the answer, as the bundled model's template writes them.
+pub(crate) fn begun(said: &str) -> Prompt {
+    let spans = vec![
+        Span::Control("<|im_start|>user\n".to_owned()),
+        Span::Data(said.to_owned()),
+        Span::Control("<|im_end|>\n<|im_start|>assistant\n".to_owned()),
+    ];
     Prompt {
-        messages: vec![Message::new(Speaker::User, spans.collect())],
+        messages: vec![Message::new(Speaker::User, spans)],
         open: Vec::new(),
     }
 }

@@ -93,7 +93,7 @@ fn the_cells_key_follows_from_the_content_of_a_jobs_adapter() {
     let file = planned(&text).unwrap();
     let tell = || {
         let mut arm = file.plan.arms[0].clone();
-        let told = file.models[0][0].tell(("a-model@1", true), &mut arm);
+        let told = file.models[0][0].tell("a-model@1", &mut arm);
         told.map(|()| (arm.models["gate"].clone(), arm.description))
     };
     assert_eq!(tell().unwrap_err().kind(), ErrorKind::NotFound);
