@@ -32,7 +32,7 @@ print(*(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["packa
     mkdir -p "$folder/gpu/examples/apprentice" "$folder/gpu/ggml/src"
     strip -o "$folder/gpu/figures" "$CARGO_TARGET_DIR/debug/figures"
     cp -L "$CARGO_TARGET_DIR"/debug/lib{llama,ggml,ggml-base}.so "$out"/backends/*.so "$folder/gpu/"
-    cp "$root/examples/apprentice/general.gguf" "$folder/gpu/examples/apprentice/"
+    cp "$root/examples/apprentice/apprentice.gguf" "$folder/gpu/examples/apprentice/"
     cp -r "$sources"/llama.cpp/ggml/{CMakeLists.txt,cmake,include} "$folder/gpu/ggml/"
     # What the crate leaves out and CMake wants.
     touch "$folder/gpu/ggml/ggml.pc.in"

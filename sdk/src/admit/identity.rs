@@ -49,11 +49,11 @@ pub enum Identity {
 }
 
 /// By how much smaller a cosine suffices for texts that name two tools or more in the same order. Those of two writers with other
-/// words about one procedure had 0.2 to 0.35 (`docs/results.md`, `second-hour`).
+/// words about one procedure had 0.2 to 0.35 (`docs/results/second-hour.md`).
 const SAME_CALLS: f64 = 0.15;
 
 impl Identity {
-    /// By meaning, with the threshold that was measured on paraphrases (`docs/results.md`).
+    /// By meaning, with the threshold that was measured on paraphrases (`docs/results/identity.md`).
     pub const MEANING: Self = Self::Meaning { least: 0.35 };
 
     /// # Errors

@@ -125,7 +125,7 @@ pub fn hisme() -> Recipe {
 /// | H10 | [`RefinePolicy::failed_cases`] | yes | no |
 /// | H12 | [`SelectPolicy::per`] | [`SelectPer::Turn`] | [`SelectPer::Query`] |
 ///
-/// `docs/decisions.md` has the reason for each, and `docs/results.md` their effect.
+/// `docs/decisions.md` has the reason for each, and `docs/results/hisme-departures.md` their effect.
 ///
 /// ```
 /// use journeyman::{recipe, select::SelectPer};
