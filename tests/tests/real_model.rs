@@ -96,7 +96,6 @@ fn a_learning_run_ends_without_a_fault() {
         held_out: 2,
     };
     let tasks = Tasks::of(Seed(3), split).expect("tasks");
-    let tasks = tasks.spoken(Seed(3)).expect("tasks");
     let mut recipe = recipe::standard();
     recipe.attempts.group = std::num::NonZeroU32::new(2).expect("two");
     recipe.select.selector = selector(Choice::Pmi, true);

@@ -24,7 +24,7 @@ fn tasks(seed: u64) -> Tasks {
         stream: 24,
         held_out: 24,
     };
-    let tasks = Tasks::of(Seed(seed), split).and_then(|tasks| tasks.spoken(Seed(seed)));
+    let tasks = Tasks::of(Seed(seed), split);
     tasks.expect("tasks")
 }
 

@@ -250,7 +250,7 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     let universe = Universe::make(spec, seed.0)?;
     let stream = universe.stream(STREAM);
     let held_out = universe.held_out(&stream, HELD_OUT);
-    let (skills, wrong) = skills(parts, &universe, &stream, seed)?;
+    let (skills, wrong) = skills(&universe, &stream, seed)?;
     let store = Arc::new(MemoryStore::new());
     let mut learning = recipe::hisme_robust();
     change(&mut learning);
@@ -307,7 +307,6 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
 /// A skill for each tool with a hidden contract: for every other one as the service was once. Of those that are wrong, what
 /// would be right.
 fn skills(
-    parts: &Parts,
     universe: &Universe,
     stream: &[StreamTask],
     seed: Seed,
