@@ -5,19 +5,38 @@ use journeyman::{Error, Result};
 
 use crate::environment::{Setup, command};
 use crate::policy::Exchange;
-use crate::roles::subgoal;
+use crate::refusal::Refusal;
 use crate::simulate::{Outcome, Reply, Simulation};
-use crate::tool::ToolName;
+use crate::tool::{Demand, ToolName};
 
 /// Neighbouring steps of one kind.
 pub(crate) struct Part {
-    /// `probe`, `prepare`, `collect`, `stray` or `finish`.
+    /// As [`kind_of_step`] names it.
     pub(crate) kind: &'static str,
     /// The tool of the last call; `None` where the last step makes none.
     pub(crate) tool: Option<ToolName>,
     /// The first and the last step, from 0.
     pub(crate) first: usize,
     pub(crate) last: usize,
+}
+
+/// The purpose of a step: `probe`, `prepare`, `collect`, `stray` or `finish`.
+pub(crate) fn kind_of_step(contract: &[Demand], exchange: &Exchange) -> &'static str {
+    match &exchange.reply.outcome {
+        Outcome::Done => "finish",
+        Outcome::Accepted(Some(_)) => "collect",
+        Outcome::Accepted(None) => {
+            let called = ToolName::parse(&exchange.call);
+            let needed = contract
+                .iter()
+                .any(|demand| demand.helper() == called.as_ref());
+            if needed { "prepare" } else { "stray" }
+        }
+        Outcome::Refused(
+            Refusal::NeedsCall(_) | Refusal::NeedsValue(_) | Refusal::NeedsResult { .. },
+        ) => "probe",
+        Outcome::Refused(_) => "stray",
+    }
 }
 
 /// The parts of an attempt. What was recorded is replayed in its world, so words of the agent have no part in it.
@@ -40,7 +59,7 @@ pub(crate) fn parts(attempt: &Trace) -> Result<Vec<Part>> {
         }
         let target = simulation.world().target();
         let contract = target.map_or(&[][..], |service| &service.contract);
-        let kind = subgoal(contract, &exchange);
+        let kind = kind_of_step(contract, &exchange);
         let tool = tool_of(step);
         match parts.last_mut() {
             Some(before) if before.kind == kind => (before.last, before.tool) = (number, tool),

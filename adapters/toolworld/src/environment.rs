@@ -15,7 +15,7 @@ use crate::general::manner::Manner;
 use crate::general::tools::definitions;
 use crate::lexicon::{ParameterKind, VALUES, kind_of};
 use crate::simulate::{self, Reply, Simulation};
-use crate::tool::{Tool, ToolName, wire_name};
+use crate::tool::{Tool, wire_name};
 use crate::world::World;
 
 /// The source name of observations.
@@ -28,7 +28,8 @@ pub struct Setup {
     pub schema: u32,
     /// The world, contracts included.
     pub world: World,
-    /// How its tools are defined and how they answer; `None` for the compact language.
+    /// How its tools are defined and how they answer; `None` for plain definitions and
+    /// the world's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manner: Option<Manner>,
 }
@@ -283,23 +284,4 @@ pub fn define(tool: &Tool) -> ToolDefinition {
             "additionalProperties": false,
         }),
     }
-}
-
-/// Reads a tool from its definition; `None` when its name does not have two parts.
-#[must_use]
-pub fn undefine(definition: &ToolDefinition) -> Option<Tool> {
-    let (verb, noun) = definition.name.split_once('_')?;
-    let required = definition
-        .input_schema
-        .get("required")
-        .and_then(Value::as_array);
-    let names = required
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .map(str::to_owned);
-    Some(Tool {
-        name: ToolName::new(verb, noun),
-        parameters: names.collect(),
-    })
 }

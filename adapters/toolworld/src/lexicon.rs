@@ -1,4 +1,4 @@
-//! The words of the worlds. Each is one token of the bundled model, so a change here requires retraining it.
+//! The words of the worlds. The bundled model's training text is made of them, so a change here requires retraining it.
 
 use crate::seed::Draws;
 
@@ -65,7 +65,7 @@ pub const FUNCTION_WORDS: &[&str] = &[
     "budget", "spent", "stopped", "denied", "take",
 ];
 
-/// The words of the roles beside acting, in their prompts and answers.
+/// Further words of roles, which invented nouns keep clear of.
 pub const ROLE_WORDS: &[&str] = &[
     "helpful",
     "harmful",
@@ -139,7 +139,7 @@ pub fn takes(parameter: &str, value: &str) -> bool {
     }
 }
 
-/// A noun outside [`NOUNS`]: two or three syllables of a consonant and a vowel, encoded as syllable tokens.
+/// A noun outside [`NOUNS`]: two or three syllables of a consonant and a vowel, which the vocabulary has as tokens.
 #[must_use]
 pub fn invented_noun(draws: &mut Draws) -> String {
     loop {
@@ -169,13 +169,13 @@ pub fn foreign_words(count: usize, draws: &mut Draws) -> String {
     (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a listed word begins with the first three letters: then the noun would not be encoded as syllable tokens.
+/// Whether a listed word begins with the first three letters: then the noun would read as a variant of that word.
 fn follows_a_word(noun: &str) -> bool {
     let head = noun.get(..3).unwrap_or(noun);
     all_words().any(|word| word.starts_with(head))
 }
 
-/// Every word that is one token, in a fixed order, with repetitions where a word has two uses.
+/// Every listed word, in a fixed order, with repetitions where a word has two uses.
 pub fn all_words() -> impl Iterator<Item = &'static str> {
     [
         VERBS,

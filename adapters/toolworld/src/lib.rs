@@ -12,12 +12,11 @@
 //! ```
 //!
 //! There are two splits. Held-out *worlds* are pairs of verb and noun that never occur as a tool in the bundled model's
-//! training text ([`split::Split`]). Held-out *tasks* have a contract that occurs in the stream, with other words and
-//! values, and are not in the stream themselves ([`stream::Universe::held_out`]).
+//! training text, but now and then as what a skill is about that does not fit its task ([`split::Split`]). Held-out
+//! *tasks* have a contract that occurs in the stream, with other words and values, and are not in the stream themselves
+//! ([`stream::Universe::held_out`]).
 
-pub mod corpus;
 mod cut;
-pub mod dialect;
 pub mod environment;
 mod extra;
 pub mod form;
@@ -28,15 +27,11 @@ pub mod policy;
 pub mod refusal;
 pub mod request;
 pub mod rivals;
-pub mod roles;
 mod scene;
-pub mod script;
 pub mod seed;
 pub mod simulate;
 pub mod skill_form;
 pub mod split;
 pub mod stream;
 pub mod tool;
-pub mod vocabulary;
 pub mod world;
-pub mod writer;

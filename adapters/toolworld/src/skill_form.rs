@@ -1,11 +1,10 @@
-//! Conversion between step lists and the bodies of skills.
+//! Skills whose bodies are the command lines of step lists.
 
-use journeyman::domain::{Kind, Scope, Skill, SkillDraft};
+use std::collections::BTreeMap;
 
-use crate::tool::{ANY_NOUN, DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, ToolName};
+use journeyman::domain::{Kind, Scope, SkillDraft};
 
-/// The word of a sentence between a tool and its demand ([`Demand::note`](crate::tool::Demand::note)).
-const NEEDS: &str = "needs";
+use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, ToolName};
 
 /// The skill draft of a step list.
 #[must_use]
@@ -28,84 +27,30 @@ pub fn to_draft(text: &SkillText) -> SkillDraft {
         scope: Scope::General,
         trigger: Some(format!("{verb} {noun}")),
         body,
-        metadata: std::collections::BTreeMap::new(),
+        metadata: BTreeMap::new(),
     }
 }
 
-/// A skill's text in the dialect: its steps under the title of the tool that the last step calls, or of all tools of
-/// its verb where the trigger says so. A skill whose body has sentences about a tool, such as the principles of lessons,
-/// becomes these sentences ([`read_sentences`]), and any other one its name and the words of its body.
-#[must_use]
-pub fn of_skill(skill: &Skill) -> String {
-    let Some(mut text) = read_body(&skill.body) else {
-        return match read_sentences(&skill.body) {
-            Some(Sentences { title, sentences }) => format!("{title}: {}", sentences.join("; ")),
-            None => plain_words(skill),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_numbers_the_steps_and_says_what_the_slots_are() {
+        let text = SkillText {
+            title: ToolName::new("unseal", "coffee"),
+            steps: vec![
+                "unseal bell".to_owned(),
+                "unseal coffee tone off power $".to_owned(),
+            ],
         };
-    };
-    if skill.trigger.as_deref() == Some(&format!("{} {ANY_NOUN}", text.title.verb)) {
-        text.title.noun = ANY_NOUN.to_owned();
+        let draft = to_draft(&text);
+        assert_eq!(
+            draft.body,
+            "# How to unseal the coffee\n\n1. `unseal bell`\n2. `unseal coffee tone off power $`\n\n`$` is a value that the task \
+             gives, `@` the value that the latest result gave, `#` the default.\n"
+        );
+        assert_eq!(draft.title, "unseal-coffee");
+        assert_eq!(draft.trigger.as_deref(), Some("unseal coffee"));
     }
-    text.to_string()
-}
-
-/// Reads the step list of a body: its numbered lines. `None` when there are none, or a line is not a command.
-#[must_use]
-pub fn read_body(body: &str) -> Option<SkillText> {
-    let numbered = |line: &str| {
-        let (number, step) = line.trim().split_once(". ")?;
-        number.parse::<u32>().ok()?;
-        Some(step.trim().trim_matches('`').to_owned())
-    };
-    let steps: Vec<String> = body.lines().filter_map(numbered).collect();
-    let title = ToolName::parse(steps.last()?)?;
-    SkillText::parse(&SkillText { title, steps }.to_string())
-}
-
-/// What a tool demands, in sentences.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sentences {
-    /// The tool.
-    pub title: ToolName,
-    /// Sentences such as `unseal coffee needs tone off`, each once.
-    pub sentences: Vec<String>,
-}
-
-/// Reads the sentences of a body: its lines of the form `VERB NOUN needs VERB NOUN`, `... needs PARAMETER VALUE` or `... needs
-/// PARAMETER from VERB NOUN`, about the tool of the first one. `None` when there are none.
-#[must_use]
-pub fn read_sentences(body: &str) -> Option<Sentences> {
-    let about = |line: &str| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words.as_slice() {
-            // A tool or a value of a parameter, or a value from a tool.
-            [verb, noun, NEEDS, _, _] | [verb, noun, NEEDS, _, "from", _, _] => {
-                is_plain(&[verb, noun]).then(|| ToolName::new(verb, noun))
-            }
-            _ => None,
-        }
-    };
-    let mut lines = body
-        .lines()
-        .map(str::trim)
-        .filter_map(|line| Some((about(line)?, line)));
-    let (title, first) = lines.next()?;
-    let mut sentences = vec![first.to_owned()];
-    for (tool, line) in lines {
-        if tool == title && !sentences.iter().any(|known| known == line) {
-            sentences.push(line.to_owned());
-        }
-    }
-    Some(Sentences { title, sentences })
-}
-
-/// Whether words are written as those of tools are: in lower case, without marks.
-fn is_plain(words: &[&str]) -> bool {
-    let mut letters = words.iter().flat_map(|word| word.chars());
-    letters.all(|c| c.is_lowercase() || c.is_numeric())
-}
-
-fn plain_words(skill: &Skill) -> String {
-    let words = skill.body.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("{}: {words}", skill.name.as_str().replace('-', " "))
 }

@@ -127,20 +127,6 @@ impl Demand {
         }
     }
 
-    /// The demand of a tool as a sentence: `unseal coffee needs tone off`.
-    #[must_use]
-    pub fn note(&self, tool: &ToolName) -> String {
-        match self {
-            Self::Before(helper) => format!("{tool} needs {helper}"),
-            Self::Exact(Setting { parameter, value }) => {
-                format!("{tool} needs {parameter} {value}")
-            }
-            Self::Carried { parameter, source } => {
-                format!("{tool} needs {parameter} from {source}")
-            }
-        }
-    }
-
     /// Whether both demands have the same form, so that one can replace the other when a service changes.
     #[must_use]
     pub fn same_form(&self, other: &Self) -> bool {
@@ -172,20 +158,9 @@ impl Service {
     pub fn is_hidden(&self) -> bool {
         !self.contract.is_empty()
     }
-
-    /// Its demands as sentences; `None` without demands.
-    #[must_use]
-    pub fn notes(&self) -> Option<String> {
-        let notes = self
-            .contract
-            .iter()
-            .map(|demand| demand.note(&self.tool.name));
-        self.is_hidden()
-            .then(|| notes.collect::<Vec<_>>().join("; "))
-    }
 }
 
-/// A step list for one tool, in the dialect of the worlds.
+/// A step list for one tool, as command lines of the world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SkillText {
     /// The tool it is about.
@@ -234,36 +209,5 @@ impl SkillText {
             (text, last)
         };
         sorted(self) == sorted(other)
-    }
-
-    /// Reads `verb noun: step; step`. `None` when a part is missing, or the last step does not call the titled tool (or
-    /// a tool of its verb, where the title applies to all of them).
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let (title, steps) = text.trim().split_once(':')?;
-        if title.split_whitespace().count() != 2 {
-            return None;
-        }
-        let title = ToolName::parse(title)?;
-        let steps: Vec<String> = steps
-            .split(';')
-            .map(|step| step.split_whitespace().collect::<Vec<_>>().join(" "))
-            .collect();
-        let sound = steps
-            .iter()
-            .all(|step| step.split_whitespace().count() % 2 == 0 && !step.is_empty());
-        let ends_well = steps
-            .last()
-            .and_then(|step| ToolName::parse(step))
-            .is_some_and(|name| {
-                name == title || (title.noun == ANY_NOUN && name.verb == title.verb)
-            });
-        (sound && ends_well).then_some(Self { title, steps })
-    }
-}
-
-impl fmt::Display for SkillText {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.title, self.steps.join("; "))
     }
 }

@@ -155,6 +155,14 @@ impl World {
         self.service(&self.goal.target)
     }
 
+    /// The same world without the tool that its task asks for.
+    #[must_use]
+    pub fn without_target(mut self) -> Self {
+        let target = &self.goal.target;
+        self.services.retain(|service| service.tool.name != *target);
+        self
+    }
+
     /// A visible service by name.
     #[must_use]
     pub fn service(&self, name: &ToolName) -> Option<&Service> {

@@ -328,22 +328,42 @@ fn a_carried_value_comes_from_its_source_and_changes_with_the_run() {
 }
 
 #[test]
-fn the_skill_of_a_contract_reads_as_the_dialect_says() {
-    let world = coffee(Wording::Needs);
-    let text = "unseal coffee: unseal bell; scan oar; unseal coffee tone off power $ code @";
-    assert_eq!(skill(&world).to_string(), text);
-    assert_eq!(SkillText::parse(text).unwrap(), skill(&world));
-    for broken in [
-        "",
-        "unseal coffee",
-        "unseal coffee:",
-        "a b: c",
-        "unseal coffee: unseal bell",
-        "a b c: a b",
-        "a b: a b c",
+fn the_skill_of_a_contract_has_its_calls_and_values() {
+    let text = skill(&coffee(Wording::Needs));
+    assert_eq!(text.title, ToolName::new("unseal", "coffee"));
+    let steps = [
+        "unseal bell",
+        "scan oar",
+        "unseal coffee tone off power $ code @",
+    ];
+    assert_eq!(text.steps, steps);
+}
+
+#[test]
+fn skills_say_the_same_in_any_order_of_the_calls_before_the_last() {
+    let text = skill(&coffee(Wording::Needs));
+    let with = |steps: [&str; 3]| SkillText {
+        steps: steps.map(str::to_owned).to_vec(),
+        ..text.clone()
+    };
+    let last = "unseal coffee tone off power $ code @";
+    assert!(text.says_the_same(&with(["scan oar", "unseal bell", last])));
+    for other in [
+        ["unseal bell", "scan mast", last],
+        [
+            "unseal bell",
+            "scan oar",
+            "unseal coffee tone off power $ code #",
+        ],
+        [last, "unseal bell", "scan oar"],
     ] {
-        assert_eq!(SkillText::parse(broken), None, "{broken}");
+        assert!(!text.says_the_same(&with(other)), "{other:?}");
     }
+    let elsewhere = SkillText {
+        title: ToolName::new("unseal", "bell"),
+        ..text.clone()
+    };
+    assert!(!text.says_the_same(&elsewhere));
 }
 
 #[test]

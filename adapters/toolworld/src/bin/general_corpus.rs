@@ -1,4 +1,4 @@
-//! Writes the training text of the bundled model's second edition: `general_corpus --seed N --tokens N --out DIR`.
+//! Writes the training text of the bundled model: `general_corpus --seed N --tokens N --out DIR`.
 //!
 //! The text is written in five shards at once, each with draws of its own, so that a machine with more cores is done sooner and the text
 //! is the same on all. `vocabulary.json` holds tokens and merges. `early.bin` and `late.bin` hold token ids as little-endian 16-bit numbers, whose
@@ -25,7 +25,7 @@ const READABLE: u64 = 400;
 const PROMPTS: u64 = 100;
 /// Shards of the text; shard `i` of seed `s` draws from seed `100 s + i`.
 const SHARDS: u64 = 5;
-/// The share of the first part in percent; `general_train.py` knows when each part is used.
+/// The share of the first part in percent; `train.py` of the bundled model knows when each part is used.
 const EARLY: u64 = 30;
 const LEARNED: u16 = 1 << 15;
 

@@ -11,7 +11,6 @@ use super::document::Document;
 use super::manner::Manner;
 use super::opaque;
 use super::tools::definitions;
-use crate::corpus::without_its_tool;
 use crate::environment::SOURCE;
 use crate::lexicon::foreign_words;
 use crate::scene::Scene;
@@ -126,7 +125,7 @@ pub fn turn(
 pub(crate) fn unfit(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
     let mut world = World::make(spec, draws);
     if draws.chance(0.7) {
-        world = without_its_tool(&world);
+        world = world.without_target();
     } else {
         let count = draws.between(2, 7);
         world.query = foreign_words(count, draws);

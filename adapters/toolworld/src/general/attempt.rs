@@ -61,10 +61,7 @@ impl Attempt {
                 }));
             let recipe = Recipe::of_advice(advice, &given);
             let mut made = skill(&recipe, Style::draw(&recipe.tool, draws), draws);
-            if advice
-                .text
-                .starts_with(&format!("{} {ANY_NOUN}:", recipe.tool.verb))
-            {
+            if advice.broad {
                 broaden(&mut made, &recipe.tool);
             }
             if skills.iter().any(|known| known.name == made.name) {

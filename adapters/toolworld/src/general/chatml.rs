@@ -1,4 +1,4 @@
-//! The chat template of the bundled model's second edition, ChatML with tools in the form of Hermes and Qwen, and a
+//! The chat template of the bundled model, ChatML with tools in the form of Hermes and Qwen, and a
 //! writer of the same text in Rust for the training text. The evaluation holds the two against each other in llama.cpp.
 
 use journeyman::domain::{Message, Prompt, Span, Speaker, ToolDefinition};

@@ -1,4 +1,4 @@
-//! How a world is shown and how its services answer, in the forms that tools have outside the compact language.
+//! How a world is shown and how its services answer, in the forms that tools have elsewhere.
 
 use std::collections::BTreeMap;
 

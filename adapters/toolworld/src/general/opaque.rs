@@ -13,7 +13,6 @@ use crate::lexicon::{ParameterKind, kind_of};
 use crate::policy::Exchange;
 use crate::refusal::Refusal;
 use crate::scene::Scene;
-use crate::script::Script;
 use crate::seed::Draws;
 use crate::simulate::{Outcome, Simulation};
 use crate::tool::{Demand, Setting, ToolName};
@@ -151,7 +150,6 @@ pub(crate) fn scene(spec: &WorldSpec, draws: &mut Draws) -> Option<(Scene, Manne
             used: None,
             exchanges,
             learned,
-            script: Script::default(),
         };
         (scene, manner)
     })

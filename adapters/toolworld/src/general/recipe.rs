@@ -65,19 +65,9 @@ impl Recipe {
         }
     }
 
-    /// The recipe of a skill in the compact language; one that does not say which values the task gives has those of
-    /// `given` that its tool takes.
+    /// The recipe of a skill; one that does not say which values the task gives has those of `given` that its tool takes.
     pub(crate) fn of_advice(advice: &Advice, given: &[String]) -> Self {
-        let steps = advice.text.split(';').next_back().unwrap_or_default();
-        let (_, settings) = parse(steps.rsplit(':').next().unwrap_or_default())
-            .unwrap_or_else(|_| (advice.service.tool.name.clone(), Vec::new()));
-        let says = advice.text.contains(&format!(" {TASK_SLOT}")) || !settings.is_empty();
-        let named: Vec<String> = settings
-            .into_iter()
-            .filter(|setting| setting.value == TASK_SLOT)
-            .map(|setting| setting.parameter)
-            .collect();
-        Self::of(&advice.service, if says { &named } else { given })
+        Self::of(&advice.service, advice.given.as_deref().unwrap_or(given))
     }
 
     /// The recipe of the task's tool; `None` for a world without it.
@@ -113,7 +103,7 @@ impl Recipe {
         })
     }
 
-    /// The same as a step list of the compact language; parameters in alphabetical order.
+    /// The same as a step list; parameters in alphabetical order.
     #[must_use]
     pub fn step_list(&self) -> SkillText {
         let mut steps: Vec<String> = self.before.iter().map(ToString::to_string).collect();

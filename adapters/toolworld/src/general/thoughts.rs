@@ -1,5 +1,5 @@
 //! The words before a call: the skill that the agent follows, and the call that comes with its reason. Naming the tool
-//! and the steps to come before the first call was the largest single effect in the compact language.
+//! and the steps to come before the first call was the largest single effect on a small model.
 
 use journeyman::domain::Skill;
 

@@ -1,14 +1,13 @@
-//! Scenes: one attempt of a rule-based policy as a script of prompt, calls and answers. The training text of the
+//! Scenes: one attempt of a rule-based policy, with the skills that its agent was given. The training text of the
 //! bundled model, and the cases on which its roles are measured, are made of scenes.
 
 mod parts;
 
 use crate::form::ContractForm;
 use crate::policy::{Exchange, Policy};
-use crate::script::{Script, choice};
 use crate::seed::Draws;
 use crate::simulate::{Outcome, Simulation};
-use crate::tool::{ANY_NOUN, Demand, Service, SkillText, ToolName};
+use crate::tool::SkillText;
 use crate::world::{World, WorldSpec, fresh_name};
 use parts::{either_order, irrelevant, mistake, right, stale};
 
@@ -16,6 +15,7 @@ pub(crate) use parts::Advice;
 
 /// Maximum number of calls of an attempt.
 const CALLS: usize = 12;
+
 /// A finished attempt.
 #[derive(Debug, Clone)]
 pub(crate) struct Scene {
@@ -25,7 +25,6 @@ pub(crate) struct Scene {
     pub(crate) exchanges: Vec<Exchange>,
     /// For each exchange whether a model learns to make its call.
     pub(crate) learned: Vec<bool>,
-    pub(crate) script: Script,
 }
 
 /// The end of an attempt.
@@ -41,8 +40,6 @@ enum End {
 struct Play {
     policy: Policy,
     used: Option<usize>,
-    /// The tool that the agent names, if not the target.
-    named: Option<ToolName>,
     /// Whether the model learns these actions.
     learned: bool,
     /// The probability that one call is a mistake.
@@ -56,7 +53,6 @@ impl Play {
         Self {
             policy,
             used,
-            named: None,
             learned,
             stumbles: 0.0,
             end: End::Done,
@@ -69,13 +65,6 @@ impl Scene {
     pub(crate) fn is_done(&self) -> bool {
         let last = self.exchanges.last();
         last.is_some_and(|exchange| exchange.reply.outcome == Outcome::Done)
-    }
-
-    /// Whether a skill about the target calls a tool that does not exist any more.
-    pub(crate) fn outlived(&self, advice: &Advice) -> bool {
-        let mut helpers = advice.service.contract.iter().filter_map(Demand::helper);
-        advice.service.tool.name == self.world.goal.target
-            && helpers.any(|name| self.world.service(name).is_none())
     }
 
     /// Without a skill: find out the contract.
@@ -162,7 +151,7 @@ impl Scene {
             end,
             ..Play::of(Policy::follower(&world, &skill)?, Some(used), true)
         };
-        Self::play(spec, world, advice, play, draws)
+        Some(Self::play(spec, world, advice, play, draws))
     }
 
     /// With a skill about another tool that the agent mistakes for the right one: it follows the skill, then does the
@@ -184,10 +173,11 @@ impl Scene {
         let name = fresh_name(spec, Some(&world.goal.target.verb), None, &mut taken, draws);
         let form = ContractForm::draw_hidden(draws);
         let (service, given) = crate::world::make_target(spec, name, form, &mut taken, draws);
-        let mut skill = SkillText::of(&service, &given);
-        skill.title.noun = ANY_NOUN.to_owned();
-        let text = skill.to_string();
-        Self::mislead(spec, world, Advice { service, text }, draws)
+        let advice = Advice {
+            broad: true,
+            ..Advice::steps(service, given)
+        };
+        Self::mislead(spec, world, advice, draws)
     }
 
     fn mislead(spec: &WorldSpec, world: World, wrong: Advice, draws: &mut Draws) -> Option<Self> {
@@ -196,7 +186,6 @@ impl Scene {
         let play = Play {
             policy: Policy::novice(&world)?.after(&steps),
             used: Some(0),
-            named: Some(wrong.service.tool.name.clone()),
             learned: false,
             stumbles: 0.0,
             end: if draws.chance(0.4) {
@@ -205,14 +194,14 @@ impl Scene {
                 End::Done
             },
         };
-        Self::play(spec, world, vec![wrong], play, draws)
+        Some(Self::play(spec, world, vec![wrong], play, draws))
     }
 
     /// With two skills about the target, one of them stale: only the answers tell them apart.
     pub(crate) fn rivals(spec: &WorldSpec, draws: &mut Draws) -> Option<Self> {
         let (world, stale) = stale(spec, draws)?;
         let target = world.target()?.clone();
-        let right = Advice::steps(target, &world.given_names());
+        let right = Advice::steps(target, world.given_names());
         // A skill with fewer demands is not contradicted by an attempt that followed the other one.
         let says_less = stale.service.contract.len() < right.service.contract.len();
         let follows_right = !says_less && draws.chance(0.5);
@@ -220,7 +209,7 @@ impl Scene {
         let used = if follows_right { at } else { 1 - at };
         let skill = SkillText::of(&advice.get(used)?.service, &world.given_names());
         let play = Play::of(Policy::follower(&world, &skill)?, Some(used), false);
-        Self::play(spec, world, advice, play, draws)
+        Some(Self::play(spec, world, advice, play, draws))
     }
 
     /// An attempt that ends with a refusal: a demand is not met, or a value of the task was wrong.
@@ -244,12 +233,11 @@ impl Scene {
         let play = Play {
             policy,
             used: None,
-            named: None,
             learned: !wrong_value,
             stumbles: 0.0,
             end,
         };
-        Self::play(spec, world, Vec::new(), play, draws)
+        Some(Self::play(spec, world, Vec::new(), play, draws))
     }
 
     /// An attempt with the right skill that stopped at the agent's own mistake.
@@ -262,12 +250,11 @@ impl Scene {
         let play = Play {
             policy,
             used: Some(0),
-            named: None,
             learned: false,
             stumbles: 0.0,
             end: End::Refused(1),
         };
-        let scene = Self::play(spec, world, vec![right], play, draws)?;
+        let scene = Self::play(spec, world, vec![right], play, draws);
         (!scene.is_done()).then_some(scene)
     }
 
@@ -283,7 +270,7 @@ impl Scene {
         };
         let skill = SkillText::of(&service, &world.given_names());
         let play = Play::of(Policy::follower(&world, &skill)?, Some(0), false);
-        Self::play(spec, world, Vec::new(), play, draws)
+        Some(Self::play(spec, world, Vec::new(), play, draws))
     }
 
     fn novice(
@@ -295,12 +282,11 @@ impl Scene {
         let play = Play {
             policy: Policy::novice(&world)?,
             used: None,
-            named: None,
             learned: true,
             stumbles: 0.14,
             end: End::Done,
         };
-        Self::play(spec, world, advice, play, draws)
+        Some(Self::play(spec, world, advice, play, draws))
     }
 
     fn follower(
@@ -312,7 +298,7 @@ impl Scene {
     ) -> Option<Self> {
         let skill = SkillText::of(&advice.get(used)?.service, &world.given_names());
         let play = Play::of(Policy::follower(&world, &skill)?, Some(used), true);
-        Self::play(spec, world, advice, play, draws)
+        Some(Self::play(spec, world, advice, play, draws))
     }
 
     fn play(
@@ -321,28 +307,8 @@ impl Scene {
         advice: Vec<Advice>,
         mut play: Play,
         draws: &mut Draws,
-    ) -> Option<Self> {
-        let Service {
-            tool: target,
-            contract,
-        } = world.target()?.clone();
+    ) -> Self {
         let mut simulation = Simulation::start(world.clone(), draws.below(usize::MAX) as u64);
-        // A skill's words follow from the task if it is the only one and up to date.
-        let follows = match advice.as_slice() {
-            [only] => play.learned && play.used.is_some() && only.service.contract == contract,
-            _ => false,
-        };
-        let mut script = Script::task(&world.query)
-            .skills(advice.iter().map(|advice| (advice.text.as_str(), follows)))
-            .tools(world.services.iter().map(|service| &service.tool))
-            .plan();
-        let named = play.named.as_ref().unwrap_or(&target.name);
-        let usage = world
-            .service(named)
-            .map_or_else(|| named.to_string(), |service| service.tool.usage());
-        script = script
-            .row(&usage, play.learned)
-            .control(choice(play.used), play.learned);
         let stumble_at = draws.chance(play.stumbles).then(|| draws.below(2));
         let mut exchanges: Vec<Exchange> = Vec::new();
         let mut learned: Vec<bool> = Vec::new();
@@ -356,9 +322,6 @@ impl Scene {
             };
             let reply = simulation.call(&call);
             play.policy.hear(&reply);
-            script = script
-                .call(&call, play.learned && !stumbles)
-                .reply(&reply.text);
             refusals += usize::from(matches!(reply.outcome, Outcome::Refused(_)));
             exchanges.push(Exchange { call, reply });
             learned.push(play.learned && !stumbles);
@@ -366,13 +329,12 @@ impl Scene {
                 break;
             }
         }
-        Some(Self {
+        Self {
             world,
             advice,
             used: play.used,
             exchanges,
             learned,
-            script,
-        })
+        }
     }
 }

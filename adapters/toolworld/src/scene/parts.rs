@@ -5,50 +5,56 @@ use crate::lexicon::value_for;
 use crate::policy::{Exchange, Policy};
 use crate::rivals::{irrelevant_service, stale_service};
 use crate::seed::Draws;
-use crate::tool::{Demand, Service, SkillText};
+use crate::tool::{Demand, Service};
 use crate::world::{World, WorldSpec, fresh_name};
 
-/// A skill in the prompt of an attempt, with the service that it describes.
+/// What a skill in the prompt of an attempt says.
 #[derive(Debug, Clone)]
 pub(crate) struct Advice {
+    /// The service that it describes.
     pub(crate) service: Service,
-    pub(crate) text: String,
+    /// The parameters whose values it takes from the task; `None` where it states the service's demands alone.
+    pub(crate) given: Option<Vec<String>>,
+    /// Whether it claims all tools of its verb.
+    pub(crate) broad: bool,
 }
 
 impl Advice {
-    /// A skill as a step list.
-    pub(crate) fn steps(service: Service, given: &[String]) -> Self {
-        let text = SkillText::of(&service, given).to_string();
-        Self { service, text }
+    /// How the tool is called.
+    pub(crate) fn steps(service: Service, given: Vec<String>) -> Self {
+        Self {
+            service,
+            given: Some(given),
+            broad: false,
+        }
     }
 
-    /// A skill as a step list, or sometimes as sentences that state the service's demands.
-    fn any_form(service: Service, given: &[String], draws: &mut Draws) -> Self {
-        match service.notes() {
-            Some(text) if draws.chance(0.12) => Self {
-                text: format!("{}: {text}", service.tool.name),
-                service,
-            },
-            _ => Self::steps(service, given),
+    /// How the tool is called, or sometimes its demands alone.
+    fn any_form(service: Service, given: Vec<String>, draws: &mut Draws) -> Self {
+        let demands_alone = service.is_hidden() && draws.chance(0.12);
+        let mut advice = Self::steps(service, given);
+        if demands_alone {
+            advice.given = None;
         }
+        advice
     }
 }
 
 pub(super) fn right(world: &World, draws: &mut Draws) -> Option<Advice> {
     let target = world.target()?.clone();
-    Some(Advice::any_form(target, &world.given_names(), draws))
+    Some(Advice::any_form(target, world.given_names(), draws))
 }
 
 pub(super) fn irrelevant(spec: &WorldSpec, world: &mut World, draws: &mut Draws) -> Advice {
     let (service, given) = irrelevant_service(spec, world, draws);
-    Advice::any_form(service, &given, draws)
+    Advice::any_form(service, given, draws)
 }
 
 pub(super) fn stale(spec: &WorldSpec, draws: &mut Draws) -> Option<(World, Advice)> {
     let mut world = World::with_form(spec, ContractForm::draw_hidden(draws), draws);
     let old = stale_service(spec, &mut world, draws)?;
     let given = world.given_names();
-    Some((world, Advice::steps(old, &given)))
+    Some((world, Advice::steps(old, given)))
 }
 
 /// Both in random order, and the index of the first one.

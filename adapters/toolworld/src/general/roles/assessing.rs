@@ -8,9 +8,8 @@ use journeyman::{PrototypeId, Result};
 
 use super::answer::Answer;
 use super::stage::{Drawn, Stage};
-use crate::cut;
+use crate::cut::{self, kind_of_step};
 use crate::policy::Exchange;
-use crate::roles::subgoal as kind_of_step;
 use crate::scene::Scene;
 use crate::seed::Draws;
 use crate::tool::{ToolName, wire_name};

@@ -6,12 +6,11 @@ use journeyman::domain::{Lesson, Skill, SkillDraft, Task};
 
 use super::answer::Answer;
 use super::stage::{Drawn, Stage};
-use super::writing::recipe_of;
+use super::writing::{corrected_service, recipe_of, shown};
 use crate::general::recipe::Recipe;
 use crate::general::skills::{draft, of_draft};
 use crate::general::styles::insight;
 use crate::refusal::Refusal;
-use crate::roles::{corrected_service, shown};
 use crate::scene::{Advice, Scene};
 use crate::seed::Draws;
 use crate::simulate::Outcome;

@@ -3,11 +3,11 @@
 use journeyman::contract::RoleTask;
 
 use super::answer::Answer;
+use super::credit::{Credit, credit_of};
 use super::stage::{Drawn, Stage};
 use super::writing::recipe_of;
 use crate::general::recipe::Recipe;
 use crate::general::thoughts::shown_name;
-use crate::roles::{Credit, credit_of};
 use crate::scene::Scene;
 use crate::seed::Draws;
 use crate::simulate::Outcome;

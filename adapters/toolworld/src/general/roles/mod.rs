@@ -5,9 +5,11 @@ mod agreement;
 mod answer;
 mod assessing;
 mod case;
+mod credit;
 mod curating;
 mod judging;
 mod reviewing;
+mod rule;
 mod rules;
 mod stage;
 mod writing;
@@ -15,4 +17,9 @@ mod writing;
 pub use agreement::agrees;
 pub use assessing::{NOT_HELPING, true_cut};
 pub use case::{RoleCase, case};
+pub use rule::{Feature, Rule};
 pub use stage::Stage;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -4,35 +4,19 @@ use journeyman::contract::{Experience, RoleTask};
 use journeyman::domain::{Role, RoleRule};
 
 use super::answer::Answer;
+use super::rule::{Feature, Rule};
 use super::stage::{Drawn, Stage};
 use crate::form::ContractForm;
 use crate::general::recipe::Recipe;
 use crate::general::skills::{draft, of_draft};
-use crate::roles::{Feature, Rule, draw_rules};
 use crate::seed::Draws;
 use crate::tool::{Demand, Service};
 use crate::world::{fresh_name, make_target};
 
-/// A rule as a sentence.
-pub(super) fn sentence(rule: Rule) -> &'static str {
-    match (rule.feature, rule.prefer) {
-        (Feature::First, false) => "Leave out a call whose result is not used.",
-        (Feature::First, true) => "Have a call first whose result is not used.",
-        (Feature::Fixed, false) => "Leave out values that are always the same.",
-        (Feature::Fixed, true) => "Have a value that is always the same.",
-        (Feature::Carried, false) => "Leave out values that come from a result.",
-        (Feature::Carried, true) => "Have a value that comes from a result.",
-        (Feature::Given, false) => "Leave out values that the task gives.",
-        (Feature::Given, true) => "Have a value that the task gives.",
-        (Feature::Long, false) => "Have fewer than three calls.",
-        (Feature::Long, true) => "Have three calls or more.",
-    }
-}
-
 /// Draws the rules of a prompt: mostly none.
 pub(super) fn some(draws: &mut Draws) -> Vec<Rule> {
     match draws.chance(0.2) {
-        true => draw_rules(draws),
+        true => Rule::draw(draws),
         false => Vec::new(),
     }
 }
@@ -41,7 +25,7 @@ pub(super) fn some(draws: &mut Draws) -> Vec<Rule> {
 pub(super) fn shown(rules: &[Rule]) -> Vec<RoleRule> {
     rules
         .iter()
-        .filter_map(|rule| RoleRule::new(sentence(*rule)).ok())
+        .filter_map(|rule| RoleRule::new(rule.sentence()).ok())
         .collect()
 }
 
@@ -60,8 +44,7 @@ pub(super) fn under(rules: &[Rule], service: &Service, given: &[String]) -> Opti
         }
     }
     let recipe = Recipe::of(&service, &given);
-    let steps = recipe.step_list();
-    let kept = rules.iter().all(|rule| rule.allows(&steps));
+    let kept = rules.iter().all(|rule| rule.allows(&recipe));
     kept.then_some(recipe)
 }
 
@@ -78,7 +61,7 @@ fn fared(stage: Stage<'_>, truth: Option<Rule>, draws: &mut Draws) -> Vec<(Recip
         let (service, given) = make_target(stage.spec, name, form, &mut taken, draws);
         let recipe = Recipe::of(&service, &given);
         let good = match truth {
-            Some(rule) => rule.allows(&recipe.step_list()),
+            Some(rule) => rule.allows(&recipe),
             None => draws.chance(0.5),
         };
         (recipe, good)
@@ -95,7 +78,7 @@ pub(super) fn evolve(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     let rows = fared(stage, truth, draws);
     let fits = |rule: &Rule| {
         let mut rows = rows.iter();
-        rows.all(|(recipe, good)| rule.allows(&recipe.step_list()) == *good)
+        rows.all(|(recipe, good)| rule.allows(recipe) == *good)
     };
     let all = Feature::ALL.into_iter().flat_map(Rule::about);
     let fitting: Vec<Rule> = all.filter(fits).collect();
@@ -110,10 +93,7 @@ pub(super) fn evolve(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     }
     let mut analysis: Vec<String> = (1..).zip(&rows).map(analysed).collect();
     analysis.extend(by_feature(&rows));
-    let rules: Vec<String> = rule
-        .map(|rule| sentence(rule).to_owned())
-        .into_iter()
-        .collect();
+    let rules: Vec<String> = rule.map(|rule| rule.to_string()).into_iter().collect();
     let summary = match rules.first() {
         Some(rule) => rule.clone(),
         None => "No rule fits all rows.".to_owned(),
@@ -142,7 +122,7 @@ pub(super) fn evolve(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
 /// How a row fared and what it has: `2 well: fixed, given.`
 fn analysed((number, (recipe, good)): (usize, &(Recipe, bool))) -> String {
     let stance = stance(*good);
-    let features = Feature::of(&recipe.step_list());
+    let features = Feature::of(recipe);
     let words: Vec<&str> = features.iter().map(|feature| feature.word()).collect();
     match words.is_empty() {
         true => format!("{number} {stance}: nothing."),
@@ -164,7 +144,7 @@ fn by_feature(rows: &[(Recipe, bool)]) -> Vec<String> {
         }
     };
     let of = |feature: &Feature| {
-        let has = |recipe: &Recipe| Feature::of(&recipe.step_list()).contains(feature);
+        let has = |recipe: &Recipe| feature.is_in(recipe);
         let numbered = (1..).zip(rows);
         let numbered = numbered.map(|(number, (recipe, good))| (has(recipe), (number, *good)));
         let (with, without): (Vec<_>, Vec<_>) = numbered.partition(|(has, _)| *has);

@@ -14,11 +14,10 @@ use crate::general::recipe::Recipe;
 use crate::general::skills::{draft, skill};
 use crate::general::styles::{Style, insight, method};
 use crate::policy::{Exchange, Policy};
-use crate::roles::{corrected_service, shown};
-use crate::scene::Scene;
+use crate::scene::{Advice, Scene};
 use crate::seed::Draws;
 use crate::simulate::{Outcome, Simulation};
-use crate::tool::{ANY_NOUN, SkillText, wire_name};
+use crate::tool::{Service, SkillText, wire_name};
 use crate::world::World;
 
 /// What ARISE shows of an attempt in a summary, in characters (D.1).
@@ -36,6 +35,28 @@ pub(super) fn written(recipe: &Recipe) -> Answer {
         ("trigger", draft.trigger.unwrap_or_default().into()),
         ("body", draft.body.into()),
     ])
+}
+
+/// The service that a finished attempt shows, its demands in the order in which they were met, and the parameters that the task gives.
+pub(super) fn shown(scene: &Scene) -> Option<(Service, Vec<String>)> {
+    let mut service = scene.world.target()?.clone();
+    service.contract.sort_by_key(|demand| {
+        let name = demand.helper().map(ToString::to_string);
+        let called = |exchange: &Exchange| Some(&exchange.call) == name.as_ref();
+        scene.exchanges.iter().position(called)
+    });
+    Some((service, scene.world.given_names()))
+}
+
+/// The service of a stale skill as it is now: each demand at its earlier place, and a new one last.
+pub(super) fn corrected_service(scene: &Scene, stale: &Advice) -> Option<Service> {
+    let mut now = scene.world.target()?.clone();
+    now.contract.sort_by_key(|demand| {
+        let before = stale.service.contract.iter();
+        let place = before.clone().position(|old| old.same_form(demand));
+        place.unwrap_or(usize::MAX)
+    });
+    Some(now)
 }
 
 /// The recipe that a finished attempt shows, its calls in the order in which they were made.
@@ -215,14 +236,10 @@ pub(super) fn refine(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
         1 => {
             let scene = Scene::too_broad(spec, draws)?;
             let advice = scene.advice.first()?;
-            // A skill claims all tools of its verb, and was followed for another one than it is about.
-            let broad = advice.text.contains(&format!(" {ANY_NOUN}:"));
+            // The skill claims all tools of its verb, and was followed for another one than it is about.
             let recipe = Recipe::of(&advice.service, &scene.world.given_names());
             let answer = mended(&recipe, "It was followed for another tool.");
-            match broad {
-                true => refining(stage, &scene, 0, Vec::new(), answer, draws),
-                false => None,
-            }
+            refining(stage, &scene, 0, Vec::new(), answer, draws)
         }
         _ => {
             let scene = Scene::cut_off(spec, draws)?;

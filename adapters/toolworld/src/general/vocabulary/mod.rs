@@ -1,4 +1,4 @@
-//! The second edition's vocabulary: byte-level BPE as in GPT-2, learned from the training text, and *frames*, fixed lines of
+//! The bundled model's vocabulary: byte-level BPE as in GPT-2, learned from the training text, and *frames*, fixed lines of
 //! prompts and of JSON that are one token each wherever they stand, in data too.
 
 mod frames;
