@@ -197,17 +197,4 @@ impl SkillText {
             steps,
         }
     }
-
-    /// Whether both skills have the same meaning. The calls before the last may be in any order: each is needed, and
-    /// none depends on another.
-    #[must_use]
-    pub fn says_the_same(&self, other: &Self) -> bool {
-        let sorted = |text: &Self| {
-            let mut text = text.clone();
-            let last = text.steps.pop();
-            text.steps.sort();
-            (text, last)
-        };
-        sorted(self) == sorted(other)
-    }
 }

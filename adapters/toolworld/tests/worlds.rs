@@ -9,6 +9,7 @@ use journeyman::{
 };
 use journeyman_toolworld::environment::{Setup, Toolworld};
 use journeyman_toolworld::form::ContractForm;
+use journeyman_toolworld::general::recipe::Recipe;
 use journeyman_toolworld::lexicon;
 use journeyman_toolworld::policy::{Exchange, Policy};
 use journeyman_toolworld::refusal::{Refusal, Wording};
@@ -340,14 +341,23 @@ fn the_skill_of_a_contract_has_its_calls_and_values() {
 }
 
 #[test]
-fn skills_say_the_same_in_any_order_of_the_calls_before_the_last() {
+fn recipes_do_the_same_in_any_order_of_the_calls_before_the_last() {
     let text = skill(&coffee(Wording::Needs));
-    let with = |steps: [&str; 3]| SkillText {
-        steps: steps.map(str::to_owned).to_vec(),
-        ..text.clone()
+    let recipe = |text: &SkillText| Recipe::of_steps(text).unwrap();
+    let with = |steps: [&str; 3]| {
+        recipe(&SkillText {
+            steps: steps.map(str::to_owned).to_vec(),
+            ..text.clone()
+        })
     };
+    let known = recipe(&text);
     let last = "unseal coffee tone off power $ code @";
-    assert!(text.says_the_same(&with(["scan oar", "unseal bell", last])));
+    let other_order = Recipe {
+        // A step list does not say which call gives a value.
+        arguments: known.arguments.clone(),
+        ..with(["scan oar", "unseal bell", last])
+    };
+    assert!(known.does_the_same(&other_order));
     for other in [
         ["unseal bell", "scan mast", last],
         [
@@ -357,13 +367,8 @@ fn skills_say_the_same_in_any_order_of_the_calls_before_the_last() {
         ],
         [last, "unseal bell", "scan oar"],
     ] {
-        assert!(!text.says_the_same(&with(other)), "{other:?}");
+        assert!(!known.does_the_same(&with(other)), "{other:?}");
     }
-    let elsewhere = SkillText {
-        title: ToolName::new("unseal", "bell"),
-        ..text.clone()
-    };
-    assert!(!text.says_the_same(&elsewhere));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use journeyman_toolworld::tool::SkillText;
 pub(crate) fn words(query: &str, skills: &[SkillText]) -> Vec<f64> {
     let query: HashSet<String> = split(query).into_iter().collect();
     let shared = |skill: &SkillText| {
-        let skill: HashSet<String> = split(&skill.to_string()).into_iter().collect();
+        let skill: HashSet<String> = words_of(skill).into_iter().collect();
         skill.intersection(&query).count() as f64
     };
     skills.iter().map(shared).collect()
@@ -16,10 +16,7 @@ pub(crate) fn words(query: &str, skills: &[SkillText]) -> Vec<f64> {
 
 /// Okapi BM25 with k1 1.2 and b 0.75 over the candidates.
 pub(crate) fn bm25(query: &str, skills: &[SkillText]) -> Vec<f64> {
-    let documents: Vec<Vec<String>> = skills
-        .iter()
-        .map(|skill| split(&skill.to_string()))
-        .collect();
+    let documents: Vec<Vec<String>> = skills.iter().map(words_of).collect();
     let count = documents.len() as f64;
     let average = documents.iter().map(Vec::len).sum::<usize>() as f64 / count.max(1.0);
     let mut holding: HashMap<&str, f64> = HashMap::new();
@@ -42,6 +39,11 @@ pub(crate) fn bm25(query: &str, skills: &[SkillText]) -> Vec<f64> {
             .sum()
     };
     documents.iter().map(score).collect()
+}
+
+/// The words of a skill's title and calls.
+fn words_of(skill: &SkillText) -> Vec<String> {
+    split(&format!("{} {}", skill.title, skill.steps.join(" ")))
 }
 
 fn split(text: &str) -> Vec<String> {

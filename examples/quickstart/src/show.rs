@@ -14,7 +14,6 @@ use journeyman::{
     report::{Event, EventKind, RunReport, TaskReport},
     select::Selector,
 };
-use journeyman_toolworld::skill_form;
 use quickstart::{Parts, Summaries, Summary, Tasks};
 use serde_json::{Value, json};
 
@@ -138,7 +137,7 @@ impl Progress {
                 "      {} {}: {}",
                 if *revised { "revised" } else { "learned" },
                 skill.name,
-                skill_form::of_skill(skill).trim()
+                skill.body.split_whitespace().collect::<Vec<_>>().join(" ")
             )),
             EventKind::Attempted { .. } => {
                 self.attempts += 1;

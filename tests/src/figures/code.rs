@@ -55,6 +55,8 @@ mod tests {
             assert_eq!(short(&once), &once[..12]);
         }
         assert_ne!(of_this_program().unwrap(), of_the_repository().unwrap());
-        assert!(is_document("docs/results/README.md") && !is_document("skills/role-extract/SKILL.md"));
+        assert!(
+            is_document("docs/results/README.md") && !is_document("skills/role-extract/SKILL.md")
+        );
     }
 }

@@ -69,8 +69,7 @@ impl Executor for RuleAgent {
 
 /// The steps of a skill, if it is about the tool of the world's task.
 fn about(world: &World, injected: &InjectedSkill) -> Option<SkillText> {
-    let as_chat = skills::read(&injected.text).map(|recipe| recipe.step_list());
-    let text = as_chat.or_else(|| SkillText::parse(&injected.text))?;
+    let text = skills::read(&injected.text)?.step_list();
     (text.title == world.goal.target).then_some(text)
 }
 

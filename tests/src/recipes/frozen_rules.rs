@@ -14,11 +14,13 @@ use journeyman::{
     recipe,
 };
 use journeyman_toolworld::{
+    general::{
+        recipe::Recipe,
+        roles::{Feature, Rule},
+        skills::read,
+    },
     passing::PassingKind,
-    roles::{Feature, Rule},
-    skill_form::read_body,
-    stream::Universe,
-    tool::{DEFAULT_SLOT, SkillText},
+    stream::{Member, Universe},
 };
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
@@ -206,15 +208,10 @@ async fn cell(parts: &Parts, seed: Seed, world: u64, rules: &Rules) -> Result<Ce
 
 /// What the library holds, beside what the services ask for. Each version of a skill counts as written.
 fn judged(library: &SkillLibrary, universe: &Universe) -> Cell {
-    let truths: Vec<SkillText> = universe
-        .members()
-        .iter()
-        .filter(|member| member.service.is_hidden())
-        .map(|member| member.skill())
-        .collect();
+    let truths = truths(universe);
     let of = |body: &str| {
-        let said = read_body(body)?;
-        let truth = truths.iter().find(|truth| truth.title == said.title)?;
+        let said = read(body)?;
+        let truth = truths.iter().find(|truth| truth.tool == said.tool)?;
         Some(compared(&said, truth))
     };
     let all: Vec<&Entry> = library.entries().chain(library.deleted()).collect();
@@ -229,8 +226,8 @@ fn judged(library: &SkillLibrary, universe: &Universe) -> Cell {
         offered.map(|entry| entry.skill.body.as_str())
     };
     let covered = truths.iter().filter(|truth| {
-        let mut right = offered().filter_map(read_body);
-        right.any(|said| said.says_the_same(truth))
+        let mut right = offered().filter_map(read);
+        right.any(|said| said.does_the_same(truth))
     });
     Cell {
         first: f64::NAN,
@@ -244,35 +241,31 @@ fn judged(library: &SkillLibrary, universe: &Universe) -> Cell {
     }
 }
 
+/// What the tools with a hidden contract ask for.
+fn truths(universe: &Universe) -> Vec<Recipe> {
+    let hidden = universe.members().iter();
+    let hidden = hidden.filter(|member| member.service.is_hidden());
+    hidden
+        .map(|Member { service, given, .. }| Recipe::of(service, given))
+        .collect()
+}
+
 /// How one skill compares with what the service asks for.
-fn compared(said: &SkillText, truth: &SkillText) -> Written {
-    let helpers = |text: &SkillText| {
-        let mut steps = text.steps.clone();
-        (steps.pop().unwrap_or_default(), steps)
-    };
-    let ((said_last, said_helpers), (true_last, true_helpers)) = (helpers(said), helpers(truth));
-    let lacking_call = true_helpers.iter().any(|step| !said_helpers.contains(step));
-    let mut more = said_helpers.iter().any(|step| !true_helpers.contains(step));
+fn compared(said: &Recipe, truth: &Recipe) -> Written {
+    let lacking_call = truth.before.iter().any(|call| !said.before.contains(call));
+    let mut more = said.before.iter().any(|call| !truth.before.contains(call));
     let mut lacking_value = false;
-    let values = |call: &str| -> Vec<(String, String)> {
-        let words: Vec<&str> = call.split_whitespace().skip(2).collect();
-        let pairs = words.chunks_exact(2);
-        pairs
-            .map(|pair| (pair[0].to_owned(), pair[1].to_owned()))
-            .collect()
-    };
-    let said_values = values(&said_last);
-    for (parameter, wanted) in values(&true_last) {
-        let found = said_values.iter().find(|(name, _)| *name == parameter);
-        let found = found.map_or(DEFAULT_SLOT, |(_, value)| value.as_str());
-        if found != wanted {
-            lacking_value |= wanted != DEFAULT_SLOT;
-            more |= found != DEFAULT_SLOT;
-        }
+    for (parameter, wanted) in &truth.arguments {
+        let mut known = said.arguments.iter();
+        let found = known.find(|(name, _)| name == parameter);
+        lacking_value |= found.is_none_or(|(_, value)| value != wanted);
+        more |= found.is_some_and(|(_, value)| value != wanted);
     }
+    let is_wanted = |name: &str| truth.arguments.iter().any(|(wanted, _)| wanted == name);
+    more |= said.arguments.iter().any(|(name, _)| !is_wanted(name));
     Written {
         skills: 1,
-        right: u32::from(said.says_the_same(truth)),
+        right: u32::from(said.does_the_same(truth)),
         lacking: u32::from(lacking_call || lacking_value),
         lacking_call: u32::from(lacking_call),
         lacking_value: u32::from(lacking_value),
@@ -315,42 +308,29 @@ impl Given {
 mod tests {
     use super::{super::noisy::HIDDEN, *};
 
-    fn text(text: &str) -> SkillText {
-        SkillText::parse(text).unwrap()
-    }
-
     #[test]
     fn what_is_lacking_and_what_is_more_are_told_apart() {
-        let truth = text("move file: lock disk; move file from $ mode safe keep #");
+        let truth = "1. Call lock_disk.\n2. Call move_file with from from the task, mode safe.";
+        let truth = read(truth).unwrap();
         let compared = |said: &str| {
-            let one = compared(&text(said), &truth);
+            let one = compared(&read(said).unwrap(), &truth);
             assert_eq!(one.skills, 1);
             (one.right, one.lacking, one.more)
         };
+        let (lock, open) = ("1. Call lock_disk.\n", "1. Call open_door.\n");
+        let moved = |with: &str| format!("2. Call move_file with from from the task{with}.");
         for (said, expected) in [
+            (format!("{lock}{}", moved(", mode safe")), (1, 0, 0)),
+            (moved(", mode safe"), (0, 1, 0)),
+            (format!("{lock}{}", moved("")), (0, 1, 0)),
             (
-                "move file: lock disk; move file from $ mode safe keep #",
-                (1, 0, 0),
-            ),
-            ("move file: move file from $ mode safe keep #", (0, 1, 0)),
-            (
-                "move file: lock disk; move file from $ mode # keep #",
-                (0, 1, 0),
-            ),
-            (
-                "move file: lock disk; move file from $ mode safe keep yes",
+                format!("{lock}{}", moved(", mode safe, keep yes")),
                 (0, 0, 1),
             ),
-            (
-                "move file: open door; lock disk; move file from $ mode safe keep #",
-                (0, 0, 1),
-            ),
-            (
-                "move file: lock disk; move file from $ mode fast keep #",
-                (0, 1, 1),
-            ),
+            (format!("{open}{lock}{}", moved(", mode safe")), (0, 0, 1)),
+            (format!("{lock}{}", moved(", mode fast")), (0, 1, 1)),
         ] {
-            assert_eq!(compared(said), expected, "{said}");
+            assert_eq!(compared(&said), expected, "{said}");
         }
     }
 
@@ -364,14 +344,10 @@ mod tests {
             let rules = Given::True.rules(world, &[]).unwrap();
             assert_eq!(rules.len(), 3);
             let universe = universe(Seed(seed).derive("world", world), world).unwrap();
-            let hidden = universe
-                .members()
-                .iter()
-                .filter(|one| one.service.is_hidden());
-            let texts: Vec<SkillText> = hidden.map(|member| member.skill()).collect();
-            assert_eq!(texts.len(), HIDDEN);
+            let truths = truths(&universe);
+            assert_eq!(truths.len(), HIDDEN);
             let rule = Rule::parse(rules[0].1[0].as_str()).unwrap();
-            assert!(texts.iter().all(|text| rule.allows(text)), "world {world}");
+            assert!(truths.iter().all(|one| rule.allows(one)), "world {world}");
         }
     }
 }
