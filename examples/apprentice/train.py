@@ -5,8 +5,7 @@ time): the learning rate and the choice of text follow the fraction that is done
 OUT/checkpoint.pt where it was. `--from` begins a run with the weights of an earlier one. OUT/weights.pt has what
 `export.py` needs, without the optimizers' state.
 
-On a GPU the arithmetic is bfloat16 and all text lies in its memory. With `--sparse-mask` attention skips what documents of one row do
-not see of each other; that has trained nothing yet, since its first step took over 45 seconds to compile. On CPUs one-thread processes share the work, each document has a row of its own (`--alone`), so that attention is plainly
+On a GPU the arithmetic is bfloat16 and all text lies in its memory. On CPUs one-thread processes share the work, each document has a row of its own (`--alone`), so that attention is plainly
 causal, and a step is several passes over few rows (`--pass`), whose intermediate values stay in a core's cache: on Zen 5, rows of
 192, 39 thousand tokens a second in passes of 3,072 tokens, 27 thousand in one pass of 12,288.
 """
@@ -246,32 +245,6 @@ def masked(q, k, v, mask):
     return torch.bmm(seen, heads(v)).view(q.shape)
 
 
-def flexible(device):
-    """Attention that skips blocks which no document needs, on a GPU where this build of torch has it; else None."""
-    if device.type != "cuda":
-        return None
-    try:
-        from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-
-        make = torch.compile(create_block_mask)
-        compiled = torch.compile(flex_attention, dynamic=False)
-
-        def mask(document):
-            seen = lambda b, h, i, j: (i >= j) & (document[b, i] == document[b, j])
-            batch, length = document.shape
-            return make(seen, batch, None, length, length, device=device)
-
-        def attend(q, k, v, blocks):
-            return compiled(q, k, v, block_mask=blocks)
-
-        x = torch.randn(2, 2, 256, 32, device=device, dtype=torch.bfloat16, requires_grad=True)
-        attend(x, x, x, mask(torch.zeros(2, 256, dtype=torch.int32, device=device))).sum().backward()
-        return mask, attend
-    except Exception as fault:  # whatever this build lacks: plain masks do the same, slower
-        print(f"attention by plain masks: {type(fault).__name__}: {str(fault)[:200]}", flush=True)
-        return None
-
-
 def tensors(ids, learnt, document, device, make_mask, room):
     """Inputs, the attention mask, and the learnt places, padded to a fixed number so that shapes stay the same. `room` is
     the share of the places for which there is room."""
@@ -321,7 +294,6 @@ def options():
     parser.add_argument("--rate", type=float, default=0, help="of all else; 0: 5e-3 at width 128, less where wider")
     parser.add_argument("--save-every", type=float, default=180, help="seconds")
     parser.add_argument("--print-every", type=int, default=50, help="steps")
-    parser.add_argument("--sparse-mask", action="store_true", help="attention on a GPU that skips blocks which no document needs")
     parser.add_argument("--no-compile", action="store_true")
     return parser.parse_args()
 
@@ -379,7 +351,7 @@ def main():
                 f"the run has a schedule of {state['schedule']} and not of {[o.tokens, o.seconds]} (tokens, seconds); give that, since"
                 " no schedule is restarted"
             )
-    make_mask, attend = (causal, masked) if alone else (o.sparse_mask and flexible(device)) or (plain, masked)
+    make_mask, attend = (causal, masked) if alone else (plain, masked)
     torch._dynamo.config.recompile_limit = 64  # one program for each length of rows
     run = model if o.no_compile else torch.compile(model, dynamic=False)
     each = o.each or (2048 if device.type == "cpu" else o.batch)

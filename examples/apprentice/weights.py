@@ -3,21 +3,19 @@
 import numpy as np
 import torch
 
-MATRICES = [("attn_q", "self_attn.q_proj"), ("attn_k", "self_attn.k_proj"), ("attn_v", "self_attn.v_proj"),
-            ("attn_output", "self_attn.o_proj"), ("ffn_gate", "mlp.gate_proj"), ("ffn_up", "mlp.up_proj"),
-            ("ffn_down", "mlp.down_proj")]
-NORMS = [("attn_norm", "input_layernorm"), ("ffn_norm", "post_attention_layernorm")]
-HEAD_NORMS = [("attn_q_norm", "self_attn.q_norm"), ("attn_k_norm", "self_attn.k_norm")]
+MATRICES = ["attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"]
+NORMS = ["attn_norm", "ffn_norm"]
+HEAD_NORMS = ["attn_q_norm", "attn_k_norm"]
 GROUPS = [("matrices", MATRICES), ("norms", NORMS), ("head_norms", HEAD_NORMS)]
 
 
 def named(c):
-    """Triples of the name in GGUF, in transformers and in `train.py`, the embedding apart."""
-    yield "output_norm", "model.norm", f"norms.{2 * c.layers}"
+    """Pairs of the name in GGUF and in `train.py`, the embedding apart."""
+    yield "output_norm", f"norms.{2 * c.layers}"
     for layer in range(c.layers):
         for ours, names in GROUPS:
-            for index, (short, long) in enumerate(names):
-                yield f"blk.{layer}.{short}", f"model.layers.{layer}.{long}", f"{ours}.{len(names) * layer + index}"
+            for index, short in enumerate(names):
+                yield f"blk.{layer}.{short}", f"{ours}.{len(names) * layer + index}"
 
 
 @torch.no_grad()
@@ -30,7 +28,7 @@ def start_from(path, c, state, tokens):
     reader = gguf.GGUFReader(path)
     found = {tensor.name: torch.from_numpy(tensor.data.astype(np.float32)) for tensor in reader.tensors}
     there = 1 + max(int(name.split(".")[1]) for name in found if name.startswith("blk."))
-    for short, _, ours in named(c):
+    for short, ours in named(c):
         if short.startswith("blk.") and int(short.split(".")[1]) >= there:
             continue
         state[ours].copy_(found[f"{short}.weight"])

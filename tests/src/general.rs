@@ -1,5 +1,4 @@
-//! The way that users take: the bundled model through `ChatDialect` and `GeneralRoles` in llama.cpp, on
-//! held-out worlds.
+//! The bundled model through `ChatDialect` and `GeneralRoles` in llama.cpp, as users' models are run, on held-out worlds.
 
 mod context;
 mod stream;
@@ -7,10 +6,12 @@ mod stream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apprentice::{Acting, Arena, Gate, METHODS, Robust, Roles, Same, Variant};
+use apprentice::{Acting, Arena, Gate, METHODS, Robust, Roles, Same, Share, Variant};
 use journeyman::Seed;
 use journeyman::contract::LanguageModel;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+
+use quickstart::default_model;
 
 use crate::figures::{Bound, Figures, Outcome};
 
@@ -26,30 +27,26 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     // Derived by name, so that it is no seed that development used.
     let seed = figures.options().seed.derive("general", 0);
     let model = model(figures);
-    let measured = match &model {
-        Some(path) => Some(measure(figures, path, seed)?),
-        None => {
-            figures.progress(format_args!(
-                "the bundled model is not there: train one with examples/apprentice/train.sh, or name one with --model"
-            ));
-            None
-        }
-    };
-    record_acting(figures, measured.as_ref().map(|one| &one.acting));
-    record_robust(figures, measured.as_ref().map(|one| &one.robust));
-    record_roles(figures, measured.as_ref().map(|one| &one.roles));
-    record_gate(figures, measured.as_ref().map(|one| &one.gate));
-    record_same(figures, measured.as_ref().map(|one| &one.same));
-    context::record(figures, model.as_deref(), seed)?;
-    stream::record(figures, model.as_deref())?;
-    Ok(())
+    let measured = measure(figures, &model, seed)?;
+    for (name, value, bound) in ACTING {
+        figures.record(name, value(&measured.acting), bound);
+    }
+    for variant in Variant::CHANGES {
+        let name = format!("lost with {}", variant.words());
+        figures.record(&name, measured.robust.lost(variant), Bound::AtMost(0.05));
+    }
+    record_roles(figures, &measured.roles);
+    record_gate(figures, &measured.gate);
+    record_same(figures, &measured.same);
+    context::record(figures, &model, seed)?;
+    stream::record(figures, &model)
 }
 
 /// Measures and records what a context of 2,048 tokens comes to.
 pub fn run_context(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed.derive("general", 0);
     let model = model(figures);
-    context::record(figures, model.as_deref(), seed)
+    context::record(figures, &model, seed)
 }
 
 /// All that is measured of one model.
@@ -61,21 +58,10 @@ struct Measured {
     same: Same,
 }
 
-/// A file beside the bundled model.
-fn beside(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../examples/apprentice")
-        .join(name)
-}
-
-/// The model that is asked for, or the repository's; `None` where it is not there.
-fn model(figures: &Figures<'_>) -> Option<PathBuf> {
-    let path = figures
-        .options()
-        .model
-        .clone()
-        .unwrap_or_else(|| beside("apprentice.gguf"));
-    path.exists().then_some(path)
+/// The model that is asked for, or the bundled one.
+fn model(figures: &Figures<'_>) -> PathBuf {
+    let model = figures.options().model.clone();
+    model.unwrap_or_else(default_model)
 }
 
 fn load(path: &Path) -> Result<(Arena, Arc<LlamaCpp>), Box<dyn std::error::Error + Send + Sync>> {
@@ -115,11 +101,6 @@ fn measure(
             Ok(Gate::measure(&arena, seed.0, WORLDS)?)
         })?,
     })
-}
-
-/// Records a value, or that it is missing, which is short.
-fn record(figures: &mut Figures<'_>, name: &str, value: Option<f64>, bound: Bound) {
-    figures.record(name, value.unwrap_or(f64::NAN), bound);
 }
 
 /// A figure of acting: its name, its value and its bound.
@@ -209,79 +190,53 @@ const ACTING: [ActingFigure; 16] = [
     ),
 ];
 
-fn record_acting(figures: &mut Figures<'_>, acting: Option<&Acting>) {
-    for (name, value, bound) in ACTING {
-        record(figures, name, acting.map(value), bound);
-    }
-}
-
-fn record_robust(figures: &mut Figures<'_>, robust: Option<&Robust>) {
-    for variant in Variant::CHANGES {
-        let name = format!("lost with {}", variant.words());
-        let lost = robust.map(|robust| robust.lost(variant));
-        record(figures, &name, lost, Bound::AtMost(0.05));
-    }
-}
-
-fn record_roles(figures: &mut Figures<'_>, roles: Option<&Roles>) {
+fn record_roles(figures: &mut Figures<'_>, roles: &Roles) {
     for role in journeyman::domain::Role::ALL {
-        let of = roles.and_then(|roles| roles.by_role.get(&role.to_string()));
-        let right = of.map(|of| of.right.value());
-        record(
-            figures,
-            &format!("role.{role}"),
-            right,
-            Bound::AtLeast(0.85),
-        );
-        let unreadable = of.map(|of| of.unreadable.value());
+        let of = roles.by_role.get(&role.to_string());
+        let share = |of: Option<&Share>| of.map_or(f64::NAN, Share::value);
+        let right = share(of.map(|of| &of.right));
+        figures.record(&format!("role.{role}"), right, Bound::AtLeast(0.85));
+        let unreadable = share(of.map(|of| &of.unreadable));
         let name = format!("role.{role}, unreadable");
-        record(figures, &name, unreadable, Bound::AtMost(0.02));
+        figures.record(&name, unreadable, Bound::AtMost(0.02));
     }
 }
 
-fn record_gate(figures: &mut Figures<'_>, gate: Option<&Gate>) {
-    for (at, method) in METHODS.iter().enumerate() {
-        let value = gate
-            .and_then(|gate| gate.top.get(at))
-            .map(|top| top.value());
+fn record_gate(figures: &mut Figures<'_>, gate: &Gate) {
+    for (method, first) in METHODS.iter().zip(&gate.top) {
         let bound = match *method {
             "PMI" => Bound::AtLeast(0.99),
             "fits" => Bound::AtLeast(0.85),
             _ => Bound::None,
         };
-        record(
-            figures,
-            &format!("gate, {method}: right one first"),
-            value,
-            bound,
-        );
+        let name = format!("gate, {method}: right one first");
+        figures.record(&name, first.value(), bound);
     }
-    let acted = ["BM25", "PMI", "none", "oracle"];
-    for (at, name) in acted.iter().enumerate() {
-        let value = gate
-            .and_then(|gate| gate.acted.get(at))
-            .map(|one| one.value());
-        record(
-            figures,
-            &format!("gate, {name}: first attempt"),
-            value,
-            Bound::None,
-        );
+    for (name, acted) in ["BM25", "PMI", "none", "oracle"].iter().zip(&gate.acted) {
+        let name = format!("gate, {name}: first attempt");
+        figures.record(&name, acted.value(), Bound::None);
     }
 }
 
-fn record_same(figures: &mut Figures<'_>, same: Option<&Same>) {
-    let all = Bound::AtLeast(TEXTS as f64);
-    let texts = same.map(|same| same.texts as f64);
-    record(figures, "texts with the trainer's token ids", texts, all);
-    let prompts = same.map(|same| same.other_prompts as f64);
-    record(
-        figures,
-        "prompts with other token ids",
-        prompts,
-        Bound::AtMost(0.0),
-    );
-    let different = same.map(|same| same.different as f64);
-    let name = "greedy outputs that part from torch's without a near tie";
-    record(figures, name, different, Bound::AtMost(0.0));
+fn record_same(figures: &mut Figures<'_>, same: &Same) {
+    let rows = [
+        (
+            "texts with the trainer's token ids",
+            same.texts,
+            Bound::AtLeast(TEXTS as f64),
+        ),
+        (
+            "prompts with other token ids",
+            same.other_prompts,
+            Bound::AtMost(0.0),
+        ),
+        (
+            "greedy outputs that part from torch's without a near tie",
+            same.different,
+            Bound::AtMost(0.0),
+        ),
+    ];
+    for (name, count, bound) in rows {
+        figures.record(name, count as f64, bound);
+    }
 }

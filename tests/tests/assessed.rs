@@ -10,16 +10,16 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, PrototypeId, Result, Seed,
+    AttemptId, PrototypeId, Seed,
     builtin::MemoryStore,
-    domain::{SubgoalRef, SubgoalScore, Task, Trace},
+    domain::{SubgoalRef, SubgoalScore, Trace},
     library::{KnownSubgoal, SkillLibrary},
     recipe::{self, Recipe},
     report::RunReport,
 };
 use journeyman_toolworld::{
     general::roles::NOT_HELPING,
-    stream::{StreamTask, Universe, UniverseSpec},
+    stream::{Universe, UniverseSpec},
 };
 use quickstart::{Parts, spoken};
 
@@ -52,8 +52,7 @@ fn learn(seed: u64) -> (RunReport, SkillLibrary) {
         ..UniverseSpec::default()
     };
     let universe = Universe::make(spec, seed).expect("a universe");
-    let told = |task: &StreamTask| spoken::task(task.task()?, Seed(seed));
-    let tasks: Result<Vec<Task>> = universe.stream(TASKS).iter().map(told).collect();
+    let tasks = spoken::tasks(&universe.stream(TASKS), Seed(seed));
     block_on(async {
         let store = Arc::new(MemoryStore::new());
         let journeyman = parts

@@ -50,9 +50,7 @@ fn it_inserts_updates_deletes_or_leaves_alone_as_its_attempts_in_held_out_worlds
 }
 
 fn tasks(tasks: &[StreamTask], seed: u64) -> Vec<Task> {
-    let told = |task: &StreamTask| spoken::task(task.task()?, Seed(seed));
-    let tasks = tasks.iter().map(told);
-    tasks.collect::<Result<_>>().expect("they are tasks")
+    spoken::tasks(tasks, Seed(seed)).expect("they are tasks")
 }
 
 async fn open(backends: Backends, session: &str) -> Journeyman {

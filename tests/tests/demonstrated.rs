@@ -5,17 +5,15 @@ use std::{path::Path, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed,
+    Seed,
     builtin::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{GenerateRequest, Journal, LanguageModel},
-    domain::{
-        AnsweredCall, Message, NativeCall, Prompt, Speaker, Task, ToolCall, ToolDefinition, Trace,
-    },
+    domain::{AnsweredCall, Message, NativeCall, Prompt, Speaker, ToolCall, ToolDefinition, Trace},
     interchange::demonstrations::{Prompted, PromptedMessage, prompted},
     recipe,
     run::{Journeyman, Options, recorded_attempts},
 };
-use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
+use journeyman_toolworld::stream::{Universe, UniverseSpec};
 use quickstart::{Parts, spoken};
 use serde_json::Value;
 
@@ -27,8 +25,7 @@ fn attempts(parts: &Parts) -> Vec<Trace> {
         ..UniverseSpec::default()
     };
     let universe = Universe::make(spec, 11).expect("a universe");
-    let spoken = |task: &StreamTask| spoken::task(task.task()?, Seed(11));
-    let tasks: Result<Vec<Task>> = universe.stream(10).iter().map(spoken).collect();
+    let tasks = spoken::tasks(&universe.stream(10), Seed(11));
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());
     let mut backends = parts

@@ -11,17 +11,17 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed,
+    Seed,
     builtin::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{GenerateRequest, Journal, LanguageModel, ScoreRequest, Scorer},
-    domain::{Prompt, Span, Task, TokenId},
+    domain::{Prompt, Span, TokenId},
     interchange::rollouts::{self, ExportedRollouts, Rollout, RolloutEnd, Segment, Validator},
     recipe,
     report::RunReport,
     run::{Journeyman, Options},
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template, backend};
-use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
+use journeyman_toolworld::stream::{Universe, UniverseSpec};
 use llama_cpp_2::{
     model::{LlamaModel, params::LlamaModelParams},
     token::LlamaToken,
@@ -53,8 +53,7 @@ fn export(seed: u64) -> Exported {
         ..UniverseSpec::default()
     };
     let universe = Universe::make(spec, seed).expect("a universe");
-    let told = |task: &StreamTask| spoken::task(task.task()?, Seed(seed));
-    let tasks: Result<Vec<Task>> = universe.stream(TASKS).iter().map(told).collect();
+    let tasks = spoken::tasks(&universe.stream(TASKS), Seed(seed));
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());
     let mut backends = parts

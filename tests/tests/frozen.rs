@@ -4,16 +4,14 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use futures::executor::block_on;
-use journeyman::{Result, Seed, domain::Task, recipe, report::TaskReport};
+use journeyman::{Seed, domain::Task, recipe, report::TaskReport};
 use journeyman_disk::{DiskOptions, DiskStore, LibraryReader};
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::{Parts, spoken};
 use tempfile::tempdir;
 
 fn tasks(tasks: &[StreamTask]) -> Vec<Task> {
-    let spoken = |task: &StreamTask| spoken::task(task.task()?, Seed(7));
-    let tasks = tasks.iter().map(spoken);
-    tasks.collect::<Result<_>>().expect("they are tasks")
+    spoken::tasks(tasks, Seed(7)).expect("they are tasks")
 }
 
 fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {

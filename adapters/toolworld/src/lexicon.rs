@@ -53,8 +53,8 @@ pub const VALUES: &[&str] = &[
     "ruby", "jade", "pearl", "coral", "ivory", "onyx", "topaz", "opal",
 ];
 
-/// The other words of tasks and replies.
-pub const FUNCTION_WORDS: &[&str] = &[
+/// Further words of tasks and replies, which invented nouns keep clear of.
+const FUNCTION_WORDS: &[&str] = &[
     "go", "and", "the", "by", "with", "please", "could", "you", "near", "behind", "under",
     "beside", "needs", "need", "error", "done", "ok", "from", "now", "for", "me", "we", "want",
     "to", "someone", "it", "at", "use", "of", "time", "is", "set", "first", "must", "be",
@@ -65,8 +65,8 @@ pub const FUNCTION_WORDS: &[&str] = &[
     "budget", "spent", "stopped", "denied", "take",
 ];
 
-/// Further words of roles, which invented nouns keep clear of.
-pub const ROLE_WORDS: &[&str] = &[
+/// Words of roles, which invented nouns keep clear of.
+const ROLE_WORDS: &[&str] = &[
     "helpful",
     "harmful",
     "neutral",

@@ -38,8 +38,6 @@ pub enum Refusal {
     },
     /// The line is not a command: it has fewer than two words, or a parameter without a value.
     Malformed,
-    /// The step budget is spent.
-    BudgetSpent,
 }
 
 /// How the services of a world word their refusals. Each wording names what is missing in words that a call can copy.
@@ -109,7 +107,6 @@ impl Wording {
                 number: false,
             } => format!("error {parameter} takes a word"),
             Refusal::Malformed => "error bad call".to_owned(),
-            Refusal::BudgetSpent => "error budget spent".to_owned(),
         }
     }
 }

@@ -392,14 +392,7 @@ fn the_bundled_models_page_lists_the_words() {
     let (words, _) = words.split_once("\n## ").unwrap();
     let blocks: Vec<&str> = words.split("```").skip(1).step_by(2).collect();
     let parameters = [lexicon::NUMBER_PARAMETERS, lexicon::WORD_PARAMETERS].concat();
-    let lists: [&[&str]; 6] = [
-        lexicon::VERBS,
-        lexicon::NOUNS,
-        &parameters,
-        lexicon::VALUES,
-        lexicon::FUNCTION_WORDS,
-        lexicon::ROLE_WORDS,
-    ];
+    let lists: [&[&str]; 4] = [lexicon::VERBS, lexicon::NOUNS, &parameters, lexicon::VALUES];
     assert_eq!(blocks.len(), lists.len());
     for (block, list) in blocks.into_iter().zip(lists) {
         let (language, block) = block.split_once('\n').unwrap();

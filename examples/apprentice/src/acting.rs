@@ -13,21 +13,12 @@ use journeyman_toolworld::general::skills::{draft, of_draft, read, skill};
 use journeyman_toolworld::general::styles::Style;
 use journeyman_toolworld::rivals::irrelevant_skill;
 use journeyman_toolworld::seed::Draws;
-use journeyman_toolworld::split::Split;
 use journeyman_toolworld::world::{World, WorldSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::arena::{Arena, Tried};
 use crate::share::{Apart, Share};
 use crate::variant::Variant;
-
-/// The worlds of the evaluation: 3 to 8 tools, a quarter of the nouns invented, from the held-out side of the split.
-pub fn spec(draws: &mut Draws) -> WorldSpec {
-    WorldSpec {
-        split: Split::HeldOut,
-        ..WorldSpec::wide(draws)
-    }
-}
 
 /// How the model acts and what it writes of its own attempts.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -71,7 +62,7 @@ struct Scene {
 
 impl Scene {
     fn draw(form: Option<ContractForm>, draws: &mut Draws) -> Option<Self> {
-        let spec = spec(draws);
+        let spec = WorldSpec::wide(draws);
         let mut world = match form {
             Some(form) => World::with_form(&spec, form, draws),
             None => World::make(&spec, draws),
@@ -231,7 +222,7 @@ impl Acting {
                 _ => false,
             };
             self.written.add(fully);
-            let spec = spec(draws);
+            let spec = WorldSpec::wide(draws);
             if let Some(next) = world.again(&spec, draws) {
                 let skills: Vec<Skill> = written.into_iter().collect();
                 let tried = arena.attempt(&next, manner, &skills, Variant::Plain, *episode)?;
@@ -255,7 +246,7 @@ impl Acting {
             true => written(arena, &found)?.into_iter().collect(),
             false => Vec::new(),
         };
-        let spec = spec(draws);
+        let spec = WorldSpec::wide(draws);
         if let Some(next) = world.again(&spec, draws) {
             let with = arena.attempt(&next, manner, &skills, Variant::Plain, *episode)?;
             let without = arena.attempt(&next, manner, &[], Variant::Plain, *episode)?;

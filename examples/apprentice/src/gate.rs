@@ -14,10 +14,9 @@ use journeyman_toolworld::general::styles::Style;
 use journeyman_toolworld::rivals::rivals;
 use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::tool::SkillText;
-use journeyman_toolworld::world::World;
+use journeyman_toolworld::world::{World, WorldSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::acting::spec;
 use crate::arena::Arena;
 use crate::overlap;
 use crate::share::Share;
@@ -60,7 +59,7 @@ impl Gate {
     }
 
     fn add(&mut self, arena: &Arena, draws: &mut Draws) -> Result<()> {
-        let spec = spec(draws);
+        let spec = WorldSpec::wide(draws);
         let world = World::with_form(&spec, ContractForm::draw_hidden(draws), draws);
         let Some(own) = Recipe::of_target(&world) else {
             return Ok(());

@@ -10,7 +10,7 @@ mod same;
 mod share;
 mod variant;
 
-pub use acting::{Acting, Robust, spec};
+pub use acting::{Acting, Robust};
 pub use arena::Arena;
 pub use gate::{Gate, METHODS};
 pub use roles::{RoleFigures, Roles};

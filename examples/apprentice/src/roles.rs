@@ -7,9 +7,9 @@ use journeyman::contract::{RoleAnswer, RoleRequest, Roles as _};
 use journeyman::domain::Role;
 use journeyman_toolworld::general::roles::{RoleCase, Stage, agrees, case};
 use journeyman_toolworld::seed::Draws;
+use journeyman_toolworld::world::WorldSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::acting::spec;
 use crate::arena::{Answered, Arena};
 use crate::share::Share;
 
@@ -83,7 +83,7 @@ impl Asked {
     fn of(arena: &Arena, role: Role, seed: u64, number: u64) -> Result<Self> {
         let label = format!("general evaluation of {role}");
         let mut draws = Draws::new(&label, &[seed, number]);
-        let spec = spec(&mut draws);
+        let spec = WorldSpec::wide(&mut draws);
         let stage = Stage {
             spec: &spec,
             dialect: &arena.dialect,

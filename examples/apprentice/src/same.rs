@@ -14,9 +14,9 @@ use journeyman_toolworld::general::document::Piece;
 use journeyman_toolworld::general::vocabulary::{Encoder, Vocabulary};
 use journeyman_toolworld::lexicon::foreign_words;
 use journeyman_toolworld::seed::Draws;
+use journeyman_toolworld::world::WorldSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::acting::spec;
 use crate::arena::Arena;
 
 /// Where two tokens lead by less than this many nats, either may come first: the file's weights are rounded.
@@ -134,7 +134,7 @@ impl Same {
         let kinds = [Kind::Alone, Kind::Right, Kind::Both, Kind::Opaque];
         for number in 0..count {
             let mut draws = Draws::new("general equality of prompts", &[number]);
-            let spec = spec(&mut draws);
+            let spec = WorldSpec::wide(&mut draws);
             let kind = kinds[draws.below(kinds.len())];
             let Some((prompt, tools, document)) = acting::turn(kind, &spec, &mut draws) else {
                 continue;

@@ -50,15 +50,6 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// Both sides together.
-    #[must_use]
-    pub fn all(&self) -> Share {
-        Share {
-            hits: self.hidden.hits + self.plain.hits,
-            of: self.hidden.of + self.plain.of,
-        }
-    }
-
     /// Counts one on its side.
     pub fn add(&mut self, is_hidden: bool, hit: bool) {
         if is_hidden {

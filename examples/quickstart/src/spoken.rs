@@ -1,4 +1,4 @@
-//! Tasks, skills and attempts of toolworld in the words that the bundled model was trained on.
+//! Tasks, skills and attempts of toolworld, as the bundled model reads and writes them.
 
 use journeyman::{
     Result, Seed,
@@ -8,7 +8,7 @@ use journeyman_toolworld::{
     environment::Setup,
     general::{manner::Manner, recipe::Recipe, roles, skills},
     seed::Draws,
-    stream::Member,
+    stream::{Member, StreamTask},
     tool::SkillText,
 };
 
@@ -21,6 +21,14 @@ pub fn task(mut task: Task, seed: Seed) -> Result<Task> {
     let manner = Manner::named(&mut Draws::new("manner of the quickstart", &[seed.0]));
     task.payload = Setup::of(&task)?.with_manner(manner).to_json()?;
     Ok(task)
+}
+
+/// The tasks of a stream as the agent meets them.
+///
+/// # Errors
+/// As [`task`].
+pub fn tasks(tasks: &[StreamTask], seed: Seed) -> Result<Vec<Task>> {
+    tasks.iter().map(|one| task(one.task()?, seed)).collect()
 }
 
 /// The skill that a member's contract calls for, as the bundled model writes it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use journeyman::{Result, Seed, TaskId, domain::Task};
-use journeyman_toolworld::stream::{Member, StreamTask, Universe, UniverseSpec};
+use journeyman_toolworld::stream::{Member, Universe, UniverseSpec};
 
 use crate::spoken;
 
@@ -23,8 +23,6 @@ pub struct Tasks {
     pub stream: Vec<Task>,
     /// The same contracts, in other words and with other values.
     pub held_out: Vec<Task>,
-    /// The skill that each task's contract calls for, as a body; no agent sees it.
-    pub truth: BTreeMap<TaskId, String>,
     /// The tool that each task is about: tasks of one tool share its contract, and so its skill.
     pub tools: BTreeMap<TaskId, String>,
     /// The services of the universe.
@@ -40,14 +38,6 @@ impl Tasks {
         let universe = Universe::make(UniverseSpec::default(), seed.0)?;
         let stream = universe.stream(split.stream);
         let held_out = universe.held_out(&stream, split.held_out);
-        let skills: BTreeMap<String, String> = universe
-            .members()
-            .iter()
-            .map(|member| {
-                let name = member.service.tool.name.to_string();
-                (name, spoken::draft(member).body)
-            })
-            .collect();
         let tools: BTreeMap<TaskId, String> = stream
             .iter()
             .chain(&held_out)
@@ -56,18 +46,9 @@ impl Tasks {
                 (TaskId::new(task.id.clone()), tool)
             })
             .collect();
-        let truth = tools
-            .iter()
-            .filter_map(|(id, tool)| Some((id.clone(), skills.get(tool)?.clone())))
-            .collect();
-        let told = |tasks: &[StreamTask]| {
-            let tasks = tasks.iter().map(|one| spoken::task(one.task()?, seed));
-            tasks.collect::<Result<_>>()
-        };
         Ok(Self {
-            stream: told(&stream)?,
-            held_out: told(&held_out)?,
-            truth,
+            stream: spoken::tasks(&stream, seed)?,
+            held_out: spoken::tasks(&held_out, seed)?,
             tools,
             members: universe.members().to_vec(),
         })

@@ -23,7 +23,7 @@ use journeyman::{
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use journeyman_openai::{OpenAi, OpenAiEmbedder, Route};
-use quickstart::{Parts, Split, Summaries, Tasks};
+use quickstart::{Parts, Split, Summaries, Tasks, spoken};
 use serde_json::json;
 
 use self::server::{LLAMA_SERVER, PYTHON_SERVER, Server, Tried, asked, bundled};
@@ -257,8 +257,13 @@ fn called(model: &OpenAi, prompt: Prompt) -> Result<bool> {
 /// where the tokens themselves differ; not a number where a skill has no score or nothing was compared.
 fn largest(model: &OpenAi, inside: &LlamaCpp, tasks: &Tasks) -> Result<f64> {
     let scored: Vec<_> = tasks.held_out.iter().take(SCORED).collect();
-    let skills = scored.iter().filter_map(|task| tasks.truth.get(&task.id));
-    let continuations: Vec<String> = skills.map(|skill| skill.trim().to_owned()).collect();
+    let skills = scored.iter().filter_map(|task| {
+        let tool = tasks.tools.get(&task.id)?;
+        let mut members = tasks.members.iter();
+        let about = members.find(|one| one.service.tool.name.to_string() == *tool)?;
+        Some(spoken::draft(about).body.trim().to_owned())
+    });
+    let continuations: Vec<String> = skills.collect();
     let (mut largest, mut compared) = (0.0_f64, 0);
     for task in scored {
         let request = ScoreRequest {

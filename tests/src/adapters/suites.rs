@@ -29,7 +29,7 @@ const fn with(mut suite: Suite, needs: &'static str) -> Suite {
 }
 
 /// Every one that there is: a line here for each contract that an adapter implements.
-const SUITES: [Suite; 19] = [
+const SUITES: [Suite; 17] = [
     suite("disk", "SkillStore", "skill_store"),
     suite("disk", "SkillFiles", "skill_files"),
     suite("disk", "Journal", "journal"),
@@ -50,8 +50,6 @@ const SUITES: [Suite; 19] = [
     suite("process", "Executor", "executor"),
     suite("tantivy", "Retriever", "retriever"),
     suite("toolworld", "Environment", "environment"),
-    suite("toolworld", "Dialect", "dialect"),
-    suite("toolworld", "Roles", "roles"),
 ];
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {

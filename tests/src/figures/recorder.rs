@@ -108,7 +108,7 @@ impl<'a> Figures<'a> {
         &self.saved.code
     }
 
-    /// The model that acts, scores and writes: the one that is asked for, or the bundled model's first edition.
+    /// The model that acts, scores and writes: the one that is asked for, or the bundled model.
     ///
     /// # Errors
     /// As [`Parts::exact`].

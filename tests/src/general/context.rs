@@ -36,7 +36,7 @@ use journeyman_toolworld::{
     general::{manner::Manner, tools::definitions},
     lexicon::foreign_words,
     seed::Draws,
-    world::World,
+    world::{World, WorldSpec},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -72,24 +72,17 @@ struct InContext {
     left_out: Vec<String>,
 }
 
-/// Measures, where there is a model, and records.
-pub(super) fn record(figures: &mut Figures<'_>, model: Option<&Path>, seed: Seed) -> Outcome {
-    let found = match model {
-        Some(path) => {
-            let mut config = LlamaConfig::new(path);
-            config.n_ctx = Some(CONTEXT);
-            let model: Arc<dyn LanguageModel> = LlamaCpp::load(config)?;
-            let key = format!("a context of 2,048, {}", model.capabilities().model);
-            Some(figures.once(&key, || Ok(measure(&model, seed)?))?)
-        }
-        None => None,
-    };
-    if let Some(found) = &found {
-        for line in found.errors.iter().chain(&found.left_out) {
-            figures.progress(format_args!("{line}"));
-        }
+/// Measures and records.
+pub(super) fn record(figures: &mut Figures<'_>, path: &Path, seed: Seed) -> Outcome {
+    let mut config = LlamaConfig::new(path);
+    config.n_ctx = Some(CONTEXT);
+    let model: Arc<dyn LanguageModel> = LlamaCpp::load(config)?;
+    let key = format!("a context of 2,048, {}", model.capabilities().model);
+    let found: InContext = figures.once(&key, || Ok(measure(&model, seed)?))?;
+    for line in found.errors.iter().chain(&found.left_out) {
+        figures.progress(format_args!("{line}"));
     }
-    let value = |of: fn(&InContext) -> usize| found.as_ref().map_or(f64::NAN, |one| of(one) as f64);
+    let value = |of: fn(&InContext) -> usize| of(&found) as f64;
     let none = Bound::AtMost(0.0);
     // Where nothing had to be left out, nothing was shown.
     let some = Bound::AtLeast(1.0);
@@ -180,7 +173,7 @@ impl LanguageModel for Calling {
 
 /// An attempt in a world that accepts every call, with a long result, and is content with the 200th.
 fn attempt(model: &Arc<dyn LanguageModel>, draws: &mut Draws, found: &mut InContext) -> Result<()> {
-    let spec = apprentice::spec(draws);
+    let spec = WorldSpec::wide(draws);
     let world = World::with_form(&spec, ContractForm::Plain, draws);
     let tools = definitions(&world, &Manner::named(draws));
     let tool = tools

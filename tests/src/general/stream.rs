@@ -118,20 +118,14 @@ const ROWS: [Row; 11] = [
     ),
 ];
 
-/// Measures, where there is a model, and records.
-pub(super) fn record(figures: &mut Figures<'_>, model: Option<&Path>) -> Outcome {
+/// Measures and records.
+pub(super) fn record(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let seed = figures.options().seed;
-    let learned = match model {
-        Some(path) => {
-            let parts = Parts::load(path, STEPS)?;
-            let key = format!("quickstart by chat, {}", parts.model.capabilities().model);
-            Some(figures.once(&key, || Ok(learn(&parts, seed)?))?)
-        }
-        None => None,
-    };
+    let parts = Parts::load(path, STEPS)?;
+    let key = format!("quickstart by chat, {}", parts.model.capabilities().model);
+    let learned: Learned = figures.once(&key, || Ok(learn(&parts, seed)?))?;
     for (name, value, bound) in ROWS {
-        let value = learned.as_ref().map_or(f64::NAN, value);
-        figures.record(&format!("quickstart: {name}"), value, bound);
+        figures.record(&format!("quickstart: {name}"), value(&learned), bound);
     }
     Ok(())
 }

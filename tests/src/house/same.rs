@@ -17,14 +17,13 @@ use journeyman::{
     Result, Seed,
     builtin::{MemoryJournal, MemoryStore},
     contract::{Journal, LanguageModel},
-    domain::Task,
     recipe::{self, Recipe},
     report::RunReport,
     run, sha256_hex,
 };
 use journeyman_toolworld::{
     passing::{Passing, PassingKind},
-    stream::{StreamTask, Universe, UniverseSpec},
+    stream::{Universe, UniverseSpec},
 };
 use quickstart::{Parts, default_model, spoken};
 use serde::Serialize;
@@ -179,9 +178,7 @@ async fn world(parts: &Parts, name: &str, recipe: Recipe) -> Result<Digests> {
     let mut reports: Vec<RunReport> = Vec::new();
     let mut replayed = Vec::new();
     for part in stream.chunks(PART) {
-        let told = |one: &StreamTask| spoken::task(one.task()?, Seed(100));
-        let tasks: Result<Vec<Task>> = part.iter().map(told).collect();
-        let report = journeyman.learn(tasks?).await?;
+        let report = journeyman.learn(spoken::tasks(part, Seed(100))?).await?;
         let machine = run::replay(
             &journal.read(&report.run).await?,
             &journeyman::policy::Policies::new(),

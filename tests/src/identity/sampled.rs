@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, admit::Identity, builtin::MemoryStore, contract::LanguageModel, domain::Task,
-    recipe, report::Sameness,
+    Result, Seed, admit::Identity, builtin::MemoryStore, contract::LanguageModel, recipe,
+    report::Sameness,
 };
-use journeyman_toolworld::stream::StreamTask;
 use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
@@ -61,8 +60,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 
 async fn learn(parts: &Parts, seed: Seed, identity: Identity) -> Result<Learned> {
     let stream = noisy::universe(seed.derive("identity", 1), 0)?.stream(STREAM);
-    let told = |one: &StreamTask| spoken::task(one.task()?, seed);
-    let tasks: Vec<Task> = stream.iter().map(told).collect::<Result<_>>()?;
+    let tasks = spoken::tasks(&stream, seed)?;
     let mut recipe = recipe::hisme_robust();
     recipe.admit.identity = identity;
     let store = Arc::new(MemoryStore::new());

@@ -243,7 +243,7 @@ async fn by_groups(session: &Journeyman, tasks: Vec<Task>) -> Result<Vec<TaskRep
 async fn keep_raw(session: &Journeyman) -> Result<()> {
     let library = session.library().await?;
     let latest = library.traces().last();
-    if let Some(skill) = latest.and_then(|attempt| raw_skill(attempt)) {
+    if let Some(skill) = latest.and_then(raw_skill) {
         session.add(vec![skill], "an attempt as it was").await?;
     }
     Ok(())

@@ -17,10 +17,10 @@ use journeyman::{
     select::{Candidates, GatePolicy, Selector},
 };
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
-use quickstart::{Parts, Summaries};
+use quickstart::{Parts, Summaries, spoken};
 use serde::{Deserialize, Serialize};
 
-use super::{hisme::tasks, key};
+use super::key;
 use crate::{
     figures::{Bound, Figures, Outcome, stats},
     main_job::library,
@@ -254,7 +254,7 @@ async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
     let opened = parts.open(recipe, "learn", place.seed, store.clone(), None);
     let report = opened
         .await?
-        .learn(tasks(place.seed, &place.stream)?)
+        .learn(spoken::tasks(&place.stream, place.seed)?)
         .await?;
     let written: Vec<_> = report.tasks.iter().flat_map(|task| &task.written).collect();
     let committed = store.load().await?.committed;
@@ -277,7 +277,7 @@ async fn evaluate(parts: &Parts, place: &Place, learned: &Learned, recipe: Recip
     let opened = parts.open(recipe, "evaluate", place.seed, store, None);
     let report = opened
         .await?
-        .evaluate(tasks(place.seed, &place.held_out)?)
+        .evaluate(spoken::tasks(&place.held_out, place.seed)?)
         .await?;
     Ok(Arm::of(&report, &place.held_out))
 }

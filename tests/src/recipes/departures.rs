@@ -17,12 +17,12 @@ use journeyman::{
     report::RunReport,
     select::SelectPer,
 };
-use quickstart::Parts;
+use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{
     Change,
-    hisme::{CHECK, HELD_OUT, MARGIN, STREAM, WORLDS, check, one_task, tasks},
+    hisme::{CHECK, HELD_OUT, MARGIN, STREAM, WORLDS, check, one_task},
     key,
     noisy::universe,
     spread,
@@ -167,7 +167,7 @@ fn arm(
 async fn cell(parts: &Parts, seed: Seed, world: u64, change: Change) -> Result<Cell> {
     let universe = universe(seed, world)?;
     let stream = universe.stream(STREAM);
-    let held_out = tasks(seed, &universe.held_out(&stream, HELD_OUT))?;
+    let held_out = spoken::tasks(&universe.held_out(&stream, HELD_OUT), seed)?;
     let mut recipe: Recipe = recipe::hisme_robust();
     change(&mut recipe);
     let store = Arc::new(MemoryStore::new());
@@ -175,7 +175,7 @@ async fn cell(parts: &Parts, seed: Seed, world: u64, change: Change) -> Result<C
     let mut tokens = [0.0; 4];
     // In the same runs as the arms of `hisme`, so that they draw alike.
     for part in stream.chunks(CHECK) {
-        let report = journeyman.learn(tasks(seed, part)?).await?;
+        let report = journeyman.learn(spoken::tasks(part, seed)?).await?;
         for (sum, more) in tokens.iter_mut().zip(spent(&report)) {
             *sum += more / STREAM as f64;
         }

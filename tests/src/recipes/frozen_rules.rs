@@ -22,11 +22,11 @@ use journeyman_toolworld::{
     passing::PassingKind,
     stream::{Member, Universe},
 };
-use quickstart::Parts;
+use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    hisme::{CHECK, DONORS, HELD_OUT, Rules, STREAM, WORLDS, check, learnt, tasks},
+    hisme::{CHECK, DONORS, HELD_OUT, Rules, STREAM, WORLDS, check, learnt},
     key,
     noisy::{passing, universe},
 };
@@ -190,9 +190,9 @@ async fn cell(parts: &Parts, seed: Seed, world: u64, rules: &Rules) -> Result<Ce
         given.await?;
     }
     for part in stream.chunks(CHECK) {
-        journeyman.learn(tasks(seed, part)?).await?;
+        journeyman.learn(spoken::tasks(part, seed)?).await?;
     }
-    let held_out = tasks(seed, &universe.held_out(&stream, HELD_OUT))?;
+    let held_out = spoken::tasks(&universe.held_out(&stream, HELD_OUT), seed)?;
     let report = journeyman.evaluate(held_out).await?;
     let library = journeyman.library().await?;
     let mut cell = judged(&library, &universe);

@@ -6,7 +6,7 @@ use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
     builtin::MemoryStore,
-    domain::{Role, RoleRule, State, Task},
+    domain::{Role, RoleRule, State},
     library::SkillLibrary,
     propose::WriteWhen,
     recipe::{self, Recipe},
@@ -258,7 +258,7 @@ async fn cell(
 ) -> Result<Cell> {
     let universe = universe(seed, world)?;
     let stream = universe.stream(STREAM);
-    let held_out = tasks(seed, &universe.held_out(&stream, HELD_OUT))?;
+    let held_out = spoken::tasks(&universe.held_out(&stream, HELD_OUT), seed)?;
     let mut recipe = recipe::hisme_robust();
     change(&mut recipe);
     let store = Arc::new(MemoryStore::new());
@@ -270,7 +270,7 @@ async fn cell(
     let mut checks = Vec::new();
     // All arms learn in the same runs, so that they draw alike.
     for (number, part) in (1..).zip(stream.chunks(CHECK)) {
-        journeyman.learn(tasks(seed, part)?).await?;
+        journeyman.learn(spoken::tasks(part, seed)?).await?;
         let after = number * CHECK;
         if after.is_multiple_of(every) {
             let report = journeyman.evaluate(held_out.clone()).await?;
@@ -278,12 +278,6 @@ async fn cell(
         }
     }
     Ok(of(checks, &stream, &journeyman.library().await?))
-}
-
-/// The tasks as the agent meets them.
-pub(super) fn tasks(seed: Seed, tasks: &[StreamTask]) -> Result<Vec<Task>> {
-    let told = tasks.iter().map(|one| spoken::task(one.task()?, seed));
-    told.collect()
 }
 
 pub(super) fn check(report: &RunReport, after: usize) -> Check {

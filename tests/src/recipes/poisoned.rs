@@ -22,12 +22,7 @@ use journeyman_toolworld::{
 use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Change,
-    hisme::{HARMED, tasks},
-    judged::Judged,
-    key,
-};
+use super::{Change, hisme::HARMED, judged::Judged, key};
 use crate::figures::{Bound, Figures, Outcome, stats};
 
 const WORLDS: u64 = 5;
@@ -260,13 +255,13 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     journeyman
         .add(skills, "what the stream begins with")
         .await?;
-    let before = journeyman.evaluate(tasks(seed, &held_out)?).await?;
-    journeyman.learn(tasks(seed, &stream)?).await?;
-    let after = journeyman.evaluate(tasks(seed, &held_out)?).await?;
+    let before = journeyman.evaluate(spoken::tasks(&held_out, seed)?).await?;
+    journeyman.learn(spoken::tasks(&stream, seed)?).await?;
+    let after = journeyman.evaluate(spoken::tasks(&held_out, seed)?).await?;
     let mut unaided = recipe::hisme_robust();
     unaided.select.selector = Selector::Nothing;
     let nobody = parts.open(unaided, "unaided", seed, store, None).await?;
-    let none = nobody.evaluate(tasks(seed, &held_out)?).await?;
+    let none = nobody.evaluate(spoken::tasks(&held_out, seed)?).await?;
     let library = journeyman.library().await?;
     let mended = |entry: &Entry| {
         let right = wrong.get(&entry.skill.id);

@@ -20,12 +20,11 @@ use journeyman::{
     select::{GatePolicy, Selector},
 };
 use journeyman_toolworld::stream::StreamTask;
-use quickstart::Parts;
+use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{
     arise::{Arm, Place, RESAMPLES, STREAM, WARM_UP, place, task_by_task, universe},
-    hisme::tasks,
     key,
 };
 use crate::{
@@ -275,9 +274,11 @@ async fn sweep(parts: &Parts, place: &Place, setting: Setting) -> Result<Swept> 
     let mut seeds: Vec<Skill> = true_skills(&universe(place.seed)?)?;
     seeds.truncate(SEEDS);
     journeyman.add(seeds, "seed skills").await?;
-    let learned = journeyman.learn(tasks(place.seed, &place.stream)?).await?;
+    let learned = journeyman
+        .learn(spoken::tasks(&place.stream, place.seed)?)
+        .await?;
     let held_out = journeyman
-        .evaluate(tasks(place.seed, &place.held_out)?)
+        .evaluate(spoken::tasks(&place.held_out, place.seed)?)
         .await?;
     let after = learned.tasks.iter().skip(warm_up);
     let scored = after.flat_map(|task| &task.selections);

@@ -18,12 +18,12 @@ use journeyman::{
     select::Selector,
 };
 use journeyman_toolworld::{environment::Toolworld, stream::Universe};
-use quickstart::{Parts, Summaries};
+use quickstart::{Parts, Summaries, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{
     STEPS, arise,
-    hisme::{HELD_OUT, STREAM, WORLDS, tasks},
+    hisme::{HELD_OUT, STREAM, WORLDS},
     key, noisy, spread,
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
@@ -273,7 +273,7 @@ fn report(figures: &mut Figures<'_>, arm: &Arm, cells: &[Cell]) {
 async fn cell(parts: &Parts, arm: &Arm, seed: Seed, world: u64) -> Result<Cell> {
     let universe = (arm.universe)(seed, world)?;
     let stream = universe.stream(STREAM);
-    let held_out = tasks(seed, &universe.held_out(&stream, HELD_OUT))?;
+    let held_out = spoken::tasks(&universe.held_out(&stream, HELD_OUT), seed)?;
     let store = Arc::new(MemoryStore::new());
     let mut backends = parts.backends(store.clone(), None)?;
     let once = Arc::new(Once::new()?);
@@ -282,7 +282,7 @@ async fn cell(parts: &Parts, arm: &Arm, seed: Seed, world: u64) -> Result<Cell> 
     }
     let options = Options::new("unresettable", seed);
     let journeyman = Journeyman::open(backends, (arm.recipe)(), options).await?;
-    let learned = journeyman.learn(tasks(seed, &stream)?).await?;
+    let learned = journeyman.learn(spoken::tasks(&stream, seed)?).await?;
     let library = journeyman.library().await?;
     let count = |state| {
         let entries = library.entries();

@@ -6,9 +6,6 @@ use serde_json::{Map, Value};
 
 use super::document::Document;
 
-/// The template, in Jinja: it goes into the GGUF file.
-pub const TEMPLATE: &str = include_str!("chatml.jinja");
-
 /// The end of a turn: the token that ends an answer.
 pub const END: &str = "<|im_end|>";
 /// The marks of the template that are control tokens.

@@ -174,7 +174,6 @@ fn fault(style: u8, refusal: &Refusal) -> String {
             "{parameter} takes a {}",
             if *number { "number" } else { "word" }
         ),
-        Refusal::BudgetSpent => "budget spent".to_owned(),
         _ => "bad call".to_owned(),
     };
     match style {

@@ -18,6 +18,7 @@ use journeyman::{
     domain::{Message, Prompt, Span, Speaker},
 };
 use journeyman_openai::{Config, OpenAi, Route};
+use journeyman_toolworld::general::chatml::{END, MARKS};
 
 use crate::adapters::external::{root, set_up};
 
@@ -25,8 +26,6 @@ pub(super) const LLAMA_SERVER: &str = "JOURNEYMAN_LLAMA_SERVER";
 pub(super) const PYTHON_SERVER: &str = "JOURNEYMAN_PYTHON_SERVER";
 const MODEL: &str = "apprentice";
 const CONTEXT: usize = 4096;
-/// The marks of the bundled model's template, which are control tokens.
-const MARKS: [&str; 2] = ["<|im_start|>", "<|im_end|>"];
 
 pub(super) type Tried<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -36,11 +35,11 @@ pub(super) fn bundled() -> PathBuf {
 
 /// A task as the bundled model's template renders it, with the marks in the prompt.
 pub(super) fn asked(task: &str) -> Prompt {
-    let [begin, end] = MARKS;
+    let begin = MARKS[0];
     let spans = [
         Span::Control(format!("{begin}user\n")),
         Span::Data(task.to_owned()),
-        Span::Control(format!("{end}\n{begin}assistant\n")),
+        Span::Control(format!("{END}\n{begin}assistant\n")),
     ];
     Prompt {
         messages: vec![Message::new(Speaker::User, spans.to_vec())],

@@ -9,6 +9,7 @@ use journeyman_toolworld::{
     general::roles::{Stage, case},
     lexicon::foreign_words,
     seed::Draws,
+    world::WorldSpec,
 };
 
 use super::WORDS;
@@ -20,7 +21,7 @@ const ROWS: usize = 24;
 pub(super) fn question(role: Role, draws: &mut Draws) -> RoleTask {
     let dialect = ChatDialect::default();
     let mut draw = || {
-        let spec = apprentice::spec(draws);
+        let spec = WorldSpec::wide(draws);
         let stage = Stage {
             spec: &spec,
             dialect: &dialect,
