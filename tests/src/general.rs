@@ -121,12 +121,12 @@ const ACTING: [ActingFigure; 16] = [
     (
         "no skill, hidden, first attempt",
         |a| a.none.0.hidden.value(),
-        Bound::None,
+        Bound::AtMost(0.03),
     ),
     (
         "no skill, plain, first attempt",
         |a| a.none.0.plain.value(),
-        Bound::None,
+        Bound::AtLeast(0.95),
     ),
     (
         "no skill, hidden, within 2 retries",
@@ -151,7 +151,7 @@ const ACTING: [ActingFigure; 16] = [
     (
         "right and irrelevant skill, hidden, first attempt",
         |a| a.both.hidden.value(),
-        Bound::None,
+        Bound::AtLeast(0.9),
     ),
     (
         "cites the right skill",
@@ -171,12 +171,12 @@ const ACTING: [ActingFigure; 16] = [
     (
         "skill written from a success, fully right",
         |a| a.written.value(),
-        Bound::AtLeast(0.9),
+        Bound::AtLeast(0.95),
     ),
     (
         "new task with its own skill, hidden, first attempt",
         |a| a.own.value(),
-        Bound::None,
+        Bound::AtLeast(0.9),
     ),
     (
         "opaque refusals, no skill, done",

@@ -1,15 +1,21 @@
 //! Demonstrations of the bundled model's attempts: each answer stands behind the tokens that the model was given in the run.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    Seed,
+    AttemptId, Seed,
     builtin::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{GenerateRequest, Journal, LanguageModel},
-    domain::{AnsweredCall, Message, NativeCall, Prompt, Speaker, ToolCall, ToolDefinition, Trace},
-    interchange::demonstrations::{Prompted, PromptedMessage, prompted},
+    domain::{
+        AnsweredCall, Message, NativeCall, Prompt, Speaker, TokenId, ToolCall, ToolDefinition,
+        Trace,
+    },
+    interchange::{
+        demonstrations::{Prompted, PromptedMessage, prompted},
+        rollouts,
+    },
     recipe,
     run::{Journeyman, Options, recorded_attempts},
 };
@@ -17,8 +23,11 @@ use journeyman_toolworld::stream::{Universe, UniverseSpec};
 use quickstart::{Parts, spoken};
 use serde_json::Value;
 
-/// Attempts of a learning run, each step with the tokens that the model was given.
-fn attempts(parts: &Parts) -> Vec<Trace> {
+/// The prompts of an attempt's generations, as the journal has their tokens, by attempt and step.
+type Given = BTreeMap<(AttemptId, u32), Vec<Vec<TokenId>>>;
+
+/// Attempts of a learning run, and the tokens that the model was given in them.
+fn attempts(parts: &Parts) -> (Vec<Trace>, Given) {
     let spec = UniverseSpec {
         hidden: 4,
         plain: 1,
@@ -43,7 +52,14 @@ fn attempts(parts: &Parts) -> Vec<Trace> {
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(tasks.unwrap()).await.expect("it learns");
         let entries = journal.read(&report.run).await.expect("entries");
-        recorded_attempts(&entries).expect("attempts")
+        let mut given = Given::new();
+        for rollout in rollouts::of_journal(&entries).expect("rollouts").rollouts {
+            for segment in rollout.segments {
+                let place = (rollout.attempt.clone(), segment.step);
+                given.entry(place).or_default().push(segment.prompt_ids);
+            }
+        }
+        (recorded_attempts(&entries).expect("attempts"), given)
     })
 }
 
@@ -82,12 +98,13 @@ fn each_answer_stands_behind_the_tokens_that_the_model_was_given() {
     let parts = Parts::exact(&model, 8).expect("the bundled model");
     let dialect = parts.dialect();
     let (mut answers, mut with_skill, mut later) = (0, 0, 0);
-    for attempt in attempts(&parts) {
+    let (attempts, given) = attempts(&parts);
+    for attempt in attempts {
         with_skill += u32::from(!attempt.trajectory.injection.is_empty());
         let steps = attempt.trajectory.steps.iter();
         let steps = steps.filter(|step| step.notes.is_empty());
-        let given = prompted(dialect.as_ref(), &attempt).expect("answers");
-        for (step, answer) in steps.zip(&given) {
+        let answers_of = prompted(dialect.as_ref(), &attempt).expect("answers");
+        for (step, answer) in steps.zip(&answers_of) {
             // As a line of a file.
             let line = serde_json::to_string(answer).unwrap();
             let answer: Prompted = serde_json::from_str(&line).unwrap();
@@ -98,7 +115,8 @@ fn each_answer_stands_behind_the_tokens_that_the_model_was_given() {
             let mut request = GenerateRequest::greedy(prompt, 1);
             request.tools = answer.tools.iter().map(tool).collect();
             let asked = block_on(parts.model.generate(&request)).expect("it writes");
-            assert_eq!(asked.prompt_ids, step.generations[0].prompt_ids);
+            let place = (attempt.trajectory.attempt.clone(), step.index);
+            assert_eq!(given.get(&place), Some(&vec![asked.prompt_ids]));
             answers += 1;
             // It holds the answers before, as they are to be learned.
             later += u32::from(step.index > 0);

@@ -33,7 +33,7 @@ const TOLERANCE: f64 = 2e-3;
 const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
 const TASKS: usize = 6;
 /// Steps of an attempt: few, so that of the attempts of a group some do their task and others do not.
-const STEPS: usize = 3;
+const STEPS: usize = 4;
 
 struct Exported {
     parts: Parts,

@@ -33,14 +33,15 @@ use quickstart::{Parts, spoken};
 /// Number of contracts.
 const CONTRACTS: u64 = 16;
 
-/// What lessons of recovered attempts bring: of other tasks of the same contracts, the share done at the first attempt.
-const OF_RECOVERED: f64 = 0.967;
+/// What lessons of recovered attempts bring: of other tasks of the same contracts, the share done at the first attempt. Of two
+/// lessons on one tool `distil-bank` keeps one (`docs/results/general.md`).
+const OF_RECOVERED: f64 = 0.75;
 /// What lessons of failed attempts bring.
-const OF_FAILED: f64 = 0.983;
+const OF_FAILED: f64 = 0.938;
 /// What a first bank of patterns and lessons brings.
-const OF_BANK: f64 = 1.0;
-/// What a share may lose against the measured one: two standard errors of a share of 0.97 of so many contracts.
-const MARGIN: f64 = 0.085;
+const OF_BANK: f64 = 0.812;
+/// What a share may lose against the measured one, on a machine that rounds otherwise: one contract.
+const MARGIN: f64 = 0.065;
 
 /// How the tasks are grouped.
 #[derive(Clone, Copy, Debug)]

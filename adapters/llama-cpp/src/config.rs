@@ -76,11 +76,11 @@ pub enum Precision {
 /// The configuration of a model. Create it with [`LlamaConfig::new`], then set its fields. Defaults are in parentheses.
 ///
 /// ```
-/// use journeyman_llama_cpp::{LlamaConfig, Template};
+/// use journeyman_llama_cpp::LlamaConfig;
 ///
-/// let mut config = LlamaConfig::new("models/apprentice.gguf");
-/// config.n_ctx = Some(1024);
-/// config.template = Template::None;
+/// let mut config = LlamaConfig::new("models/instruct.gguf");
+/// config.n_ctx = Some(8192);
+/// config.max_waiting = 16;
 /// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,7 +109,8 @@ pub struct LlamaConfig {
     /// Maximum number of waiting requests, 1 or more (1,024); more are refused with `RateLimited`.
     pub max_waiting: u32,
     /// Runs one request at a time, in batches of a fixed shape and with nothing else in memory (off). The same request
-    /// then gives the same bytes, whatever ran before or waits beside it. Only whole blocks of the last request's prompt are
+    /// then gives the same bytes, whatever ran before or waits beside it. Prompts are read in blocks of 64 tokens (of `n_batch`, if
+    /// that is less). Only whole blocks of the last request's prompt are
     /// used again, where the next one begins with them, as an agent's does. When off, requests share batches and
     /// prefixes, and two texts of one request may differ where two tokens are nearly tied.
     pub deterministic: bool,
@@ -163,7 +164,8 @@ impl LlamaConfig {
     }
 
     /// The same configuration for figures and tests that compare bytes: full precision, and one request at a time in batches
-    /// of a fixed shape ([`LlamaConfig::deterministic`]). It is slower where several requests run at once.
+    /// of a fixed shape ([`LlamaConfig::deterministic`]). It is slower: requests wait for each other, and prompts are read 64 tokens
+    /// at a time.
     ///
     /// ```
     /// use journeyman_llama_cpp::{LlamaConfig, Precision};

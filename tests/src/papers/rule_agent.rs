@@ -13,6 +13,7 @@ use journeyman_toolworld::{
     tool::{DEFAULT_SLOT, Setting, SkillText, wire_name},
     world::World,
 };
+use serde_json::Value;
 
 /// Reads a task's world for the tool that the task is about and for what a refusal means, where a model reads texts. It knows no
 /// contract before it is refused.
@@ -69,7 +70,8 @@ impl Executor for RuleAgent {
 
 /// The steps of a skill, if it is about the tool of the world's task.
 fn about(world: &World, injected: &InjectedSkill) -> Option<SkillText> {
-    let text = skills::read(&injected.text)?.step_list();
+    let shown: Value = serde_json::from_str(&injected.text).ok()?;
+    let text = skills::read(shown["instructions"].as_str()?)?.step_list();
     (text.title == world.goal.target).then_some(text)
 }
 

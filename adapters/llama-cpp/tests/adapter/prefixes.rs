@@ -80,6 +80,34 @@ fn a_request_alone_begins_with_whole_blocks_of_the_last_prompt_and_gives_the_sam
 }
 
 #[test]
+fn kept_blocks_are_those_of_the_adapter_and_end_before_the_last_token_whatever_the_batch() {
+    let (tiny, lora) = (Tiny::default(), Lora::default());
+    let (file, lora) = (tiny.file(), TestFile::new("lora.gguf", &lora.bytes()));
+    let loaded = |batch| {
+        load(&file, |config| {
+            *config = config.clone().exact();
+            config.n_batch = batch;
+            config.adapters.insert("one".to_owned(), lora.0.clone());
+        })
+    };
+    let opening = text(1, 200);
+    for batch in [24, 512] {
+        let model = loaded(batch);
+        // Lengths about the end of a block, a request of the adapter between two of the model alone, and one that gives up at once.
+        for length in (118..140).chain([118, 140]) {
+            let mut request = greedy(&opening[..length], 4);
+            request.adapter = length.is_multiple_of(3).then(|| "one".to_owned());
+            let mut late = greedy(&opening, 4);
+            late.time_limit = Duration::ZERO;
+            assert!(block_on(model.generate(&late)).is_err());
+            let got = block_on(model.generate(&request)).unwrap();
+            assert_eq!(got, block_on(loaded(batch).generate(&request)).unwrap());
+        }
+        assert!(model.stats().reused_tokens > 64, "{:?}", model.stats());
+    }
+}
+
+#[test]
 fn what_an_adapter_computed_is_restored_for_that_adapter() {
     let tiny = Tiny::default();
     let file = tiny.file();

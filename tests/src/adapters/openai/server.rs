@@ -2,11 +2,11 @@
 
 use std::{
     error::Error,
-    fs::File,
+    fs::{self, File},
     io::{Read, Write},
     net::{TcpListener, TcpStream},
     num::NonZeroUsize,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -31,6 +31,24 @@ pub(super) type Tried<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 pub(super) fn bundled() -> PathBuf {
     root().join("examples/apprentice/apprentice.gguf")
+}
+
+/// The bundled model with its first token as the BOS token: its own file names none, and llama-cpp-python scores only texts that
+/// begin with it. The key of the token that ends a turn gives its place.
+fn with_bos() -> Tried<PathBuf> {
+    let mut bytes = fs::read(bundled())?;
+    let (from, to) = (
+        b"tokenizer.ggml.eot_token_id",
+        b"tokenizer.ggml.bos_token_id",
+    );
+    let at = bytes.windows(from.len()).position(|some| some == from);
+    let at = at.ok_or("the bundled model names no token that ends a turn")?;
+    bytes[at..][..to.len()].copy_from_slice(to);
+    // Behind the key stand the type of the value and the value.
+    bytes[at + to.len() + 4..][..4].copy_from_slice(&0_u32.to_le_bytes());
+    let path = std::env::temp_dir().join(format!("with-bos-{}.gguf", std::process::id()));
+    fs::write(&path, bytes)?;
+    Ok(path)
 }
 
 /// A task as the bundled model's template renders it, with the marks in the prompt.
@@ -68,7 +86,7 @@ impl Server {
         command.args(["--alias", MODEL, "--offline", "--jinja"]);
         command.args(["--ctx-size", "16384", "--parallel", "4"]);
         command.args(more);
-        Self::start(command, "/health")
+        Self::start(command, "/health", &bundled())
     }
 
     pub(super) fn python(more: &[&str]) -> Tried<Self> {
@@ -76,14 +94,14 @@ impl Server {
         command.args(["-m", "llama_cpp.server", "--model_alias", MODEL]);
         command.args(["--logits_all", "true", "--n_ctx", &CONTEXT.to_string()]);
         command.args(more);
-        Self::start(command, "/v1/models")
+        Self::start(command, "/v1/models", &with_bos()?)
     }
 
-    fn start(mut command: Command, path: &str) -> Tried<Self> {
+    fn start(mut command: Command, path: &str, model: &Path) -> Tried<Self> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let folder = tempfile::tempdir()?;
         command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
-        command.arg("--model").arg(bundled().canonicalize()?);
+        command.arg("--model").arg(model.canonicalize()?);
         let command = command.current_dir(folder.path());
         let command = command.stdin(Stdio::null()).stdout(Stdio::null());
         let log = File::create(folder.path().join("log"))?;
