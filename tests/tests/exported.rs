@@ -28,8 +28,9 @@ use llama_cpp_2::{
 };
 use quickstart::{Parts, spoken};
 
-/// The greatest difference between a recorded log-probability and the scorer's, in nats.
-const TOLERANCE: f64 = 2e-3;
+/// The greatest difference between a recorded log-probability and the scorer's, in nats: with weights in half precision those of
+/// unlikely tokens move with the shape of a batch.
+const TOLERANCE: f64 = 6e-3;
 const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
 const TASKS: usize = 6;
 /// Steps of an attempt: few, so that of the attempts of a group some do their task and others do not.
@@ -67,7 +68,8 @@ fn export(seed: u64) -> Exported {
     backends.executor = Some(Arc::new(agent.expect("an agent")));
     let mut recipe = recipe::standard();
     recipe.attempts.group = GROUP;
-    recipe.attempts.temperature = 1.0;
+    // At 1 all attempts of a group end alike.
+    recipe.attempts.temperature = 2.0;
     block_on(async {
         let options = Options::new("export", Seed(seed));
         let journeyman = Journeyman::open(backends, recipe, options)
