@@ -6,7 +6,9 @@ use super::{BankPolicy, Failure, lessons::lesson_draft};
 use crate::{
     admit::{Admittance, to_skill},
     contract::{BankDraft, Finding, RoleAnswer, RoleTask, Taught},
-    domain::{Origin, Provenance, Role, Scope, Skill, SkillDraft, SkillRef, Taint, Trace, Verdict},
+    domain::{
+        Lesson, Origin, Provenance, Role, Scope, Skill, SkillDraft, SkillRef, Taint, Trace, Verdict,
+    },
     error::{ErrorKind, Result},
     id::{AttemptId, Category, SkillId, TaskId, Version},
     maintain::{Upkeep, outcomes::is_temporary},
@@ -23,7 +25,7 @@ pub(crate) struct Teaching {
     task: TaskId,
     category: Option<Category>,
     taint: Taint,
-    findings: Vec<Finding>,
+    pub(super) finding: Finding,
     /// The skill that it makes by itself, where no role distils skills from several.
     draft: SkillDraft,
     /// The role that taught it.
@@ -116,13 +118,10 @@ pub(crate) fn taught(replies: &[RoleReply]) -> (Vec<Teaching>, BTreeSet<AttemptI
             Ok(Some(Played {
                 answer: RoleAnswer::Draft(draft),
                 ..
-            })) => patterns.push((
-                place,
-                teaching(attempt, Role::Extract, draft, |draft| {
-                    let text = format!("{}: {}\n{}", draft.title, draft.description, draft.body);
-                    vec![Taught::Pattern(text)]
-                }),
-            )),
+            })) => patterns.push((place, {
+                let text = format!("{}: {}\n{}", draft.title, draft.description, draft.body);
+                teaching(attempt, Role::Extract, draft, Taught::Pattern(text))
+            })),
             Ok(Some(Played {
                 answer: RoleAnswer::Lesson(lesson),
                 ..
@@ -143,8 +142,8 @@ pub(crate) fn taught(replies: &[RoleReply]) -> (Vec<Teaching>, BTreeSet<AttemptI
         .into_iter()
         .filter_map(|((place, _), (attempt, lessons))| {
             let draft = lesson_draft(&lessons)?;
-            let findings = |_: &SkillDraft| lessons.into_iter().map(Taught::Lesson).collect();
-            Some((place, teaching(attempt, Role::Lesson, &draft, findings)))
+            let taught = Taught::Lesson(joined(&lessons)?);
+            Some((place, teaching(attempt, Role::Lesson, &draft, taught)))
         });
     let mut all: Vec<(usize, Teaching)> = patterns.into_iter().chain(of_lessons).collect();
     all.sort_by_key(|(place, _)| *place);
@@ -154,23 +153,45 @@ pub(crate) fn taught(replies: &[RoleReply]) -> (Vec<Teaching>, BTreeSet<AttemptI
     )
 }
 
-fn teaching(
-    attempt: &Trace,
-    role: Role,
-    draft: &SkillDraft,
-    findings: impl FnOnce(&SkillDraft) -> Vec<Taught>,
-) -> Teaching {
-    let task = &attempt.task;
-    let finding = |taught| Finding {
-        task: task.instruction.clone(),
-        taught,
+/// The lessons of an attempt as one finding, as a failed attempt has one in the paper (3.1): of several findings about one tool, small
+/// models put one into a skill and forget the others. Of several, the step is the first one's.
+fn joined(lessons: &[Lesson]) -> Option<Lesson> {
+    let all = |part: fn(&Lesson) -> &String| {
+        let mut said: Vec<&str> = Vec::new();
+        for text in lessons.iter().map(|lesson| part(lesson).trim()) {
+            if !text.is_empty() && !said.contains(&text) {
+                said.push(text);
+            }
+        }
+        match said.as_slice() {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            // One sentence: a small model ends what it writes with the first.
+            [before @ .., last] => {
+                let before = before.iter().map(|text| text.trim_end_matches('.'));
+                before.chain([*last]).collect::<Vec<_>>().join("; ")
+            }
+        }
     };
+    Some(Lesson {
+        step: lessons.first()?.step,
+        flawed: all(|lesson| &lesson.flawed),
+        should: all(|lesson| &lesson.should),
+        principle: all(|lesson| &lesson.principle),
+    })
+}
+
+fn teaching(attempt: &Trace, role: Role, draft: &SkillDraft, taught: Taught) -> Teaching {
+    let task = &attempt.task;
     Teaching {
         attempt: attempt.trajectory.attempt.clone(),
         task: task.id.clone(),
         category: task.category.clone(),
         taint: attempt.taint(),
-        findings: findings(draft).into_iter().map(finding).collect(),
+        finding: Finding {
+            task: task.instruction.clone(),
+            taught,
+        },
         draft: draft.clone(),
         role,
     }
@@ -255,7 +276,7 @@ async fn distil_scope(
         let (shown, drafted) = shown(&known, &distilled.skills);
         let task = RoleTask::DistilBank {
             category: material.category.clone(),
-            findings: part.iter().flat_map(|one| one.findings.clone()).collect(),
+            findings: part.iter().map(|one| one.finding.clone()).collect(),
             skills: shown,
         };
         let reply = ask.roles(vec![task]).await.pop()?.reply;
