@@ -35,7 +35,7 @@ const CONTRACTS: u64 = 16;
 
 /// What lessons of recovered attempts bring: of other tasks of the same contracts, the share done at the first attempt. Of two
 /// lessons on one tool `distil-bank` keeps one (`docs/results/general.md`).
-const OF_RECOVERED: f64 = 0.75;
+const OF_RECOVERED: f64 = 0.812;
 /// What lessons of failed attempts bring.
 const OF_FAILED: f64 = 0.938;
 /// What a first bank of patterns and lessons brings.

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{BankPolicy, Failure, lessons::lesson_draft};
+use super::{
+    BankPolicy, Failure,
+    lessons::{joined, lesson_draft},
+};
 use crate::{
     admit::{Admittance, to_skill},
     contract::{BankDraft, Finding, RoleAnswer, RoleTask, Taught},
-    domain::{
-        Lesson, Origin, Provenance, Role, Scope, Skill, SkillDraft, SkillRef, Taint, Trace, Verdict,
-    },
+    domain::{Origin, Provenance, Role, Scope, Skill, SkillDraft, SkillRef, Taint, Trace, Verdict},
     error::{ErrorKind, Result},
     id::{AttemptId, Category, SkillId, TaskId, Version},
     maintain::{Upkeep, outcomes::is_temporary},
@@ -151,34 +152,6 @@ pub(crate) fn taught(replies: &[RoleReply]) -> (Vec<Teaching>, BTreeSet<AttemptI
         all.into_iter().map(|(_, teaching)| teaching).collect(),
         missed,
     )
-}
-
-/// The lessons of an attempt as one finding, as a failed attempt has one in the paper (3.1): of several findings about one tool, small
-/// models put one into a skill and forget the others. Of several, the step is the first one's.
-fn joined(lessons: &[Lesson]) -> Option<Lesson> {
-    let all = |part: fn(&Lesson) -> &String| {
-        let mut said: Vec<&str> = Vec::new();
-        for text in lessons.iter().map(|lesson| part(lesson).trim()) {
-            if !text.is_empty() && !said.contains(&text) {
-                said.push(text);
-            }
-        }
-        match said.as_slice() {
-            [] => String::new(),
-            [one] => (*one).to_owned(),
-            // One sentence: a small model ends what it writes with the first.
-            [before @ .., last] => {
-                let before = before.iter().map(|text| text.trim_end_matches('.'));
-                before.chain([*last]).collect::<Vec<_>>().join("; ")
-            }
-        }
-    };
-    Some(Lesson {
-        step: lessons.first()?.step,
-        flawed: all(|lesson| &lesson.flawed),
-        should: all(|lesson| &lesson.should),
-        principle: all(|lesson| &lesson.principle),
-    })
 }
 
 fn teaching(attempt: &Trace, role: Role, draft: &SkillDraft, taught: Taught) -> Teaching {

@@ -60,6 +60,34 @@ pub fn lesson_draft(lessons: &[Lesson]) -> Option<SkillDraft> {
     })
 }
 
+/// The lessons of an attempt as one finding, as a failed attempt has one in the paper (3.1): of several findings about one tool, small
+/// models put one into a skill and forget the others. Of several, the step is the first one's.
+pub(super) fn joined(lessons: &[Lesson]) -> Option<Lesson> {
+    let all = |part: fn(&Lesson) -> &String| {
+        let mut said: Vec<&str> = Vec::new();
+        for text in lessons.iter().map(|lesson| part(lesson).trim()) {
+            if !text.is_empty() && !said.contains(&text) {
+                said.push(text);
+            }
+        }
+        match said.as_slice() {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            // One sentence: a small model ends what it writes with the first.
+            [before @ .., last] => {
+                let before = before.iter().map(|text| text.trim_end_matches('.'));
+                before.chain([*last]).collect::<Vec<_>>().join("; ")
+            }
+        }
+    };
+    Some(Lesson {
+        step: lessons.first()?.step,
+        flawed: all(|lesson| &lesson.flawed),
+        should: all(|lesson| &lesson.should),
+        principle: all(|lesson| &lesson.principle),
+    })
+}
+
 /// A lesson with each point on one line. `None` for one without a principle and without a remedy.
 fn in_lines(lesson: &Lesson) -> Option<Lesson> {
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -109,6 +137,17 @@ mod tests {
             draft.body
         );
         insert_ready(&draft).unwrap();
+    }
+
+    #[test]
+    fn the_lessons_of_an_attempt_are_one_finding() {
+        let one = lesson("Ask first.", "ask");
+        assert_eq!(joined(&[]), None);
+        assert_eq!(joined(std::slice::from_ref(&one)), Some(one.clone()));
+        let both = joined(&[one.clone(), lesson("Then answer.", "answer"), one]).unwrap();
+        assert_eq!(both.principle, "Ask first; Then answer.");
+        assert_eq!((both.should.as_str(), both.step), ("ask; answer", 0));
+        assert_eq!(both.flawed, "said it\nat once");
     }
 
     #[test]
