@@ -118,9 +118,10 @@
 //! Requests that share a batch and the memory change each other's arithmetic in the last digits, so two texts of one
 //! request may differ where two tokens are nearly tied. With weights in full precision, log-probabilities differ by
 //! less than 1e-4. Where activations are rounded to eight bits, a rounding may change, and larger differences have been
-//! observed (`docs/results/engine.md`). With [`LlamaConfig::deterministic`] a request has the context to itself: memory is
-//! cleared before it, and the shape of every batch follows from the request and the configuration alone. The same
-//! request then gives the same bytes on the same machine and build.
+//! observed (`docs/results/engine.md`). With [`LlamaConfig::deterministic`] a request has the context to itself: memory holds
+//! nothing else, but for whole blocks of 64 tokens that the last prompt begins with, too, and the shape of every batch
+//! follows from the request and the configuration alone. The same request then gives the same bytes on the same machine
+//! and build.
 //!
 //! # Devices
 //! The processor computes, unless [`GpuLayers`] assigns layers to a GPU. The features `cuda`, `vulkan` and `metal`
