@@ -109,7 +109,7 @@ fn lessons_alone(failure: Failure) -> Recipe {
 fn parts(steps: usize) -> Parts {
     let model = "../examples/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    Parts::exact(&model, steps).expect("the bundled model")
+    Parts::deterministic(&model, steps).expect("the bundled model")
 }
 
 async fn open(parts: &Parts, recipe: Recipe, store: &Arc<MemoryStore>) -> Journeyman {

@@ -16,7 +16,8 @@ use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 
 fn parts() -> Parts {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    Parts::exact(&root.join("examples/apprentice/apprentice.gguf"), 8).expect("the bundled model")
+    Parts::deterministic(&root.join("examples/apprentice/apprentice.gguf"), 8)
+        .expect("the bundled model")
 }
 
 fn tasks(seed: u64) -> Tasks {

@@ -11,8 +11,9 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed, TaskId,
-    assess::{AssessedPair, RouterAccuracy, annotations},
+    assess::{AssessBy, AssessPolicy, AssessedPair, RouterAccuracy, VariantAgreement, annotations},
     builtin::MemoryStore,
+    contract::SegmentPrompt,
     domain::{Assessment, Skill, Subgoal, Task, Trace},
     interchange::assessments::{self, Split},
     library::{KnownSubgoal, SkillLibrary},
@@ -67,8 +68,8 @@ struct Learned {
 fn learn(seed: u64, tasks: usize, refresh: NonZeroU64) -> Learned {
     let model = "../examples/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    let parts = Parts::exact(&model, STEPS).expect("the bundled model");
-    let few = Parts::exact(&model, FEW).expect("the bundled model");
+    let parts = Parts::deterministic(&model, STEPS).expect("the bundled model");
+    let few = Parts::deterministic(&model, FEW).expect("the bundled model");
     let spec = UniverseSpec {
         hidden: HIDDEN,
         plain: PLAIN,
@@ -245,8 +246,41 @@ fn as_assessed(library: &SkillLibrary) -> Vec<Assessment> {
     attempts.map(assessment).collect()
 }
 
+/// The attempts that were learned from, cut and scored once more by each wording of the paper for attempts with tools (SCRIBE
+/// A.1): their agreement with the main one.
+fn wordings_agree(learned: &Learned) {
+    let traces: Vec<Trace> = learned.library.traces().cloned().collect();
+    let assessed = |prompt| {
+        let policy = AssessPolicy {
+            by: AssessBy::Subgoals(prompt),
+            ..AssessPolicy::default()
+        };
+        let assessed = block_on(learned.journeyman.assess(&traces, &policy));
+        assessed.expect("they are assessed").assessments
+    };
+    let main = assessed(SegmentPrompt::Main);
+    for wording in [SegmentPrompt::Intent, SegmentPrompt::FailureAware] {
+        let other = assessed(wording);
+        let pairs = main.iter().zip(&other);
+        let pairs: Vec<AssessedPair<'_>> = pairs
+            .filter_map(|(predicted, annotated)| {
+                Some(AssessedPair {
+                    predicted: predicted.as_ref()?,
+                    annotated: annotated.as_ref()?,
+                })
+            })
+            .collect();
+        let agreement = VariantAgreement::of(&pairs).expect("pairs");
+        println!("{wording:?} beside the main wording: {agreement:?}");
+        assert!(agreement.attempts + 1 >= traces.len(), "{agreement:?}");
+        assert!(agreement.spans.rate().is_some_and(|rate| rate >= 0.9));
+        assert!(agreement.scores.rate().is_some_and(|rate| rate >= 0.9));
+        assert!(agreement.rank.is_none_or(|rank| rank >= 0.8));
+    }
+}
+
 #[test]
-fn a_router_is_compared_with_clusters_that_came_later_and_annotations_are_exported() {
+fn routers_and_wordings_are_compared_and_annotations_are_exported() {
     let refresh = const { NonZeroU64::new(5).expect("not 0") };
     let learned = learn(21, 10, refresh);
     let library = &learned.library;
@@ -269,6 +303,7 @@ fn a_router_is_compared_with_clusters_that_came_later_and_annotations_are_export
         (Some(1.0), Some(1.0))
     );
     assert!(accuracy.prototypes.rate().is_some_and(|rate| rate > 0.7));
+    wordings_agree(&learned);
 
     let exported = assessments::of_library(library, &Split::new(Seed(7))).expect("a split");
     assert!(exported.attempts.len() >= 10 && exported.refused.is_empty());

@@ -53,7 +53,7 @@ struct Arguments {
     /// End with one JSON object on standard output; what people read goes to standard error.
     #[arg(long)]
     json: bool,
-    /// Compute in full precision and one request at a time, so that a seed gives the same bytes again.
+    /// Compute one request at a time in batches of a fixed shape, so that a seed gives the same bytes again.
     #[arg(long)]
     exact: bool,
     /// Inject the best candidate whatever its score.
@@ -110,7 +110,7 @@ fn load(arguments: &Arguments, out: &mut dyn Write) -> Result<Parts> {
     })?;
     said.map_err(unwritable)?;
     match arguments.exact {
-        true => Parts::exact(&model, arguments.steps),
+        true => Parts::deterministic(&model, arguments.steps),
         false => Parts::load(&model, arguments.steps),
     }
 }

@@ -46,15 +46,21 @@ impl Parts {
         Self::with(LlamaConfig::new(model), steps)
     }
 
-    /// The same with [`LlamaConfig::exact`], for figures and tests: what it writes repeats to the byte.
+    /// The same with [`LlamaConfig::deterministic`], for figures and tests: what it writes repeats to the byte.
     ///
     /// # Errors
     /// As [`Parts::load`].
-    pub fn exact(model: &Path, steps: usize) -> Result<Self> {
-        Self::with(LlamaConfig::new(model).exact(), steps)
+    pub fn deterministic(model: &Path, steps: usize) -> Result<Self> {
+        let mut config = LlamaConfig::new(model);
+        config.deterministic = true;
+        Self::with(config, steps)
     }
 
-    fn with(config: LlamaConfig, steps: usize) -> Result<Self> {
+    /// The same with another configuration.
+    ///
+    /// # Errors
+    /// As [`Parts::load`].
+    pub fn with(config: LlamaConfig, steps: usize) -> Result<Self> {
         let world = Arc::new(Toolworld::new(steps)?);
         let model = LlamaCpp::load(config)?;
         Ok(Self {

@@ -111,10 +111,10 @@ impl<'a> Figures<'a> {
     /// The model that acts, scores and writes: the one that is asked for, or the bundled model.
     ///
     /// # Errors
-    /// As [`Parts::exact`].
+    /// As [`Parts::deterministic`].
     pub fn parts(&mut self, steps: usize) -> journeyman::Result<Parts> {
         let path = self.options.model.clone().unwrap_or_else(default_model);
-        let parts = Parts::exact(&path, steps)?;
+        let parts = Parts::deterministic(&path, steps)?;
         self.subject("model", parts.model.capabilities().model.as_str());
         Ok(parts)
     }

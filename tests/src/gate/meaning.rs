@@ -62,6 +62,27 @@ pub(super) fn passages(skill: &Skill) -> Vec<String> {
     passages.map(|some| some.iter().collect()).collect()
 }
 
+/// Of each task and each skill, the skill's passage that is nearest to the task.
+pub(super) fn nearest_passages(
+    encoder: &FastEmbedder,
+    set: &Set,
+) -> Result<Vec<Vec<String>>, Failure> {
+    let tasks = set.tasks.iter().map(|one| one.instruction.clone());
+    let tasks = embedded(encoder, &tasks.collect::<Vec<_>>())?;
+    let mut nearest: Vec<Vec<String>> = vec![Vec::new(); tasks.len()];
+    for skill in &set.skills {
+        let texts = passages(skill);
+        let parts = embedded(encoder, &texts)?;
+        for (task, row) in tasks.iter().zip(&mut nearest) {
+            let parts = parts.iter().zip(&texts);
+            let best = parts
+                .max_by(|(one, _), (other, _)| task.cosine(one).total_cmp(&task.cosine(other)));
+            row.push(best.map_or_else(String::new, |(_, text)| text.clone()));
+        }
+    }
+    Ok(nearest)
+}
+
 /// Cosines of each task with each skill's name and description, with the nearest of its passages, and their sum.
 pub(super) fn near(encoder: &FastEmbedder, set: &Set) -> Result<[Matrix; 3], Failure> {
     let tasks: Vec<String> = set

@@ -27,7 +27,7 @@ use self::{
     data::Set,
     matrix::{Matrix, words},
     scoring::Scoring,
-    session::{decided, fitted},
+    session::default_gate,
     table::{Best, WRONG, best, firsts, injected, misled, quantile, separation},
 };
 use crate::{
@@ -40,8 +40,11 @@ use crate::{
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The place of the default's score among those of skills.
+/// Characters of a body that hold more than the tokens that are scored.
+const BODY: usize = 2_000;
+/// The places of a fitted gate's score among those of skills, and of the score of a model that was trained to score.
 const CARD: usize = 5;
+const WHOLE: usize = 2;
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
@@ -74,13 +77,13 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let candidates = matrix::candidates(&found, &set);
     let scoring = Scoring::load(figures, &path, (&set, &candidates))?;
     let skills = scoring.skills(figures)?;
-    let card = skills[CARD].clone();
-    let fitted = fitted(figures, &set, &scoring)?;
+    let gate = default_gate(figures, &set, &scoring)?;
     let words = firsts(&best(&set, &found, &reported));
     let of = |values: &Matrix, tasks: &[usize]| best(&set, values, tasks);
-    let decide = |tasks: &[usize]| decided(&set, (&found, &card), &fitted, tasks);
+    let decide =
+        |tasks: &[usize]| gate.decided(&set, (&found, &skills[CARD], &skills[WHOLE]), tasks);
     let (decided, by_labels) = (decide(&reported), decide(&tuning));
-    record_default(figures, (&decided, &words), fitted.threshold);
+    record_default(figures, (&decided, &words), gate.threshold());
     record_labels(figures, (&by_labels, &decided))?;
 
     let scores = scores(
@@ -142,7 +145,20 @@ fn scores(
     let mut scores: Vec<(&str, Matrix)> = names.into_iter().zip(skills).collect();
     scores.push(("PMI of 32 tokens less its null", null));
     scores.extend(by_words(set, found, candidates));
+    let head = |_: usize, skill: usize| set.skills[skill].body.chars().take(BODY).collect();
+    let [.., whole, _, _, beginning, _] = scoring.texts(figures, "bodies", &head)?;
+    scores.extend([
+        ("PMI of the head of the body", whole),
+        ("PMI of 32 tokens of the body", beginning),
+    ]);
     if let Some(encoder) = meaning::encoder(figures)? {
+        let near = meaning::nearest_passages(&encoder, set)?;
+        let near = |task: usize, skill: usize| near[task][skill].clone();
+        let [.., whole, _, _, beginning, _] = scoring.texts(figures, "passages", &near)?;
+        scores.extend([
+            ("PMI of the nearest passage", whole),
+            ("PMI of 32 tokens of the nearest passage", beginning),
+        ]);
         let [cards, passages, both] = meaning::near(&encoder, set)?;
         let by_model = fused(set, tuning, [&card, &among(&cards)]);
         let by_words = fused(set, tuning, [&among(found), &among(&cards)]);

@@ -105,12 +105,26 @@ impl<'a> Scoring<'a> {
         self.dialect.skill_text(skill)
     }
 
-    /// Of each task's candidates: the sum and the mean behind the task, PMI, PMI by token, and PMI of the first 16, 32 and 64 tokens.
+    /// Of each task's candidates, by the texts that the dialect scores: the sum and the mean behind the task, PMI, PMI by token, and PMI
+    /// of the first 16, 32 and 64 tokens.
     pub(super) fn skills(&self, figures: &mut Figures<'_>) -> Result<[Matrix; 7], Failure> {
+        self.texts(figures, "skills", &|_, skill| {
+            self.text(&self.set.skills[skill])
+        })
+    }
+
+    /// The same of other texts of the candidates, each by the places of its task and its skill.
+    pub(super) fn texts(
+        &self,
+        figures: &mut Figures<'_>,
+        what: &str,
+        text: &dyn Fn(usize, usize) -> String,
+    ) -> Result<[Matrix; 7], Failure> {
         let mut made: [Matrix; 7] = Default::default();
-        for (task, candidates) in self.set.tasks.iter().zip(self.candidates) {
-            figures.progress(format_args!("skills behind {}", task.id));
-            let texts = candidates.iter().map(|&at| self.text(&self.set.skills[at]));
+        let tasks = self.set.tasks.iter().zip(self.candidates);
+        for (place, (task, candidates)) in tasks.enumerate() {
+            figures.progress(format_args!("{what} behind {}", task.id));
+            let texts = candidates.iter().map(|&at| text(place, at));
             let texts: Vec<String> = texts.collect();
             let prompt = self.dialect.score_prompt(&task.instruction);
             let behind = self.scores(prompt, &texts, SKILL.0)?;

@@ -14,15 +14,61 @@ use journeyman::{
 use journeyman_disk::{DiskOptions, DiskStore};
 use journeyman_tantivy::Bm25Retriever;
 
-use super::{Failure, data::Set, matrix::Matrix, scoring::Scoring, table::Best};
+use super::{
+    Failure,
+    data::Set,
+    matrix::Matrix,
+    scoring::Scoring,
+    table::{Best, best},
+};
 use crate::figures::{Bound, Figures};
 
-/// The threshold that a session fits to the model for a library of these skills.
-pub(super) fn fitted(
+/// The gate of a session that nobody calibrated.
+pub(super) enum DefaultGate {
+    /// It was fitted to the model: the search chooses, and its score counts beside the model's.
+    Fitted(FittedThreshold),
+    /// The recipe's threshold on PMI holds for the model, which was trained to have skills scored: the model chooses.
+    Recipe(f64),
+}
+
+impl DefaultGate {
+    pub(super) fn threshold(&self) -> f64 {
+        match self {
+            Self::Fitted(fitted) => fitted.threshold,
+            Self::Recipe(threshold) => *threshold,
+        }
+    }
+
+    /// What a session decides about: the value of a right one, minus infinity where a wrong one is first; and that of the first wrong
+    /// one where the right ones are left out. `pmi` is of the tokens that a session scores, `card` of the first 32.
+    pub(super) fn decided(
+        &self,
+        set: &Set,
+        (found, card, pmi): (&Matrix, &Matrix, &Matrix),
+        tasks: &[usize],
+    ) -> Vec<Best> {
+        match self {
+            Self::Fitted(fitted) => found_first(set, (found, card), fitted, tasks),
+            Self::Recipe(_) => {
+                let first = |one: Best| Best {
+                    right: match one.right > one.wrong {
+                        true => one.right,
+                        false => f64::NEG_INFINITY,
+                    },
+                    ..one
+                };
+                best(set, pmi, tasks).into_iter().map(first).collect()
+            }
+        }
+    }
+}
+
+/// The gate that a session has for a library of these skills.
+pub(super) fn default_gate(
     figures: &mut Figures<'_>,
     set: &Set,
     scoring: &Scoring<'_>,
-) -> Result<FittedThreshold, Failure> {
+) -> Result<DefaultGate, Failure> {
     figures.progress(format_args!("fitting the threshold without labels"));
     // Kept between seeds.
     let folder = figures
@@ -47,32 +93,31 @@ pub(super) fn fitted(
             .await?;
         journeyman.gate().await
     })?;
-    match gate.map(|gate| gate.by) {
-        Some(ThresholdBy::Fitted(fitted)) => {
-            figures.record(
-                "the default: its threshold, nats",
-                fitted.threshold,
-                Bound::None,
-            );
-            if let Some(found) = fitted.found {
-                let mut say = |what: &str, value: f64| {
-                    figures.record(&format!("the default: {what}"), value, Bound::None);
-                };
-                say("nats for a unit of the search's score", found.nats);
-                say(
-                    "the power of the number of words by which that is divided",
-                    found.words_power,
-                );
-            }
-            Ok(fitted)
-        }
-        by => Err(format!("the threshold was not fitted: {by:?}").into()),
+    let gate = gate.ok_or("the recipe has no gate")?;
+    let gate = match (gate.by, gate.threshold) {
+        (ThresholdBy::Fitted(fitted), _) => DefaultGate::Fitted(fitted),
+        (ThresholdBy::Recipe, Some(threshold)) => DefaultGate::Recipe(threshold),
+        (by, _) => return Err(format!("the gate has no threshold: {by:?}").into()),
+    };
+    let mut say = |what: &str, value: f64| {
+        figures.record(&format!("the default: {what}"), value, Bound::None);
+    };
+    say("its threshold, nats", gate.threshold());
+    if let DefaultGate::Fitted(FittedThreshold {
+        found: Some(found), ..
+    }) = &gate
+    {
+        say("nats for a unit of the search's score", found.nats);
+        say(
+            "the power of the number of words by which that is divided",
+            found.words_power,
+        );
     }
+    Ok(gate)
 }
 
-/// What a session decides about: the skill that the search finds first, by what its score and the model's count together. The value of a
-/// right one, minus infinity where a wrong one is first; and that of the first wrong one where the right ones are left out.
-pub(super) fn decided(
+/// The skill that the search finds first, by what its score and the model's count together.
+fn found_first(
     set: &Set,
     (found, card): (&Matrix, &Matrix),
     fitted: &FittedThreshold,

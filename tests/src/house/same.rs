@@ -56,7 +56,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let folder = out.join(format!("quickstart-{seed}"));
         now.extend(quickstart(&root, &folder, seed)?);
     }
-    let parts = Parts::exact(&default_model(), STEPS)?;
+    let parts = Parts::deterministic(&default_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());
     for (name, recipe) in recipes() {
         figures.progress(format_args!("a world of {name}"));

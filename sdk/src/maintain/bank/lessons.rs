@@ -7,6 +7,9 @@ use crate::{
     format::SkillMd,
 };
 
+/// Words with which two texts begin that say more about the same thing.
+const SHARED: usize = 2;
+
 /// The skill that the lessons of one attempt make, where no role distils skills from several of them. `None` for lessons without
 /// words.
 ///
@@ -70,15 +73,7 @@ pub(super) fn joined(lessons: &[Lesson]) -> Option<Lesson> {
                 said.push(text);
             }
         }
-        match said.as_slice() {
-            [] => String::new(),
-            [one] => (*one).to_owned(),
-            // One sentence: a small model ends what it writes with the first.
-            [before @ .., last] => {
-                let before = before.iter().map(|text| text.trim_end_matches('.'));
-                before.chain([*last]).collect::<Vec<_>>().join("; ")
-            }
-        }
+        one_sentence(&said)
     };
     Some(Lesson {
         step: lessons.first()?.step,
@@ -86,6 +81,26 @@ pub(super) fn joined(lessons: &[Lesson]) -> Option<Lesson> {
         should: all(|lesson| &lesson.should),
         principle: all(|lesson| &lesson.principle),
     })
+}
+
+/// Texts as one sentence, since a small model ends what it writes with the first. One that begins as the first text does goes on from
+/// there: `Tea needs a cup.` and `Tea needs hot water.` are `Tea needs a cup, hot water.`
+fn one_sentence(texts: &[&str]) -> String {
+    let Some((first, others)) = texts.split_first() else {
+        return String::new();
+    };
+    let mut all = (*first).to_owned();
+    for text in others {
+        all.truncate(all.trim_end_matches('.').len());
+        let both = first.split(' ').zip(text.split(' '));
+        let shared = both.take_while(|(one, other)| one == other).count();
+        let rest: Vec<&str> = text.split(' ').skip(shared).collect();
+        match shared >= SHARED && !rest.is_empty() {
+            true => all.push_str(&format!(", {}", rest.join(" "))),
+            false => all.push_str(&format!("; {text}")),
+        }
+    }
+    all
 }
 
 /// A lesson with each point on one line. `None` for one without a principle and without a remedy.
@@ -148,6 +163,13 @@ mod tests {
         assert_eq!(both.principle, "Ask first; Then answer.");
         assert_eq!((both.should.as_str(), both.step), ("ask; answer", 0));
         assert_eq!(both.flawed, "said it\nat once");
+        let more = [
+            lesson("Tea needs a cup.", "fetch a cup"),
+            lesson("Tea needs hot water.", "boil water"),
+        ];
+        let both = joined(&more).unwrap();
+        assert_eq!(both.principle, "Tea needs a cup, hot water.");
+        assert_eq!(both.should, "fetch a cup; boil water");
     }
 
     #[test]
