@@ -43,7 +43,7 @@ pub(crate) enum Command {
     /// Commands about local GGUF models, run by llama.cpp
     #[command(subcommand)]
     Model(ModelCommand),
-    /// Compare recipes, ablations and sweeps over seeds in toolworld; finished cells are kept
+    /// Compare recipes, ablations and sweeps over seeds, in toolworld or your own environment; finished cells are kept
     Experiment(Experiment),
     /// Learn from the tasks of your own environment, and measure before and after; a file names all parts
     Run(Run),
@@ -73,6 +73,9 @@ pub(crate) struct Experiment {
     /// Keep cells that another build of the command made
     #[arg(long)]
     pub(crate) any_build: bool,
+    /// Show the tools of the file's MCP server, approve them all as they are now, and run nothing
+    #[arg(long, conflicts_with = "report")]
+    pub(crate) approve_tools: bool,
 }
 
 #[derive(Debug, Args)]

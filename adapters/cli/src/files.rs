@@ -8,6 +8,7 @@ use std::{
 };
 
 use journeyman::{Error, ErrorKind, Result};
+use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 pub(crate) fn unreadable(operation: &'static str, path: &Path, source: io::Error) -> Error {
@@ -73,6 +74,14 @@ pub(crate) fn whole(operation: &'static str, path: &Path, bytes: &[u8]) -> Resul
     file.write_all(bytes)
         .map_err(|source| unwritable(operation, path, source))?;
     finish(operation, file, path)
+}
+
+/// The SHA-256 of a file's content, in lower-case hexadecimal.
+pub(crate) fn digest(path: &Path) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    io::copy(&mut File::open(path)?, &mut digest)?;
+    let digest = digest.finalize();
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Syncs a folder's entries to the disk.

@@ -37,6 +37,7 @@ mod time;
 mod toml_file;
 mod validate;
 mod words;
+mod world;
 
 use std::process::ExitCode;
 
@@ -64,6 +65,9 @@ fn main() -> ExitCode {
         return journeyman_llama_cpp::run_worker();
     }
     let json = arguments.json;
+    if let Command::Experiment(command) = &arguments.command {
+        return output::answer(json, experiment::experiment(command));
+    }
     output::answer(json, block_on(perform(arguments)))
 }
 
@@ -125,10 +129,9 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
             LibraryCommand::Merge(merge) => import::merge(&root, &merge).await,
         },
         Command::Model(command) => model::perform(&root, command, arguments.json).await,
-        Command::Experiment(command) => experiment::experiment(&command),
         Command::Run(command) => run::run(named.as_deref(), &command).await,
         Command::Serve(ServeCommand::Mcp(command)) => serve::mcp(&root, &command).await,
-        // `main` has handled it.
-        Command::Completions { .. } => Ok(Answer::default()),
+        // `main` has handled them.
+        Command::Experiment(_) | Command::Completions { .. } => Ok(Answer::default()),
     }
 }

@@ -4,10 +4,10 @@ use clap::ValueEnum;
 use journeyman::Result;
 use journeyman_tantivy::{Bm25Retriever, Config, Stemmer};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The language whose inflected words are also found by their stems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Language {
     /// `meetings` finds `meeting`.

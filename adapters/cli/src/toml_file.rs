@@ -1,6 +1,11 @@
 //! A file in TOML that a person wrote: its values with their places, so that a refusal names its line.
 
-use std::{collections::BTreeMap, fs, ops::Range, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
 use journeyman::{Error, Result};
 use serde::de::DeserializeOwned;
@@ -45,6 +50,13 @@ impl<'a> Source<'a> {
             path,
             text,
         })
+    }
+
+    /// The file's folder, as an absolute path.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let file = std::path::absolute(self.path).ok();
+        file.and_then(|file| Some(file.parent()?.to_owned()))
+            .unwrap_or_default()
     }
 
     pub(crate) fn form<T: DeserializeOwned>(&self) -> Result<T> {

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use futures::executor::block_on;
 use journeyman::{
     CommitKey, Error, Result, Revision, Seed,
     builtin::MemoryStore,
-    contract::SkillStore,
+    contract::{Backends, SkillStore},
     domain::{Cause, Commit, Committed, LibraryChange, Skill, Task},
     recipe::Recipe,
     run::{Journeyman, Options},
@@ -63,6 +64,12 @@ fn digest<S: Serializer>(skills: &[Skill], serializer: S) -> Result<S::Ok, S::Er
     serializer.serialize_str(&sha256_hex(all))
 }
 
+/// Whether tasks may be attempted at more than one checkpoint.
+fn sets_up_again(backends: &Backends) -> bool {
+    let world = backends.environment.as_ref();
+    world.is_none_or(|world| world.capabilities().resettable)
+}
+
 // Derived, it would ask that the host can be copied.
 impl<H> Clone for Cell<'_, H> {
     fn clone(&self) -> Self {
@@ -113,16 +120,28 @@ impl<'a, H: Host> Cell<'a, H> {
         Ok((sha256_hex(&form), form))
     }
 
-    pub(crate) async fn run(&self, engine: &H::Engine) -> Result<CellResult> {
+    /// Blocks, on a thread without an executor.
+    pub(crate) fn run(&self, engine: &mut H::Engine) -> Result<CellResult> {
+        self.host.begin(engine)?;
+        let result = block_on(self.measured(engine));
+        self.host.end(engine);
+        result
+    }
+
+    async fn measured(&self, engine: &H::Engine) -> Result<CellResult> {
         let tasks = self.tasks()?;
         let mut result = CellResult::default();
         let store = self.started().await?;
-        let (tasks_learned, positions) = match self.arm.learns {
+        let (tasks_learned, mut positions) = match self.arm.learns {
             true => (self.plan.stream, self.plan.positions()),
             false => (0, vec![0]),
         };
         if self.arm.learns {
-            let learning = self.open(engine, "learn", store.clone()).await?;
+            let backends = self.host.backends(engine, self.arm)?;
+            if !sets_up_again(&backends) {
+                positions.retain(|learned| *learned == self.plan.stream);
+            }
+            let learning = self.open(backends, "learn", store.clone()).await?;
             let report = learning.learn(tasks.stream).await?;
             result.stream = stream(&report);
         }
@@ -156,12 +175,13 @@ impl<'a, H: Host> Cell<'a, H> {
     /// A session over a store.
     async fn open(
         &self,
-        engine: &H::Engine,
+        backends: Backends,
         session: &str,
         store: Arc<MemoryStore>,
     ) -> Result<Journeyman> {
-        let backends = self.host.backends(engine, self.arm)?.with_store(store);
-        let options = Options::new(session, Seed(self.seed));
+        let backends = backends.with_store(store);
+        let mut options = Options::new(session, Seed(self.seed));
+        options.redactor = self.plan.redactor.clone();
         let options = options.with_policies(self.plan.policies.clone());
         Journeyman::open(backends, self.arm.recipe.clone(), options).await
     }
@@ -176,7 +196,8 @@ impl<'a, H: Host> Cell<'a, H> {
     ) -> Result<Checkpoint> {
         let store = Arc::new(MemoryStore::from_committed(committed.to_vec())?);
         let frozen = store.load().await?.revision;
-        let evaluating = self.open(engine, "evaluate", store.clone()).await?;
+        let backends = self.host.backends(engine, self.arm)?;
+        let evaluating = self.open(backends, "evaluate", store.clone()).await?;
         let report = evaluating.evaluate(held_out_tasks.to_vec()).await?;
         if store.load().await?.revision != frozen {
             return Err(internal("an evaluation changed its library"));

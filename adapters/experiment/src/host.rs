@@ -24,6 +24,18 @@ pub trait Host: Sync {
     /// The host's own; no cell runs then.
     fn engines(&self, plan: &Plan, cells: usize) -> Result<Vec<Self::Engine>>;
 
+    /// Prepares an engine for its next cell: starts what one cell alone may use, such as a process with a state. Called on
+    /// the engine's thread, which has no executor then. By default nothing.
+    ///
+    /// # Errors
+    /// The host's own; the cell fails then, without a call of [`Host::end`].
+    fn begin(&self, _engine: &mut Self::Engine) -> Result<()> {
+        Ok(())
+    }
+
+    /// Ends what [`Host::begin`] started, after the cell, on the same thread. By default nothing.
+    fn end(&self, _engine: &mut Self::Engine) {}
+
     /// The tasks of a seed, the same for all arms.
     ///
     /// # Errors

@@ -5,6 +5,9 @@
 //! tasks that are held out of it, greedily and with a copy of the library to which nothing is committed. A seed's tasks are
 //! the same for all arms, so differences between arms are paired by task and seed.
 //!
+//! Where the environment is not [resettable](journeyman::contract::EnvironmentCapabilities::resettable), a cell attempts
+//! held-out tasks only once, after its stream.
+//!
 //! The host supplies the world and the agent: see [`Host`]. Here both are scripted, and the agent can say a task's words
 //! only with a skill in its prompt:
 //!

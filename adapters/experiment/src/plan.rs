@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use journeyman::{Error, Result, policy::Policies};
+use journeyman::{Error, Result, policy::Policies, text::Redactor};
 
 use crate::{
     arm::{Arm, Sweep},
@@ -33,6 +33,9 @@ pub struct Plan {
     pub sweeps: Vec<Sweep>,
     /// Policies of the host's own that recipes name. Their code is no part of a cell's key; a program's build is.
     pub policies: Policies,
+    /// Removes secrets from what sessions keep ([`Options::redactor`](journeyman::run::Options::redactor)). No part of a cell's
+    /// key.
+    pub redactor: Redactor,
 }
 
 /// What all cells of a plan have in common, beside the world's settings ([`Host::world`](crate::Host::world)).
@@ -90,6 +93,7 @@ impl Plan {
             baseline: 0,
             sweeps: Vec::new(),
             policies: Policies::default(),
+            redactor: Redactor::default(),
         }
     }
 

@@ -71,14 +71,18 @@ impl<'a> Report<'a> {
         let plan = self.plan();
         let seeds: Vec<String> = plan.seeds.iter().map(u64::to_string).collect();
         let conditions = &plan.conditions;
+        let points = match self.results.only_after_the_stream() {
+            true => {
+                "the end of the stream alone, since the world cannot be set up again".to_owned()
+            }
+            false => format!("{} points of the stream", plan.checkpoints + 1),
+        };
         let lines = [
             format!("- Model: {}", escaped(&conditions.model)),
             format!("- Seeds: {} ({})", seeds.len(), seeds.join(", ")),
             format!(
-                "- Tasks a seed: {} to learn from, {} held out, attempted at {} points of the stream",
-                plan.stream,
-                plan.held_out,
-                plan.checkpoints + 1
+                "- Tasks a seed: {} to learn from, {} held out, attempted at {points}",
+                plan.stream, plan.held_out
             ),
             format!("- World: {}", escaped(&conditions.world)),
             match conditions.deterministic {

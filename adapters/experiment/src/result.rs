@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The result of one arm with one seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellResult {
-    /// The held-out tasks at each checkpoint, in order. An arm that does not learn has only the first checkpoint.
+    /// The held-out tasks at each checkpoint, in order. An arm that does not learn has only the first checkpoint, and one in a
+    /// world that cannot be set up again only the last.
     pub(crate) checkpoints: Vec<Checkpoint>,
     /// The tasks of the stream, in order; none for an arm that does not learn.
     pub(crate) stream: Vec<StreamTask>,

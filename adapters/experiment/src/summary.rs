@@ -162,10 +162,19 @@ impl<'a> Results<'a> {
     }
 
     fn at_checkpoints(&self, value: impl Fn(usize) -> Option<Spread>) -> Vec<Point> {
-        let positions = self.plan.positions().into_iter().enumerate();
+        let positions = self.plan.positions().into_iter();
         positions
-            .filter_map(|(at, learned)| Some((learned as f64, value(at)?)))
+            .filter_map(|learned| Some((learned as f64, value(learned)?)))
             .collect()
+    }
+
+    /// Whether a cell that learns attempted the held-out tasks only after its stream, in a world that cannot be set up again.
+    pub(crate) fn only_after_the_stream(&self) -> bool {
+        let mut cells = self.cells.values();
+        cells.any(|cell| {
+            let first = cell.result.checkpoints.first();
+            first.is_some_and(|first| first.learned > 0)
+        })
     }
 
     /// An arm minus the baseline at the end of the stream, in the metric's unit: for each seed that both have, the mean
@@ -284,8 +293,10 @@ fn more(own: &Checkpoint, other: &Checkpoint) -> Option<f64> {
     (other > 0.0).then(|| own / other - 1.0)
 }
 
-fn checkpoint(result: &CellResult, at: usize) -> Option<&Checkpoint> {
-    result.checkpoints.get(at).or(result.checkpoints.last())
+/// The latest checkpoint after at most `learned` tasks.
+fn checkpoint(result: &CellResult, learned: usize) -> Option<&Checkpoint> {
+    let mut latest = result.checkpoints.iter().rev();
+    latest.find(|checkpoint| checkpoint.learned <= learned as u64)
 }
 
 /// Skills that are offered: those of the cache and the reservoir.

@@ -9,7 +9,6 @@ use std::{
     time::Instant,
 };
 
-use futures::executor::block_on;
 use journeyman::Result;
 
 use crate::{cell::Cell, host::Host, result::CellResult};
@@ -28,14 +27,14 @@ pub(crate) fn run<H: Host>(
     let stop = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel::<Ended>();
     thread::scope(|scope| {
-        for engine in engines {
+        for mut engine in engines {
             let (sender, next, stop) = (sender.clone(), &next, &stop);
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(cell) = cells.get(at) else { break };
                     let begun = Instant::now();
-                    let result = block_on(cell.run(&engine));
+                    let result = cell.run(&mut engine);
                     let seconds = begun.elapsed().as_secs_f64();
                     if sender.send((at, result, seconds)).is_err() {
                         break;

@@ -5,12 +5,19 @@
     reason = "a test fails by panicking"
 )]
 
-use std::{collections::BTreeMap, fs, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use journeyman::{
     Error, ErrorKind, Result,
     builtin::EnvironmentJudge,
-    contract::{Attempt, Backends},
+    contract::{Attempt, Backends, EnvironmentCapabilities},
     domain::{Action, Step, Task},
     propose::WriteWhen,
     recipe,
@@ -295,4 +302,78 @@ fn a_cell_with_another_model_for_a_job_is_another_cell() {
     assert_eq!((kept(&writer), kept(&writer)), (1, 2));
     assert!(cells().contains("models"));
     assert_eq!(kept(&[("writers", "two")]), 1);
+}
+
+/// Words that cannot be set up again, and how many cells have begun and ended in them.
+struct Live(Words, Arc<[AtomicUsize; 2]>);
+
+impl Host for Live {
+    type World = BTreeMap<&'static str, String>;
+    /// Whether a cell is under way.
+    type Engine = bool;
+
+    fn world(&self) -> &Self::World {
+        self.0.world()
+    }
+
+    fn engines(&self, _plan: &Plan, _cells: usize) -> Result<Vec<bool>> {
+        Ok(vec![false, false])
+    }
+
+    fn begin(&self, engine: &mut bool) -> Result<()> {
+        assert!(!std::mem::replace(engine, true));
+        if self.1[0].fetch_add(1, Ordering::SeqCst) == 0 {
+            *engine = false;
+            return Err(Error::invalid("Live::begin", "the world is not there"));
+        }
+        Ok(())
+    }
+
+    fn end(&self, engine: &mut bool) {
+        assert!(std::mem::replace(engine, false));
+        self.1[1].fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn tasks(&self, plan: &Plan, seed: u64) -> Result<Tasks> {
+        self.0.tasks(plan, seed)
+    }
+
+    fn backends(&self, engine: &bool, arm: &Arm) -> Result<Backends> {
+        assert!(*engine);
+        let mut backends = self.0.backends(&0, arm)?;
+        let world = ScriptedEnvironment::words().declaring(EnvironmentCapabilities::default());
+        backends.environment = Some(Arc::new(world));
+        Ok(backends)
+    }
+}
+
+#[test]
+fn a_cell_begins_and_ends_and_measures_once_where_the_world_cannot_be_set_up_again() {
+    let lab = Lab::new();
+    let cells = Arc::default();
+    let perform = || {
+        let host = Live(Words::saying("day"), Arc::clone(&cells));
+        let experiment = Experiment::open(plan(), host, lab.0.path(), "build 1").unwrap();
+        let outcome = experiment.perform(&Options::default(), &mut |_| {});
+        let outcome = outcome.unwrap();
+        let report = outcome.report().json();
+        (report, outcome.failed)
+    };
+    let (_, failed) = perform();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(failed[0].error.message().contains("is not there"));
+    let counted = || [0, 1].map(|at: usize| cells[at].load(Ordering::SeqCst));
+    assert_eq!(counted(), [6, 5]);
+    let (report, failed) = perform();
+    assert!(failed.is_empty(), "{failed:?}");
+    assert_eq!(counted(), [7, 6]);
+    let learned = |arm: usize| -> Vec<f64> {
+        let curve = report["arms"][arm]["first_attempt"].as_array().unwrap();
+        let points = curve.iter().map(|point| point["learned"].as_f64().unwrap());
+        points.collect()
+    };
+    assert_eq!((learned(0), learned(1)), (vec![0.0, 3.0, 6.0], vec![6.0]));
+    let report = lab.report();
+    let once = "attempted at the end of the stream alone";
+    assert!(report.contains(once), "{report}");
 }

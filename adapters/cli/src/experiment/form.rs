@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::toml_file::Table;
+use crate::{stemming::Language, toml_file::Table, world::WorldForm};
 
 /// The operation that errors of an experiment name.
 pub(super) const EXPERIMENT: &str = "experiment";
@@ -31,9 +31,28 @@ pub(super) struct Form {
     /// Threads of each engine.
     #[schemars(with = "Option<u32>")]
     pub(super) threads: Option<Spanned<u32>>,
-    /// The world in which every cell learns.
+    /// JSON Lines with the tasks of a world of your own.
+    #[schemars(with = "Option<PathBuf>")]
+    pub(super) tasks: Option<Spanned<PathBuf>>,
+    /// Of `tasks`, those to learn from (48); without `tasks` this and the three keys below stand in `world`.
+    #[schemars(with = "Option<usize>")]
+    pub(super) stream: Option<Spanned<usize>>,
+    /// Of `tasks`, those that are held out to measure with (48).
+    #[schemars(with = "Option<usize>")]
+    pub(super) held_out: Option<Spanned<usize>>,
+    /// Checkpoints in the stream, the last at its end (4).
+    #[schemars(with = "Option<usize>")]
+    pub(super) checkpoints: Option<Spanned<usize>>,
+    /// Maximum steps of an attempt (16).
+    #[schemars(with = "Option<usize>")]
+    pub(super) steps: Option<Spanned<usize>>,
+    /// The language whose inflected words also find skills by their stems (none).
+    pub(super) stems: Option<Language>,
+    /// The world in which every cell learns: toolworld, or with `tasks` one of your own, by the keys of a run's file.
+    // Read once more by itself, as one of the two: [`OfWorld`].
     #[serde(default)]
-    pub(super) world: WorldForm,
+    #[schemars(schema_with = "world")]
+    pub(super) world: Option<Spanned<Table>>,
     /// The ways to learn that are compared.
     pub(super) arm: Vec<ArmForm>,
     /// Copies of arms with other values of one field.
@@ -41,9 +60,16 @@ pub(super) struct Form {
     pub(super) sweep: Vec<SweepForm>,
 }
 
+/// The world of the file, whose other keys [`Form`] has.
+#[derive(Debug, Deserialize)]
+pub(super) struct OfWorld<T> {
+    pub(super) world: T,
+}
+
+/// Toolworld, in which each seed has services and tasks of its own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WorldForm {
+pub(super) struct ToolworldForm {
     /// Tasks to learn from (48).
     #[schemars(with = "Option<usize>")]
     pub(super) stream: Option<Spanned<usize>>,
@@ -128,4 +154,10 @@ fn seeds(_: &mut SchemaGenerator) -> Schema {
         {"type": "integer", "minimum": 1},
         {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
     ]})
+}
+
+fn world(generator: &mut SchemaGenerator) -> Schema {
+    let toolworld = generator.subschema_for::<ToolworldForm>();
+    let own = generator.subschema_for::<WorldForm>();
+    json_schema!({"anyOf": [toolworld, own]})
 }

@@ -1,36 +1,38 @@
-//! `journeyman experiment`: compares recipes, ablations and sweeps over seeds in toolworld, with a local model.
+//! `journeyman experiment`: compares recipes, ablations and sweeps over seeds, in toolworld or a user's own world, with a local model.
 //! `docs/command-line.md` describes the file and the report.
 
 mod arm;
 mod form;
+mod machine;
 mod models;
+mod own_world;
 mod plan;
 mod start;
 mod toolworld;
+mod world;
 
 #[cfg(test)]
 mod tests;
 
-use std::{
-    env,
-    fs::File,
-    io,
-    path::{Path, PathBuf},
-};
+use std::{env, path::PathBuf};
 
 use journeyman::{Error, ErrorKind, Result};
 use journeyman_experiment::{CellId, Event, Experiment, Options, Outcome, Report, Stale};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
-use self::{form::EXPERIMENT, models::chat_model, plan::PlanFile, toolworld::Machine};
+use self::{form::EXPERIMENT, machine::Machine, models::chat_model, plan::PlanFile};
 use crate::{
     arguments,
+    files::digest,
     output::{Answer, Exit, error_json, table, tell, warn},
 };
 
+/// Blocks, on a thread without an executor: cells and worlds have executors of their own.
 pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
     let file = PlanFile::read(&command.file)?;
+    if command.approve_tools {
+        return file.settings.world.approve();
+    }
     let mut plan = file.plan;
     for (arm, start) in plan.arms.iter_mut().zip(&file.starts) {
         arm.start = start::skills(start).map_err(|error| error.with("arm", &arm.name))?;
@@ -51,7 +53,7 @@ pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
         model: file.model,
         models: names.zip(file.models).collect(),
         jobs: command.jobs,
-        world: file.world,
+        settings: file.settings,
     };
     let experiment = Experiment::open(plan, host, &folder, own_digest()?)?;
     let mut options = Options::default();
@@ -139,16 +141,10 @@ fn differences(report: &Report<'_>) -> String {
 
 /// The SHA-256 of this program's file, which identifies its code.
 fn own_digest() -> Result<String> {
-    let read = |path: &Path| {
-        let mut digest = Sha256::new();
-        io::copy(&mut File::open(path)?, &mut digest)?;
-        Ok(digest.finalize())
-    };
-    let digest = env::current_exe().and_then(|path| read(&path)).map_err(|source| {
+    env::current_exe().and_then(|path| digest(&path)).map_err(|source| {
         let message = "the command's own program cannot be read, and its digest identifies the code of stored results";
         Error::new(ErrorKind::Unavailable, EXPERIMENT, message)
             .hint("see that the program's file is there and may be read")
             .source_from(source)
-    })?;
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    })
 }

@@ -8,12 +8,11 @@ use std::{
 use journeyman::{Error, ModelId, Result};
 use journeyman_experiment::Arm;
 use journeyman_llama_cpp::ModelInfo;
-use sha2::{Digest, Sha256};
 use toml::Spanned;
 
 use super::form::{EXPERIMENT, JobForm};
 use crate::{
-    files::unreadable,
+    files::{digest, unreadable},
     jobs::Job,
     model::load::{adapter_name, found_in},
     toml_file::Source,
@@ -75,9 +74,7 @@ impl JobModel {
             (says, content) = (info.model.to_string(), info.sha256);
         }
         if let Some(file) = &self.adapter {
-            let bytes = std::fs::read(file).map_err(|error| unreadable(EXPERIMENT, file, error))?;
-            let digest = Sha256::digest(bytes);
-            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            let digest = digest(file).map_err(|error| unreadable(EXPERIMENT, file, error))?;
             says = ModelId::new(format!("{says}+{}", adapter_name(file)?)).to_string();
             content = format!("{content}+{digest}");
         }

@@ -1,4 +1,4 @@
-//! Reads an experiment's file as a plan, with the settings of toolworld and the model's file.
+//! Reads an experiment's file as a plan, with the settings of its world and the model's file.
 
 use std::{
     collections::BTreeSet,
@@ -7,14 +7,13 @@ use std::{
 
 use journeyman::Result;
 use journeyman_experiment::{Conditions, Plan, Sweep};
-use journeyman_toolworld::{environment::Toolworld, stream::UniverseSpec};
 use toml::Spanned;
 
 use super::{
     arm::{ArmPlan, Start, named, sweep},
-    form::{EXPERIMENT, Form, WorldForm},
+    form::{EXPERIMENT, Form},
     models::JobModel,
-    toolworld::WorldSettings,
+    world::{Settings, World},
 };
 use crate::{model::load::found_in, toml_file::Source};
 
@@ -24,7 +23,7 @@ use crate::{model::load::found_in, toml_file::Source};
 pub(super) struct PlanFile {
     pub(super) plan: Plan,
     pub(super) model: PathBuf,
-    pub(super) world: WorldSettings,
+    pub(super) settings: Settings,
     /// What each arm's library starts with, in the order of the plan's arms.
     pub(super) starts: Vec<Start>,
     /// The models of each arm's single jobs, in the order of the plan's arms.
@@ -33,8 +32,8 @@ pub(super) struct PlanFile {
 
 impl PlanFile {
     /// # Errors
-    /// `Invalid` with the line, where the file or a value in it is refused; `NotFound` or `Unavailable` where the file
-    /// cannot be read.
+    /// `Invalid` with the line, where the file or a value in it is refused; `NotFound` or `Unavailable` where the file, or
+    /// that of its tasks, cannot be read.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let source = Source::read(EXPERIMENT, path)?;
         let form: Form = source.form()?;
@@ -50,8 +49,7 @@ impl PlanFile {
         let seeds = seeds(&source, &form.seeds)?;
         let name = name(&source, &form)?;
         let threads = threads(&source, &form)?;
-        let counts = counts(&source, &form.world)?;
-        let world = world(&source, &form.world)?;
+        let (world, counts) = World::read(&source, &form)?;
         let baseline = match &form.baseline {
             Some(name) => named(&source, name, &arms)?,
             None => 0,
@@ -68,14 +66,20 @@ impl PlanFile {
         let arms = arms.collect();
         let mut plan = Plan::new(name, conditions, arms);
         plan.seeds = seeds;
-        (plan.stream, plan.held_out, plan.checkpoints) = counts;
+        plan.stream = counts.stream;
+        plan.held_out = counts.held_out;
+        plan.checkpoints = counts.checkpoints;
+        plan.redactor = world.redactor();
         plan.baseline = baseline;
         plan.sweeps = sweeps;
         refuse_doubled(&plan, &source, &form)?;
         Ok(Self {
             plan,
             model: found_in(&form.model, folder)?,
-            world,
+            settings: Settings {
+                world,
+                stems: form.stems,
+            },
             starts,
             models,
         })
@@ -156,50 +160,4 @@ fn threads(source: &Source<'_>, form: &Form) -> Result<u32> {
             "take 1 to 512",
         )),
     }
-}
-
-/// A number from 1 to `most`.
-fn count(
-    source: &Source<'_>,
-    given: &Option<Spanned<usize>>,
-    default: usize,
-    most: usize,
-) -> Result<usize> {
-    match given {
-        None => Ok(default.min(most)),
-        Some(given) if (1..=most).contains(given.get_ref()) => Ok(*given.get_ref()),
-        Some(given) => {
-            let message = "the number is out of range";
-            Err(source.refused(given.span(), message, format!("take 1 to {most}")))
-        }
-    }
-}
-
-/// Tasks to learn from, tasks held out, and checkpoints.
-fn counts(source: &Source<'_>, form: &WorldForm) -> Result<(usize, usize, usize)> {
-    let stream = count(source, &form.stream, 48, 1_000_000)?;
-    let held_out = count(source, &form.held_out, 48, 1_000_000)?;
-    // At most one after each task.
-    let checkpoints = count(source, &form.checkpoints, 4, stream)?;
-    Ok((stream, held_out, checkpoints))
-}
-
-fn world(source: &Source<'_>, form: &WorldForm) -> Result<WorldSettings> {
-    let mut universe = UniverseSpec::default();
-    for change in source.changes(&form.universe)? {
-        universe = change.make(&universe).map_err(|refusal| {
-            source
-                .refused(change.span.clone(), refusal.message, refusal.hint)
-                .with("field", format!("universe.{}", change.path))
-        })?;
-    }
-    if universe.hidden + universe.plain == 0 {
-        let message = "the universe has no tools";
-        let span = form.universe.values().next().map_or(0..0, Spanned::span);
-        return Err(source.refused(span, message, "set `hidden` or `plain` to 1 or more"));
-    }
-    Ok(WorldSettings {
-        steps: count(source, &form.steps, Toolworld::STEPS, 1_000)?,
-        universe,
-    })
 }

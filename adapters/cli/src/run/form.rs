@@ -2,17 +2,12 @@
 
 use std::{
     collections::BTreeMap,
-    env, fs,
+    fs,
     num::NonZeroU32,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use journeyman::{
-    Error, Result, domain::Trust, recipe::Recipe, select::GateCalibration, text::Redactor,
-};
-use journeyman_mcp::{HttpEndpoint, McpConfig, McpServer};
-use journeyman_process::ProcessConfig;
+use journeyman::{Error, Result, recipe::Recipe, select::GateCalibration, text::Redactor};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -20,7 +15,6 @@ use toml::Spanned;
 use super::{
     earlier::refuse_dialect,
     model_form::{JobForms, JobModel, ModelForm, jobs},
-    world_config::WorldConfig,
 };
 use crate::{
     changes::Change,
@@ -29,13 +23,11 @@ use crate::{
     recipes::recipe_of,
     stemming::Language,
     toml_file::{Source, Table},
+    world::{Protocol, WorldConfig, WorldForm, WorldTable},
 };
 
 /// The operation that errors of a run's file name.
 pub(super) const RUN: &str = "run";
-/// Minimum length of a variable's value that is hidden because of the variable's name. With a shorter one, a variable
-/// `USE_TOKEN = "false"` would hide each `false` of the run.
-const SECRET_BYTES: usize = 8;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -89,51 +81,6 @@ pub(super) enum HeldOut {
     Last(usize),
     /// A file of their own.
     File(PathBuf),
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct WorldForm {
-    /// What the world speaks.
-    #[serde(default)]
-    protocol: Protocol,
-    /// A path, or a name that is looked up in PATH.
-    program: Option<PathBuf>,
-    /// The arguments of `program`.
-    #[serde(default)]
-    arguments: Vec<String>,
-    /// The variables that the process gets.
-    #[serde(default)]
-    environment: BTreeMap<String, String>,
-    /// Names of the command's own variables that the process gets too.
-    #[serde(default)]
-    pass: Vec<String>,
-    /// Whether skills from what the world says may be used at once.
-    #[serde(default)]
-    trusted: bool,
-    /// Time limit of a request (60).
-    request_seconds: Option<NonZeroU32>,
-    /// An MCP server over HTTP.
-    url: Option<String>,
-    /// The name of the variable that holds its bearer token.
-    token_variable: Option<String>,
-    /// The file with the MCP server's approved tools.
-    approved: Option<PathBuf>,
-    /// The user's promise that a new MCP session finds the server as the first one did.
-    resettable: Option<bool>,
-    /// The user's promise that the same calls of a new MCP session give the same results.
-    deterministic: Option<bool>,
-}
-
-/// What a world speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Protocol {
-    /// The process protocol: an environment with outcomes.
-    #[default]
-    Process,
-    /// The Model Context Protocol: tools alone.
-    Mcp,
 }
 
 fn standard() -> Spanned<String> {
@@ -201,140 +148,27 @@ impl Form {
         jobs(source, &self.model, &self.model_for)
     }
 
-    /// Removes secrets from what the run keeps and prints: known forms, the keys of the models' servers, the world's token, and the
-    /// world's variables that are named as secrets. Short values stay, since they may be ordinary words: fewer than 4 bytes, and
-    /// fewer than [`SECRET_BYTES`] where only the name tells.
+    /// Removes secrets from what the run keeps and prints: known forms, the keys of the models' servers, and the world's.
     pub(super) fn redactor(&self) -> Redactor {
-        let world = self.world.get_ref();
         let models = self.model_for.values().chain([&self.model]);
         let keys = models.filter_map(|model| model.get_ref().key_variable.as_ref());
-        let keys = keys
-            .chain(&world.token_variable)
-            .filter_map(|name| env::var(name).ok());
-        let passed = world.pass.iter().filter(|name| is_of_a_secret(name));
-        let passed = passed.filter_map(|name| env::var(name).ok());
-        let given = world.environment.iter();
-        let given = given.filter(|(name, _)| is_of_a_secret(name));
-        let guessed = passed.chain(given.map(|(_, value)| value.clone()));
-        let guessed = guessed.filter(|value| value.len() >= SECRET_BYTES);
-        let hidden = keys
-            .chain(guessed)
-            .filter(|value| Redactor::new([value.clone()]).is_ok());
-        Redactor::new(hidden).unwrap_or_default()
+        self.world.get_ref().redactor(keys)
     }
 
     /// What the world speaks.
     pub(super) fn protocol(&self) -> Protocol {
-        self.world.get_ref().protocol
+        self.world.get_ref().protocol()
     }
 
     /// How the world is reached. Its process' working folder is the file's.
     pub(super) fn world(&self, source: &Source<'_>, folder: &Path) -> Result<WorldConfig> {
-        let world = self.world.get_ref();
-        let of_mcp = world.url.is_some()
-            || world.token_variable.is_some()
-            || world.approved.is_some()
-            || world.resettable.is_some()
-            || world.deterministic.is_some();
-        match (world.protocol, &world.program, &world.url) {
-            (Protocol::Process, Some(program), None) if !of_mcp => {
-                Ok(WorldConfig::Process(self.process(source, folder, program)?))
-            }
-            (Protocol::Process, ..) => Err(self.unfit(
-                source,
-                "a world of the process protocol has a program, and nothing of MCP",
-                "set `program`, or `protocol = \"mcp\"` for an MCP server",
-            )),
-            (Protocol::Mcp, Some(program), None) => {
-                let child = self.process(source, folder, program)?;
-                self.mcp(source, folder, McpServer::Process(child))
-            }
-            (Protocol::Mcp, None, Some(url)) => {
-                let mut endpoint = HttpEndpoint::new(url);
-                if let Some(variable) = &world.token_variable {
-                    endpoint = endpoint.with_token(self.variable(source, variable)?);
-                }
-                self.mcp(source, folder, McpServer::Http(endpoint))
-            }
-            (Protocol::Mcp, ..) => Err(self.unfit(
-                source,
-                "the MCP server is named twice or not at all",
-                "set either `program` with `arguments`, or `url`",
-            )),
-        }
-    }
-
-    fn unfit(&self, source: &Source<'_>, message: &str, hint: &str) -> Error {
-        source.refused(self.world.span(), message, hint)
-    }
-
-    fn mcp(&self, source: &Source<'_>, folder: &Path, server: McpServer) -> Result<WorldConfig> {
-        let world = self.world.get_ref();
-        let mut config = McpConfig::new(self.name(source)?, server);
-        config.trust = world.trust();
-        config.resettable = world.resettable.unwrap_or(false);
-        config.deterministic = world.deterministic.unwrap_or(false);
-        config.redactor = self.redactor();
-        if let Some(limit) = world.request_limit() {
-            config.request_limit = limit;
-        }
-        let approved = world.approved.as_deref();
-        let approved = folder.join(approved.unwrap_or(Path::new("approved-tools.json")));
-        Ok(WorldConfig::Mcp { config, approved })
-    }
-
-    fn process(&self, source: &Source<'_>, folder: &Path, program: &Path) -> Result<ProcessConfig> {
-        let world = self.world.get_ref();
-        // A name alone is looked up in PATH.
-        let program = match program.components().count() {
-            1 => program.to_owned(),
-            _ => folder.join(program),
+        let table = WorldTable {
+            source,
+            form: &self.world,
+            folder,
+            name: self.name(source)?,
+            redactor: self.redactor(),
         };
-        let mut config = ProcessConfig::new(program).with_arguments(&world.arguments);
-        config.folder = Some(folder.to_owned());
-        config.environment = world.environment.clone().into_iter().collect();
-        for name in &world.pass {
-            let value = self.variable(source, name)?;
-            config.environment.push((name.clone(), value));
-        }
-        config.trust = world.trust();
-        config.redactor = self.redactor();
-        if let Some(limit) = world.request_limit() {
-            config.request_limit = limit;
-        }
-        Ok(config)
-    }
-
-    /// The value of one of the command's own variables.
-    fn variable(&self, source: &Source<'_>, name: &str) -> Result<String> {
-        env::var(name).map_err(|_| {
-            self.unfit(
-                source,
-                "a variable that the world shall get is not set",
-                "set it, or take its name out of the file",
-            )
-            .with("variable", name)
-        })
-    }
-}
-
-/// Whether a variable is named as a secret. Its last word decides: `SHOP_TOKEN` is, `MAX_TOKENS` and `KEYBOARD` are not.
-fn is_of_a_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    let last = name.rsplit('_').next();
-    last.is_some_and(|last| ["KEY", "TOKEN", "SECRET", "PASSWORD"].contains(&last))
-}
-
-impl WorldForm {
-    fn trust(&self) -> Trust {
-        match self.trusted {
-            true => Trust::Trusted,
-            false => Trust::Untrusted,
-        }
-    }
-
-    fn request_limit(&self) -> Option<Duration> {
-        self.request_seconds
-            .map(|seconds| Duration::from_secs(seconds.get().into()))
+        table.config()
     }
 }

@@ -12,8 +12,6 @@ mod progress;
 mod skills;
 mod tasks;
 mod trace;
-mod world;
-mod world_config;
 
 #[cfg(test)]
 mod tests;
@@ -47,20 +45,18 @@ use crate::{
     output::{Answer, Exit, tell},
     toml_file::Source,
     words::of_the_command,
+    world::{approve, tell_of_bundled},
 };
 
 /// `library` is the folder that the arguments name, which comes before the file's.
 pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer> {
     let source = Source::read(RUN, &command.file)?;
     let form = Form::read(&source)?;
-    let folder = std::path::absolute(&command.file)
-        .ok()
-        .and_then(|file| Some(file.parent()?.to_owned()))
-        .unwrap_or_default();
+    let folder = source.folder();
     let name = form.name(&source)?.to_owned();
     let recipe = form.recipe(&source, &folder)?;
     if command.approve_tools {
-        return approve(&source, &form, &folder).await;
+        return approve(RUN, Some(form.world(&source, &folder)?)).await;
     }
     let tasks = Tasks::read(
         &folder,
@@ -77,12 +73,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let trace = Trace::new(command.trace.as_deref(), options.redactor.clone())?;
     let parts = Parts::open(&source, &form, &folder, &library, judge, &trace).await?;
     tell(&format!("model {}", parts.model));
-    if parts.model.starts_with(BUNDLED) {
-        tell(
-            "note: the bundled model is made for the services of the quickstart (toolworld) alone; in a world of your own expect \
-             nothing of it, and name another one (docs/models.md)",
-        );
-    }
+    tell_of_bundled(&parts.model);
     let agent = parts.backends.model.clone();
     let journeyman = Journeyman::open(parts.backends, recipe, options).await?;
     trace.begin()?;
@@ -136,9 +127,6 @@ fn tell_findings(journeyman: &Journeyman) {
         tell(&format!("note: {}", of_the_command(&finding.to_string())));
     }
 }
-
-/// How the bundled model's name begins.
-const BUNDLED: &str = "apprentice";
 
 /// What a run measured and learned.
 #[derive(Debug, Default)]
@@ -312,16 +300,4 @@ fn told(compared: &Comparison, skills: &SkillLibrary, library: &Path, seed: u64)
         text,
         exit: Exit::Done,
     }
-}
-
-async fn approve(source: &Source<'_>, form: &Form, folder: &Path) -> Result<Answer> {
-    let (count, file) = world::approve(form.world(source, folder)?).await?;
-    let file = file.display().to_string();
-    Ok(Answer {
-        text: format!(
-            "{count} tools are approved as they are now: {file}\nTake a line out of the file to withdraw a tool.\n"
-        ),
-        json: json!({"approved": count, "file": file}),
-        exit: Exit::Done,
-    })
 }

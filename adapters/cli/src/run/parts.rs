@@ -28,7 +28,6 @@ use super::{
     form::{Form, RUN},
     model_form::{JobModel, ModelForm},
     trace::Trace,
-    world::World,
 };
 use crate::{
     jobs::Job,
@@ -37,6 +36,7 @@ use crate::{
     progress::Progress,
     stemming::retriever,
     toml_file::Source,
+    world::World,
 };
 
 /// A model, with what it can do beside writing.
@@ -80,7 +80,8 @@ impl Parts {
         let name = form.name(source)?;
         let held = there.as_ref().map(|_| alone(library, name)).transpose()?;
         let jobs = form.jobs(source)?;
-        let world = World::open(form.world(source, folder)?, judge).await?;
+        let world = World::open(RUN, form.world(source, folder)?, judge).await?;
+        world.check(RUN).await?;
         let (model, others) = load_all(source, &form.model, &jobs, folder).await?;
         let store = match there {
             Some(store) => store,

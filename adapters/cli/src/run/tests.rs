@@ -9,13 +9,13 @@ use journeyman_process::ProcessConfig;
 use tempfile::TempDir;
 
 use super::{
-    form::{Form, HeldOut, Protocol, RUN},
+    form::{Form, HeldOut, RUN},
     tasks::Tasks,
-    world_config::WorldConfig,
 };
 use crate::{
     tests::{faults, is_published, root},
     toml_file::Source,
+    world::{Protocol, WorldConfig},
 };
 
 const SMALL: &str = r#"

@@ -13,7 +13,10 @@ use std::{
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
-use crate::support::{Ran, fields, ran};
+use crate::{
+    running::{HELD_OUT, LEARNED},
+    support::{Ran, fields, ran},
+};
 
 const MODEL: &str = "../../examples/apprentice/apprentice.gguf";
 
@@ -277,6 +280,77 @@ fn the_shipped_experiments_with_mixed_recipes_run() {
         assert_eq!((skills.len(), skills[0]), (4, 0.0));
         assert!(skills[1..].iter().all(|skills| *skills > 0.0), "{skills:?}");
     }
+}
+
+/// The shipped experiment in a world of its own at a tiny size, with six tasks about the same services.
+fn services(lab: &Lab) -> String {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples")
+        .canonicalize()
+        .unwrap();
+    let at = |path: &str| examples.join(path).display().to_string();
+    let tasks = fs::read_to_string(examples.join("services/tasks.jsonl")).unwrap();
+    let lines: Vec<&str> = tasks.lines().collect();
+    let chosen = [LEARNED, HELD_OUT].concat();
+    let chosen: Vec<&str> = chosen.into_iter().map(|line| lines[line]).collect();
+    fs::write(lab.path("tasks.jsonl"), chosen.join("\n")).unwrap();
+    let text = fs::read_to_string(examples.join("experiments/services.toml")).unwrap();
+    let (script, python) = (at("services/services.py"), at("../adapters/process/python"));
+    let changes = [
+        ("../apprentice/apprentice.gguf", "MODEL"),
+        ("../services/tasks.jsonl", "tasks.jsonl"),
+        ("../services/services.py", script.as_str()),
+        ("../../adapters/process/python", python.as_str()),
+        ("seeds = 3", "seeds = 1"),
+        ("stream = 24", "stream = 3"),
+        ("held_out = 24", "held_out = 3"),
+        ("checkpoints = 2", "checkpoints = 1"),
+    ];
+    changes.iter().fold(text, |text, (all, few)| {
+        assert!(text.contains(all), "{all}");
+        text.replace(all, few)
+    })
+}
+
+#[test]
+fn the_shipped_experiment_in_a_world_of_its_own_runs() {
+    let lab = Lab::new();
+    let text = services(&lab);
+    // Told before a model is loaded.
+    lab.write(&text.replace("\"python3\"", "\"no-such-python\""));
+    lab.run(&[]).failed(3, "the program cannot be started");
+    lab.write(&text);
+    let told = lab.run(&["--json"]).done();
+    assert!(told.err.contains("note: the bundled model"), "{}", told.err);
+    let answer = told.json();
+    let arms = answer["arms"].as_array().unwrap();
+    counts(&answer, arms.len(), 0);
+    assert_eq!(arms[1]["difference"]["success"]["seeds"], 1, "{answer:#}");
+    let cells = lab.cells("out/services");
+    let tasks = |cell: &Value| -> Vec<String> {
+        let tasks = cell["result"]["checkpoints"][0]["tasks"]
+            .as_array()
+            .unwrap();
+        tasks.iter().map(|task| task["task"].to_string()).collect()
+    };
+    let held_out: Vec<_> = cells.values().map(tasks).collect();
+    assert!(held_out.iter().all(|tasks| *tasks == held_out[0]));
+    let learning = &cells["learning-seed-1.json"];
+    for task in learning["result"]["stream"].as_array().unwrap() {
+        assert_eq!((&task["failed"], &task["attempts"]), (&0.into(), &4.into()));
+        let id = task["task"].to_string();
+        assert!(!held_out[0].contains(&id), "{id} is in both parts");
+    }
+    let report = fs::read_to_string(lab.path("out/services/report.md")).unwrap();
+    let world = "World: 6 tasks of tasks.jsonl in the process";
+    assert!(report.contains(world), "{report}");
+    // Other tasks are another world.
+    counts(&lab.json(&["--report"]), 0, arms.len());
+    let tasks = fs::read_to_string(lab.path("tasks.jsonl")).unwrap();
+    fs::write(lab.path("tasks.jsonl"), tasks + "\n").unwrap();
+    let other = lab.run(&["--report"]).done();
+    let why = "learning, seed 1: it was configured in another way, so it is missing";
+    assert!(other.err.contains(why), "{}", other.err);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod jobs;
+mod own_world;
 mod planned;
 mod started;
 

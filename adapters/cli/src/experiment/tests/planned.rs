@@ -8,10 +8,10 @@ use journeyman::{
     recipe,
     select::{Candidates, GatePolicy, Selector},
 };
+use journeyman_toolworld::stream::UniverseSpec;
 
 use super::planned;
-use crate::experiment::arm::Start;
-use crate::experiment::plan::PlanFile;
+use crate::experiment::{arm::Start, plan::PlanFile, world::World};
 
 const SMALL: &str = r#"
 name = "small"
@@ -31,6 +31,12 @@ fn what_is_left_out_has_its_default() {
     assert!(plan.conditions.deterministic);
     assert_eq!((plan.conditions.threads, plan.baseline), (1, 0));
     assert_eq!(plan.positions(), [0, 12, 24, 36, 48]);
+    // Cells of before there were other worlds have this form in their keys.
+    let universe = serde_json::to_string(&UniverseSpec::default()).unwrap();
+    assert_eq!(
+        serde_json::to_string(&file.settings).unwrap(),
+        format!("{{\"steps\":8,\"universe\":{universe}}}")
+    );
     let arm = &plan.arms[0];
     assert_eq!(arm.recipe.select.selector, Selector::Nothing);
     assert_eq!((arm.has_skills, arm.learns), (false, false));
@@ -95,7 +101,10 @@ values = ["cache"]
         (false, 2, 1)
     );
     assert_eq!(plan.positions(), [0, 3, 6, 10]);
-    let universe = &file.world.universe;
+    let World::Toolworld(settings) = &file.settings.world else {
+        unreachable!("{:?}", file.settings)
+    };
+    let universe = &settings.universe;
     assert_eq!((universe.hidden, universe.plain), (4, 8));
     assert_eq!(
         (universe.world.most_tools, universe.world.fewest_tools),

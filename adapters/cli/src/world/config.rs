@@ -1,13 +1,13 @@
-//! How the world of a run is reached.
+//! How a world is reached.
 
 use std::path::PathBuf;
 
 use journeyman_mcp::McpConfig;
 use journeyman_process::ProcessConfig;
 
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "a run has one")]
-pub(super) enum WorldConfig {
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a file has one")]
+pub(crate) enum WorldConfig {
     Process(ProcessConfig),
     Mcp {
         config: McpConfig,
