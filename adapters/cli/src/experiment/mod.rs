@@ -2,6 +2,7 @@
 //! `docs/command-line.md` describes the file and the report.
 
 mod arm;
+mod counts;
 mod form;
 mod machine;
 mod models;

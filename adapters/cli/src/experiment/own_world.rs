@@ -6,7 +6,7 @@ use std::{
 };
 
 use journeyman::{
-    Error, Result, Seed, builtin::ModelExecutorOptions, domain::Task, sha256_hex, text::Redactor,
+    Result, Seed, builtin::ModelExecutorOptions, domain::Task, sha256_hex, text::Redactor,
 };
 use journeyman_experiment::{Plan, Tasks};
 use journeyman_mcp::ExpectationJudge;
@@ -14,8 +14,8 @@ use serde::Serialize;
 use toml::Spanned;
 
 use super::{
+    counts::{Counts, PLAN_KEYS, count},
     form::{EXPERIMENT, Form, OfWorld},
-    world::{Counts, PLAN_KEYS, count},
 };
 use crate::{
     files::digest,

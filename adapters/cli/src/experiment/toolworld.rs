@@ -13,7 +13,7 @@ use journeyman_toolworld::{
 use serde::Serialize;
 use toml::Spanned;
 
-use super::{form::ToolworldForm, world::count};
+use super::{counts::count, form::ToolworldForm};
 use crate::{toml_file::Source, world::World};
 
 /// The settings of toolworld. The order of the fields is part of each cell's key.

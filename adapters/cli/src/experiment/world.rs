@@ -4,9 +4,9 @@ use futures::executor::block_on;
 use journeyman::{Result, text::Redactor};
 use journeyman_experiment::{Plan, Tasks};
 use serde::Serialize;
-use toml::Spanned;
 
 use super::{
+    counts::{Counts, PLAN_KEYS},
     form::{EXPERIMENT, Form, OfWorld, ToolworldForm},
     own_world::OwnWorld,
     toolworld::ToolworldSettings,
@@ -17,9 +17,6 @@ use crate::{
     toml_file::{Source, Table},
     world::{self, WorldConfig},
 };
-
-/// Keys that stand in [world] for toolworld, and beside `tasks` for a world of the user's own.
-pub(super) const PLAN_KEYS: [&str; 4] = ["stream", "held_out", "checkpoints", "steps"];
 
 /// Keys of [world] of which a world of the user's own has one at least.
 const OWN_KEYS: [&str; 3] = ["protocol", "program", "url"];
@@ -39,48 +36,6 @@ pub(super) struct Settings {
 pub(super) enum World {
     Toolworld(ToolworldSettings),
     Own(Box<OwnWorld>),
-}
-
-/// How many tasks and checkpoints a cell has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Counts {
-    pub(super) stream: usize,
-    pub(super) held_out: usize,
-    pub(super) checkpoints: usize,
-}
-
-impl Counts {
-    pub(super) fn read(
-        source: &Source<'_>,
-        stream: &Option<Spanned<usize>>,
-        held_out: &Option<Spanned<usize>>,
-        checkpoints: &Option<Spanned<usize>>,
-    ) -> Result<Self> {
-        let stream = count(source, stream, 48, 1_000_000)?;
-        Ok(Self {
-            stream,
-            held_out: count(source, held_out, 48, 1_000_000)?,
-            // At most one after each task.
-            checkpoints: count(source, checkpoints, 4, stream)?,
-        })
-    }
-}
-
-/// A number from 1 to `most`.
-pub(super) fn count(
-    source: &Source<'_>,
-    given: &Option<Spanned<usize>>,
-    default: usize,
-    most: usize,
-) -> Result<usize> {
-    match given {
-        None => Ok(default.min(most)),
-        Some(given) if (1..=most).contains(given.get_ref()) => Ok(*given.get_ref()),
-        Some(given) => {
-            let message = "the number is out of range";
-            Err(source.refused(given.span(), message, format!("take 1 to {most}")))
-        }
-    }
 }
 
 impl World {
