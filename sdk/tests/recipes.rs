@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, num::NonZeroU32};
 
 use journeyman::{
     domain::RoleRule,
+    maintain::QuarantinePolicy,
     propose::WriteWhen,
     recipe::{self, Recipe},
     reward::CompositeWeights,
@@ -80,6 +81,29 @@ fn skillrl_has_the_numbers_of_its_paper() {
     for recipe in [recipe::arise(), recipe::hisme(), recipe::standard()] {
         let json = serde_json::to_string(&recipe).expect("it is JSON");
         assert!(!json.contains("bank"), "{json}");
+    }
+}
+
+#[test]
+fn a_recipe_says_nothing_of_quarantine_unless_it_tries_skills_there() {
+    let all = [
+        recipe::arise(),
+        recipe::scribe(),
+        recipe::skillos(),
+        recipe::hisme(),
+        recipe::hisme_robust(),
+        recipe::skillrl(),
+        recipe::standard(),
+    ];
+    for mut recipe in all {
+        let json = serde_json::to_string(&recipe).expect("it is JSON");
+        assert!(!json.contains("quarantine"), "{json}");
+        recipe.maintenance.quarantine = Some(QuarantinePolicy::default());
+        recipe.validate().expect("it is a recipe");
+        check(&recipe, &[("/maintenance/quarantine/tasks", json!(3))]);
+        let json = serde_json::to_string(&recipe).expect("it is JSON");
+        let read: Recipe = serde_json::from_str(&json).expect("it is read");
+        assert_eq!(read, recipe);
     }
 }
 

@@ -95,11 +95,9 @@ impl Arena {
         world.query = variant.task(&world.query);
         let mut task = Task::new("evaluation", world.query.as_str());
         task.payload = Setup::new(world).with_manner(manner.clone()).to_json()?;
-        let injected = skills.iter().map(|skill| InjectedSkill {
-            skill: skill.reference(),
-            text: self.dialect.skill_text(skill),
-            sha256: skill.content_sha256(),
-        });
+        let injected = skills
+            .iter()
+            .map(|skill| InjectedSkill::new(skill, self.dialect.skill_text(skill)));
         let injection = Injection {
             skills: injected.collect(),
         };

@@ -100,11 +100,7 @@ fn turn(
 fn injected(dialect: &dyn Dialect, fixture: &DialectFixture) -> Injection {
     Injection {
         skills: (fixture.skills.iter())
-            .map(|skill| InjectedSkill {
-                skill: skill.reference(),
-                text: dialect.skill_text(skill),
-                sha256: skill.content_sha256(),
-            })
+            .map(|skill| InjectedSkill::new(skill, dialect.skill_text(skill)))
             .collect(),
     }
 }

@@ -170,7 +170,8 @@ pub enum LibraryChange {
         /// Whether the agent followed it, where that is known.
         #[serde(deserialize_with = "skill_use::stored")]
         used: SkillUse,
-        /// The attempt's outcome, for a skill on trial that was in the prompt; `None` for other skills, and without a verdict.
+        /// The attempt's outcome, for a skill that was in the prompt on trial or tried in quarantine; `None` for other skills, and
+        /// without a verdict.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outcome: Option<ExposureOutcome>,
     },
@@ -223,7 +224,8 @@ pub enum LibraryChange {
     SetAnchors(Vec<Anchor>),
     /// The scores of the anchors at a checkpoint (SCRIBE A.3).
     CheckAnchors(Vec<AnchorScores>),
-    /// Releases a version from its trial, by live attempts. No effect where the skill has another version or state by then.
+    /// Releases a version from its trial by live attempts, or from quarantine by evidence. No effect where the skill has another
+    /// version or state by then, or is held in quarantine ([`Entry::awaits_evidence`](crate::library::Entry::awaits_evidence)).
     Release {
         /// Which skill, in which version.
         skill: SkillRef,

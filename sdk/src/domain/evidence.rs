@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, SkillRef, SkillUse, Step, Taint, Task, Trajectory, Trust, Verdict};
+use super::{Action, SkillRef, SkillUse, Taint, Task, Trajectory, Verdict};
 use crate::{
     error::{Error, Result},
     id::{AttemptId, Category, ModelId, Seed, TaskId},
@@ -31,16 +31,9 @@ impl Trace {
         verdict.and_then(|verdict| verdict.success()) == Some(true)
     }
 
-    /// Tainted where anything that the agent saw is of an untrusted source: skills made from it start quarantined (J7).
+    /// The taint of skills that are made from it ([`Trajectory::taint`]).
     pub fn taint(&self) -> Taint {
-        let trusted = |step: &Step| {
-            step.observation.source.trust == Trust::Trusted
-                && step.result.source.trust == Trust::Trusted
-        };
-        match self.trajectory.steps.iter().all(trusted) {
-            true => Taint::Clean,
-            false => Taint::Tainted,
-        }
+        self.trajectory.taint()
     }
 
     /// The same without token ids and log-probabilities, which only a trainer needs, and without a turn that could not be read,

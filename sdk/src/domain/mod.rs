@@ -14,6 +14,7 @@ mod handled_mark;
 mod hidden;
 mod identities;
 mod index;
+mod injection;
 mod maintenance_budget;
 mod message;
 mod mode;
@@ -50,6 +51,7 @@ pub use fitted_threshold::{DecidedOn, FittedThreshold, FoundWeight};
 pub use handled_mark::HandledMark;
 pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use index::{IndexMark, IndexUpdate};
+pub use injection::{InjectedSkill, Injection};
 pub use maintenance_budget::MaintenanceBudget;
 pub use message::{AnsweredCall, Message, NativeCall, Prompt, Span, Speaker};
 pub use mode::Mode;
@@ -67,9 +69,8 @@ pub use subgoal::{Segmentation, Subgoal, SubgoalRef, SubgoalScore};
 pub use task::Task;
 pub use tier_policy::TierPolicy;
 pub use trajectory::{
-    Action, EndReason, Exposure, GenerationRecord, InjectedSkill, Injection, LeftOut, Observation,
-    Outcome, Sampling, Source, Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory,
-    Transition, UnreadTurn,
+    Action, EndReason, Exposure, GenerationRecord, LeftOut, Observation, Outcome, Sampling, Source,
+    Step, StepResult, TokenId, ToolCall, ToolDefinition, Trajectory, Transition, UnreadTurn,
 };
 pub use trust::Trust;
 pub use turn_query::TurnQuery;

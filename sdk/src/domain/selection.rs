@@ -24,6 +24,10 @@ pub struct Selection {
     /// Where no candidate was found: skills of the library that were not looked at for their state, the first few by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<HeldBack>,
+    /// Of the chosen skills those that are tried in quarantine
+    /// ([`Maintenance::quarantine`](crate::maintain::Maintenance::quarantine)).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quarantined: Vec<SkillRef>,
 }
 
 /// A skill that is not offered for its state.
@@ -31,7 +35,7 @@ pub struct Selection {
 pub struct HeldBack {
     /// Its name.
     pub name: SkillName,
-    /// On trial, and so offered in learning alone; or in quarantine.
+    /// On trial, and so offered in learning alone; or in quarantine, and offered nowhere or in learning alone.
     pub state: State,
 }
 
@@ -45,6 +49,7 @@ impl Selection {
             candidates: Vec::new(),
             failed: None,
             held_back: Vec::new(),
+            quarantined: Vec::new(),
         }
     }
 
@@ -202,6 +207,10 @@ impl fmt::Display for Selection {
         ) = (&self.decision, self.best())
         {
             write!(f, ", with a score of {:.3}", best.value)?;
+        }
+        if !self.quarantined.is_empty() {
+            let tried: Vec<String> = self.quarantined.iter().map(ToString::to_string).collect();
+            write!(f, "; tried in quarantine: {}", tried.join(", "))?;
         }
         if !self.held_back.is_empty() {
             let held = self.held_back.iter();

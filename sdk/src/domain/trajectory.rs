@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compaction, ObservationKind, SkillRef, SkillUse, StepNote, Trust, Usage, skill_use};
+use super::{
+    Compaction, Injection, ObservationKind, SkillRef, SkillUse, StepNote, Taint, Trust, Usage,
+    skill_use,
+};
 use crate::{
     error::Error,
     id::{AttemptId, ModelId, Seed, TaskId},
@@ -238,34 +241,6 @@ impl fmt::Display for EndReason {
     }
 }
 
-/// A skill as it stands in a prompt.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct InjectedSkill {
-    /// Which skill, in which version.
-    pub skill: SkillRef,
-    /// Its text as the dialect renders it, whole.
-    pub text: String,
-    /// The SHA-256 of the skill's content, checked when it was rendered.
-    pub sha256: String,
-}
-
-/// The skills that go into a prompt; often none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Injection {
-    /// In the order in which they are written.
-    pub skills: Vec<InjectedSkill>,
-}
-
-impl Injection {
-    /// No skill at all.
-    pub const NONE: Self = Self { skills: Vec::new() };
-
-    /// Whether it holds no skill.
-    pub fn is_empty(&self) -> bool {
-        self.skills.is_empty()
-    }
-}
-
 /// A skill that was in an attempt's prompt, and whether the agent followed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
@@ -359,6 +334,19 @@ impl Trajectory {
     /// Whether the attempt ended for want of context before the environment gave an outcome.
     pub fn lacks_context(&self) -> bool {
         matches!(self.end, EndReason::ContextLength { .. }) && self.outcome.is_none()
+    }
+
+    /// Tainted where anything that the agent read is of an untrusted source, or a skill in quarantine was in a prompt: skills
+    /// made from it start quarantined (J7).
+    pub fn taint(&self) -> Taint {
+        let trusted = |step: &Step| {
+            step.observation.source.trust == Trust::Trusted
+                && step.result.source.trust == Trust::Trusted
+        };
+        match self.injection.has_quarantined() || !self.steps.iter().all(trusted) {
+            true => Taint::Tainted,
+            false => Taint::Clean,
+        }
     }
 
     /// Whether the attempt says something about the agent and its skills: neither a part's [`fault`](Self::fault) nor

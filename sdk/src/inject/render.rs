@@ -62,11 +62,7 @@ pub fn render(
                 .hint("run the dialect's conformance suite"),
         );
     }
-    Ok(InjectedSkill {
-        skill: skill.reference(),
-        text,
-        sha256,
-    })
+    Ok(InjectedSkill::new(skill, text))
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ pub enum PassReason {
     NotDeleted,
     /// A skill to place whose state is not an offered one.
     NotOffered,
-    /// A release of a skill that is not on trial.
+    /// A release of a skill that is not on trial, and that does not await evidence in quarantine.
     NotOnTrial,
     /// A merge without a source in the library.
     NoSource,

@@ -7,7 +7,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::life::{Life, SetBy, StateSet};
+use super::{
+    fold::is_suspect,
+    life::{Life, SetBy, StateSet},
+};
 use crate::{
     domain::{Skill, SkillName, SkillRef, State, Tier},
     id::{AttemptId, Revision, RunId, SkillId, Version},
@@ -131,6 +134,14 @@ impl Entry {
         let mut states = self.life.states.iter();
         let last = states.rfind(|set| set.version == self.skill.version)?;
         (last.state == self.skill.state).then_some(last)
+    }
+
+    /// Whether it waits in quarantine for evidence or a person: the library holds it back for what it was made from, and nobody
+    /// has decided about it since. One that the host, a person or the end of a trial holds there has a
+    /// [`state_set`](Self::state_set).
+    pub fn awaits_evidence(&self) -> bool {
+        let is_held = self.skill.state == State::Quarantined && is_suspect(&self.skill);
+        is_held && self.state_set().is_none()
     }
 
     /// Whether the host, or a person, took it out of use.

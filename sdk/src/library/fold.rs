@@ -120,7 +120,7 @@ impl SkillLibrary {
         if entry.skill.version != skill.version {
             return Err(PassReason::OtherVersion);
         }
-        if entry.skill.state != State::Trial {
+        if entry.skill.state != State::Trial && !entry.awaits_evidence() {
             return Err(PassReason::NotOnTrial);
         }
         self.set_state(&skill.id, State::Active, set_by(commit))

@@ -54,8 +54,8 @@
 //!
 //! # What may be offered (S2, J7)
 //! A version is tainted when its author says so or when one of its parents is. A version that is tainted or imported and
-//! would be active is quarantined instead, whoever commits it: a change of its state releases it. A person's version is
-//! accepted as it is.
+//! would be active is quarantined instead, whoever commits it: a change of its state releases it, or a release by evidence as
+//! long as nobody has set its state ([`Entry::awaits_evidence`]). It stays tainted. A person's version is accepted as it is.
 //!
 //! # Nothing is lost (J6)
 //! A skill that Delete removes leaves the tiers and frees its name, and is kept aside with its versions and evidence.

@@ -8,8 +8,9 @@ use super::{
     covered::Covered,
     live,
     outcomes::outcomes,
+    quarantine,
     retries::{missed, misses},
-    support::{blocks_release, last_outcomes, release_support, use_of, use_of_any},
+    support::{blocks_release, last_outcomes, support_in_maintenance, use_of, use_of_any},
 };
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
@@ -30,15 +31,15 @@ const MOST_HARMED: usize = 4;
 /// New cases that are not committed yet, by skill.
 pub(crate) type Patches = BTreeMap<SkillId, Vec<BundleCase>>;
 
-/// Role tasks that make test cases for offered skills, from attempts at their tasks that have no case yet. None where nothing can
-/// be replayed.
+/// Role tasks that make test cases for skills that gather evidence, from attempts at their tasks that have no case yet. None
+/// where nothing can be replayed.
 pub(crate) fn bundle_tasks(context: &Upkeep<'_>) -> Vec<RoleTask> {
     let Some(policy) = context.played_bundles() else {
         return Vec::new();
     };
-    let offered = context.library.entries();
-    let offered = offered.filter(|entry| entry.skill.state.is_offered());
-    let asks = offered.filter_map(|entry| {
+    let entries = context.library.entries();
+    let entries = entries.filter(|entry| context.gathers_evidence(entry));
+    let asks = entries.filter_map(|entry| {
         let attempt = source(context, entry)?;
         Some(RoleTask::Bundle {
             skill: Box::new(entry.skill.clone()),
@@ -61,7 +62,7 @@ pub(crate) fn confirmed_by(
     let use_of = |skill| use_of(context.library, &attempt.trajectory, skill);
     let may_follow = exposures
         .any(|seen| seen.skill.id == skill.id && use_of(&seen.skill) != SkillUse::NotFollowed);
-    let confirms = !may_follow && can_confirm(entry, attempt);
+    let confirms = !may_follow && can_confirm(context, entry, attempt);
     (confirms && Covered::of(entry, []).insert(&attempt.task.id)).then(|| {
         LibraryChange::PatchBundle {
             skill: skill.id.clone(),
@@ -75,10 +76,10 @@ pub(crate) fn confirmed_by(
     })
 }
 
-/// Whether an attempt can confirm an offered skill: it succeeded, at a task that the skill was not written from.
-pub(crate) fn can_confirm(entry: &Entry, attempt: &Trace) -> bool {
+/// Whether an attempt can confirm a skill that gathers evidence: it succeeded, at a task that the skill was not written from.
+pub(crate) fn can_confirm(context: &Upkeep<'_>, entry: &Entry, attempt: &Trace) -> bool {
     let own = entry.skill.provenance.tasks.contains(&attempt.task.id);
-    entry.skill.state.is_offered() && attempt.is_success() && !own
+    context.gathers_evidence(entry) && attempt.is_success() && !own
 }
 
 /// The latest kept successful attempt at a task that the skill was written from and that its bundle has no case of.
@@ -111,7 +112,7 @@ pub(crate) fn patches(context: &Upkeep<'_>, replies: &[RoleReply]) -> Patches {
         }
     }
     for entry in context.library.entries() {
-        if entry.skill.state.is_offered() {
+        if context.gathers_evidence(entry) {
             let new = patches.get(&entry.skill.id).map_or(&[][..], Vec::as_slice);
             let of_judgements = cases_of_judgements(context.library, entry, new);
             if !of_judgements.is_empty() {
@@ -288,7 +289,7 @@ pub(crate) fn test_cases(context: &Upkeep<'_>, patches: &Patches) -> Vec<Case> {
     };
     let due = context.library.entries().filter(|entry| {
         let changed = !is_tested(entry) || patches.contains_key(&entry.skill.id);
-        entry.skill.state.is_offered() && changed
+        context.gathers_evidence(entry) && changed
     });
     let due = due.filter_map(|entry| {
         let (cases, mark) = (bundle(entry, patches), mark(&entry.skill.reference()));
@@ -326,7 +327,8 @@ fn patch_changes(patches: &Patches) -> Vec<LibraryChange> {
     patches.iter().map(patch).collect()
 }
 
-/// The changes after the bundles ran: new cases and outcomes are kept, and skills on trial with enough support are released.
+/// The changes after the bundles ran: new cases and outcomes are kept, and skills with enough support are released that are on
+/// trial or tried in quarantine.
 pub(crate) fn tested(
     context: &Upkeep<'_>,
     patches: &Patches,
@@ -352,19 +354,10 @@ pub(crate) fn tested(
         });
     }
     let mut released = Vec::new();
-    let on_trial = context.library.entries();
-    let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
-    for entry in on_trial {
-        let counts = entry.life.counts(entry.skill.version);
-        let tasks = if context.policy.bundles.is_some() {
-            release_support(context, entry, &changes)
-        } else {
-            // Without bundles, judgements alone release a skill.
-            let falls = context.policy.filter.as_ref();
-            let falls = falls.is_some_and(|policy| policy.takes(&entry.life, entry.skill.version));
-            let helped = counts.helpful > 0 && counts.harmful <= counts.helpful;
-            (helped && !falls).then_some(counts.helpful)
-        };
+    let waiting = context.library.entries();
+    let waiting = waiting.filter(|entry| entry.skill.state == State::Trial || context.tries(entry));
+    for entry in waiting {
+        let tasks = support_in_maintenance(context, entry, &changes);
         if tasks.is_none()
             && is_unplayable(context, entry, &changes)
             && let Some(tasks) = live::support(context, entry)
@@ -384,10 +377,16 @@ pub(crate) fn tested(
                 reason: format!("{}: {why}", entry.skill.name),
             }));
         }
-        released.extend(tasks.map(|tasks| LibraryChange::SetState {
-            skill: entry.skill.id.clone(),
-            state: State::Active,
-            reason: format!("attempts at {tasks} tasks speak for it"),
+        released.extend(tasks.map(|tasks| {
+            let reason = format!("attempts at {tasks} tasks speak for it");
+            match entry.skill.state {
+                State::Quarantined => quarantine::release(entry, reason),
+                _ => LibraryChange::SetState {
+                    skill: entry.skill.id.clone(),
+                    state: State::Active,
+                    reason,
+                },
+            }
         }));
     }
     changes.extend(released);

@@ -1,8 +1,8 @@
-//! Release and rollback by live attempts, for skills on trial whose test cases cannot be played.
+//! Release and rollback by live attempts, for skills on trial, or tried in quarantine, whose test cases cannot be played.
 
 use std::collections::BTreeSet;
 
-use super::Upkeep;
+use super::{Upkeep, quarantine};
 use crate::{
     domain::{BundleCase, CaseKind, LibraryChange, Origin, State},
     id::{TaskId, Version},
@@ -18,8 +18,11 @@ const TASKS: u32 = 2;
 /// Minimum number of failed live attempts of a refined version before it is compared with the version before.
 const FAILED: u32 = 2;
 
-/// Minimum number of different tasks with a successful live attempt for a release.
-pub(crate) fn tasks_needed(context: &Upkeep<'_>) -> u32 {
+/// Minimum number of different tasks with evidence for the release of a skill in this state.
+pub(crate) fn tasks_needed(context: &Upkeep<'_>, state: State) -> u32 {
+    if let (State::Quarantined, Some(quarantine)) = (state, &context.policy.quarantine) {
+        return quarantine.tasks.get();
+    }
     let bundles = context.policy.bundles.as_ref();
     bundles.map_or(TASKS, |bundles| bundles.tasks.get())
 }
@@ -30,18 +33,19 @@ pub(crate) fn tasks_needed(context: &Upkeep<'_>) -> u32 {
 /// may not outnumber helpful ones. A refined version may do no worse than the version before did.
 ///
 /// Where nothing can be replayed, attempts without the skill that came to the same skill support it too (off-policy), beside at
-/// least one with it.
+/// least one with it; not one in quarantine, since the same untrusted text may have led them to it.
 pub(crate) fn support(context: &Upkeep<'_>, entry: &Entry) -> Option<u32> {
     let version = entry.skill.version;
     let live = live(context, entry);
     let counts = entry.life.counts(version);
     let counts_as_used = |used| context.skill_use.counts_injected(used);
     let mut tasks = entry.life.live_tasks(version, counts_as_used);
-    if !context.replays && !tasks.is_empty() {
+    let off_policy = !context.replays && entry.skill.state != State::Quarantined;
+    if off_policy && !tasks.is_empty() {
         tasks.extend(confirmed(entry));
     }
     let tasks = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
-    let suffices = tasks >= tasks_needed(context)
+    let suffices = tasks >= tasks_needed(context, entry.skill.state)
         && live.done > live.failed
         && counts.harmful <= counts.helpful
         && !is_worse(context, entry);
@@ -117,22 +121,22 @@ pub(crate) fn rolled_back(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Ve
 
 /// The change that releases a skill for successful live attempts at so many tasks.
 pub(crate) fn release(entry: &Entry, tasks: u32) -> LibraryChange {
-    LibraryChange::Release {
-        skill: entry.skill.reference(),
-        reason: format!("live attempts at {tasks} tasks went well with it"),
-    }
+    let evidence = format!("live attempts at {tasks} tasks went well with it");
+    quarantine::release(entry, evidence)
 }
 
-/// Releases of skills on trial by live attempts, if the recipe has no maintenance that releases them.
-pub(crate) fn released(context: &Upkeep<'_>) -> Vec<LibraryChange> {
-    if context.policy.looks_after_skills() {
-        return Vec::new();
+/// The changes of states with a task's commit: trials in quarantine end for its `evidence`, and skills on trial, or tried in
+/// quarantine, are released by live attempts, if the recipe has no maintenance that releases them.
+pub(crate) fn decided(context: &Upkeep<'_>, evidence: &[LibraryChange]) -> Vec<LibraryChange> {
+    // The end comes first, so that a release beside it has no effect.
+    let mut changes = quarantine::ended(context, evidence);
+    if !context.policy.looks_after_skills() {
+        let waiting = context.offered();
+        let waiting = waiting.filter(|entry| entry.skill.state != State::Active);
+        let released = waiting.filter_map(|entry| Some(release(entry, support(context, entry)?)));
+        changes.extend(released);
     }
-    let on_trial = context.offered();
-    let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
-    on_trial
-        .filter_map(|entry| Some(release(entry, support(context, entry)?)))
-        .collect()
+    changes
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //!
 //! [`Maintenance`] has a policy for each part, or `None` to switch it off: [`BundlePolicy`] for test cases and release,
 //! [`RefinePolicy`], [`FilterPolicy`] and [`RefactorPolicy`] for what happens to skills, [`EvolvePolicy`] for the rules of
-//! roles ([`meta`](crate::meta)), and [`BankPolicy`] for a bank. A [`Schedule`](crate::recipe::Schedule) says when each part runs.
+//! roles ([`meta`](crate::meta)), [`QuarantinePolicy`] for trials in quarantine, and [`BankPolicy`] for a bank. A [`Schedule`](crate::recipe::Schedule) says when each part runs.
 
 pub(crate) mod bank;
 pub(crate) mod bundling;
@@ -14,6 +14,7 @@ pub(crate) mod live;
 mod options;
 pub(crate) mod outcomes;
 mod overlaps;
+pub(crate) mod quarantine;
 pub(crate) mod refactoring;
 mod refine_policy;
 pub(crate) mod refining;
@@ -24,5 +25,6 @@ mod upkeep;
 pub use bank::{BankPolicy, Failure, SuccessRate, ValidationRound, lesson_draft};
 pub use options::{BundlePolicy, EvolvePolicy, FilterPolicy, Gate, Maintenance, RefactorPolicy};
 pub(crate) use overlaps::Overlaps;
+pub use quarantine::QuarantinePolicy;
 pub use refine_policy::RefinePolicy;
 pub(crate) use upkeep::Upkeep;

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BankPolicy, RefinePolicy};
+use super::{BankPolicy, QuarantinePolicy, RefinePolicy};
 use crate::{
     domain::{MaintenanceBudget, RoleRule},
     error::{Error, Result},
@@ -49,6 +49,10 @@ pub struct Maintenance {
     /// A bank of general and category skills is distilled from attempts, and grows from failures (SkillRL; R1, R4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bank: Option<BankPolicy>,
+    /// Skills in quarantine are tried in learning, and released by evidence (J7). Switched off in every recipe: an untrusted
+    /// text may be an attack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quarantine: Option<QuarantinePolicy>,
     /// What one round may cost. Ours: the papers have no such limit.
     #[serde(default)]
     pub budget: MaintenanceBudget,
@@ -57,7 +61,7 @@ pub struct Maintenance {
 impl Maintenance {
     /// Whether every part is switched off.
     pub fn is_none(&self) -> bool {
-        !self.looks_after_skills() && self.bank.is_none()
+        !self.looks_after_skills() && self.bank.is_none() && self.quarantine.is_none()
     }
 
     /// Whether a part of HiSME's micro or macro maintenance is switched on.
@@ -69,6 +73,7 @@ impl Maintenance {
             refactor,
             evolve,
             bank: _,
+            quarantine: _,
             budget: _,
         } = self;
         bundles.is_some()

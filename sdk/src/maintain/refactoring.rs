@@ -22,12 +22,12 @@ use crate::{
         identity::{Compared, Meanings},
     },
     contract::{Embedding, RoleTask},
-    domain::{LibraryChange, Role, Skill, State, Taint, Trace},
+    domain::{LibraryChange, Role, Skill, State, Trace},
     error::Result,
     id::{AttemptId, TaskId},
     library::Entry,
     policy::{Case, PlayedCase, RoleReply},
-    propose::{Clique, Fingerprint, OverlapGraph, Segment, asking::taint_of, project},
+    propose::{Clique, Fingerprint, OverlapGraph, Segment, project},
     report::EventKind,
 };
 
@@ -175,13 +175,13 @@ pub(crate) fn proposed(
             changes.push(missed(context, &what, &group, events));
             continue;
         }
-        let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
         let taints = skills.iter().map(|skill| skill.taint);
+        let taints = taints.chain(attempts.iter().map(Trace::taint));
         let drafted = Drafted {
             key: format!("{step}/refactor/{number}"),
             role: Role::Refactor,
             tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
-            taint: taints.fold(taint_of(steps), Taint::max),
+            taint: taints.max().unwrap_or_default(),
             parents: Vec::new(),
             reply,
             terms: Terms::of(attempts),
@@ -244,7 +244,7 @@ fn of_known_skill(
     let tasks = Covered::of(entry, []);
     let confirming = attempts
         .iter()
-        .filter(|attempt| can_confirm(entry, attempt) && tasks.lacks(&attempt.task.id));
+        .filter(|attempt| can_confirm(context, entry, attempt) && tasks.lacks(&attempt.task.id));
     let mut cases = instances_of(context, confirming);
     cases.sort_by_key(|instance| instance.paired);
     Proposed {

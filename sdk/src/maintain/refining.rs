@@ -29,7 +29,6 @@ use crate::{
     id::{AttemptId, SkillId, TaskId},
     library::Entry,
     policy::{Case, Played, RoleReply},
-    propose::asking::taint_of,
     report::EventKind,
 };
 
@@ -247,12 +246,11 @@ fn next_version(
         RoleAnswer::Nothing(reason) => return Err(Some(reason.clone())),
         _ => return Err(None),
     };
-    let steps = attempts.iter().flat_map(|trace| &trace.trajectory.steps);
     let draft_of = Drafted {
         key: format!("{step}/refine/{}", before.id),
         role: Role::Refine,
         tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
-        taint: taint_of(steps),
+        taint: attempts.iter().map(Trace::taint).max().unwrap_or_default(),
         parents: vec![before.reference()],
         reply,
         terms: Terms::default(),

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::Upkeep;
+use super::{Upkeep, live::tasks_needed};
 use crate::{
     domain::{
-        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef, SkillUse, Trajectory,
+        BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef, SkillUse, State,
+        Trajectory,
     },
     library::{Entry, SkillLibrary},
 };
@@ -47,9 +48,28 @@ pub(crate) fn use_of_any(library: &SkillLibrary, trajectory: &Trajectory) -> Ski
     SkillUse::of_any(exposures.map(|seen| use_of(library, trajectory, &seen.skill)))
 }
 
+/// What releases a skill on trial, or tried in quarantine, in maintenance: its bundle, where the recipe has bundles; else more
+/// helpful judgements than harmful ones, which do not suffice in quarantine. The number of tasks or judgements.
+pub(crate) fn support_in_maintenance(
+    context: &Upkeep<'_>,
+    entry: &Entry,
+    changes: &[LibraryChange],
+) -> Option<u32> {
+    if context.policy.bundles.is_some() {
+        return release_support(context, entry, changes);
+    }
+    let version = entry.skill.version;
+    let counts = entry.life.counts(version);
+    let falls = context.policy.filter.as_ref();
+    let falls = falls.is_some_and(|policy| policy.takes(&entry.life, version));
+    let helped = counts.helpful > 0 && counts.harmful <= counts.helpful;
+    let suffices = helped && !falls && entry.skill.state != State::Quarantined;
+    suffices.then_some(counts.helpful)
+}
+
 /// Number of tasks with a passed whole-attempt case, if that meets the release threshold
-/// ([`BundlePolicy::tasks`](super::BundlePolicy::tasks)) and there are no more harmful judgements than such tasks. `changes`
-/// are those of this maintenance so far, with the latest outcomes.
+/// ([`BundlePolicy::tasks`](super::BundlePolicy::tasks), [`QuarantinePolicy::tasks`](super::QuarantinePolicy::tasks)) and there
+/// are no more harmful judgements than such tasks. `changes` are those of this maintenance so far, with the latest outcomes.
 pub(crate) fn release_support(
     context: &Upkeep<'_>,
     entry: &Entry,
@@ -58,7 +78,8 @@ pub(crate) fn release_support(
     let bundles = context.policy.bundles.as_ref()?;
     let counts = entry.life.counts(entry.skill.version);
     let support = support(entry, changes, bundles.harm_blocks);
-    (support >= bundles.tasks.get() && counts.harmful <= support).then_some(support)
+    let needed = tasks_needed(context, entry.skill.state);
+    (support >= needed && counts.harmful <= support).then_some(support)
 }
 
 /// Number of tasks with a passed whole-attempt case of this version; 0 if a case [blocks its release](blocks_release).

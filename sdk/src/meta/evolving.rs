@@ -8,7 +8,7 @@ use crate::{
         identity::{Compared, Meanings, terms_of},
     },
     contract::{BundleCounts, Experience, RoleAnswer, RoleTask, VersionJudgements},
-    domain::{LibraryChange, Origin, Role, RoleRule, Skill, State},
+    domain::{LibraryChange, Origin, Role, RoleRule, Skill, State, Taint},
     library::{Entry, JudgementCounts},
     maintain::{EvolvePolicy, Upkeep},
     policy::RoleReply,
@@ -33,11 +33,13 @@ pub(crate) fn due(context: &Upkeep<'_>, meanings: &Meanings) -> Vec<RoleTask> {
     asks.collect()
 }
 
-/// The versions that roles wrote, in use and deleted.
+/// The versions that roles wrote, in use and deleted. A text of an untrusted source makes no rule before it is released.
 fn versions<'a>(context: &Upkeep<'a>) -> impl Iterator<Item = (&'a Entry, &'a Skill)> {
     let library = context.context.library;
     let entries = library.entries().chain(library.deleted());
-    entries.flat_map(|entry| entry.versions().map(move |version| (entry, version)))
+    let versions = entries.flat_map(|entry| entry.versions().map(move |version| (entry, version)));
+    versions
+        .filter(|(_, version)| version.state != State::Quarantined || version.taint == Taint::Clean)
 }
 
 /// The texts whose embeddings decide which versions have the same text.

@@ -20,6 +20,8 @@ pub(crate) struct Context<'a> {
     pub(crate) replays: bool,
     /// What is left of the budget of this round of maintenance.
     pub(crate) left: MaintenanceBudget,
+    /// Whether the recipe tries skills in quarantine (J7).
+    pub(crate) tries_quarantined: bool,
     pub(crate) library: &'a SkillLibrary,
 }
 
@@ -30,17 +32,29 @@ impl<'a> Context<'a> {
     }
 
     /// Whether a skill may be offered to the agent: an active skill of the cache always, a skill on trial only in training
-    /// (HiSME, appendix B).
+    /// (HiSME, appendix B), and so one that is tried in quarantine.
     pub(crate) fn offers(&self, entry: &Entry) -> bool {
-        entry.tier == Tier::Cache
-            && (entry.skill.state == State::Active || self.mode == Mode::Train)
+        let in_training = self.mode == Mode::Train;
+        match entry.tier {
+            Tier::Cache => entry.skill.state == State::Active || in_training,
+            Tier::Aside => in_training && self.tries(entry),
+            Tier::Reservoir => false,
+        }
+    }
+
+    /// Whether the recipe tries the skill in quarantine.
+    pub(crate) fn tries(&self, entry: &Entry) -> bool {
+        self.tries_quarantined && entry.awaits_evidence()
+    }
+
+    /// Whether the skill gathers evidence: it is active, on trial, or tried in quarantine.
+    pub(crate) fn gathers_evidence(&self, entry: &Entry) -> bool {
+        entry.skill.state.is_offered() || self.tries(entry)
     }
 
     /// The skills that may be offered, by id.
-    pub(crate) fn offered(&self) -> impl Iterator<Item = &'a Entry> {
-        let context = *self;
-        self.library
-            .cache()
-            .filter(move |entry| context.offers(entry))
+    pub(crate) fn offered(self) -> impl Iterator<Item = &'a Entry> {
+        let entries = self.library.entries();
+        entries.filter(move |entry| self.offers(entry))
     }
 }

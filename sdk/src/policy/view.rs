@@ -17,6 +17,7 @@ pub struct View {
     warming_up: bool,
     replays: bool,
     left: MaintenanceBudget,
+    tries_quarantined: bool,
     library: SkillLibrary,
     step: u64,
 }
@@ -32,6 +33,7 @@ impl View {
             warming_up: context.warming_up,
             replays: context.replays,
             left: context.left,
+            tries_quarantined: context.tries_quarantined,
             library: context.library.clone(),
             step,
         }
@@ -47,6 +49,7 @@ impl View {
             warming_up: self.warming_up,
             replays: self.replays,
             left: self.left,
+            tries_quarantined: self.tries_quarantined,
             library: &self.library,
         }
     }
@@ -91,10 +94,8 @@ impl View {
     }
 
     /// The skills that may be offered to the agent, by id: the active skills of the cache, and in learning also its skills
-    /// on trial.
+    /// on trial and those that the recipe tries in quarantine.
     pub fn offered(&self) -> impl Iterator<Item = &Entry> {
-        let context = self.context();
-        let offered = self.library.cache();
-        offered.filter(move |entry| context.offers(entry))
+        self.context().offered()
     }
 }

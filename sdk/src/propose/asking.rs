@@ -6,7 +6,7 @@ use crate::{
     credit::{Attribute, CreditPolicy},
     domain::{
         Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, Skill, SkillRef,
-        SkillUse, State, Taint, Task, Trace, Trajectory, Trust, Verdict,
+        SkillUse, State, Taint, Task, Trace, Trajectory, Verdict,
     },
     id::{AttemptId, Seed},
     policy::{Context, RoleReply, Rollout},
@@ -239,7 +239,8 @@ pub(crate) fn observations(
 }
 
 /// Exposures: which skills each attempt was given, and which it followed, as far as that is known (HiSME 3.3). Where
-/// [`CreditPolicy::attribute`] asks a role, for all skills that were found; else for the injected skills on trial alone, which live attempts release.
+/// [`CreditPolicy::attribute`] asks a role, for all skills that were found; else for the injected skills on trial or in quarantine alone, which live attempts
+/// release.
 pub(crate) fn exposures(
     context: &Context<'_>,
     credit: &CreditPolicy,
@@ -250,7 +251,7 @@ pub(crate) fn exposures(
     let all = credit.attribute.asks();
     let on_trial = |skill: &SkillRef| {
         let entry = context.library.get(&skill.id);
-        entry.is_some_and(|entry| entry.skill.state == State::Trial)
+        entry.is_some_and(|entry| entry.skill.state == State::Trial || context.tries(entry))
     };
     let mut changes = Vec::new();
     for rollout in rollouts
@@ -305,19 +306,5 @@ fn expose(
 pub(crate) fn taint(sources: &[usize], rollouts: &[Rollout<'_>]) -> Taint {
     let sources = sources.iter();
     let shown = sources.filter_map(|place| rollouts.get(*place)?.trajectory);
-    taint_of(shown.flat_map(|trajectory| &trajectory.steps))
-}
-
-/// The taint of a skill that is written from these steps: tainted if one has an untrusted source (J7).
-pub(crate) fn taint_of<'a>(steps: impl Iterator<Item = &'a crate::domain::Step>) -> Taint {
-    let mut steps = steps;
-    let untrusted = steps.any(|step| {
-        step.observation.source.trust != Trust::Trusted
-            || step.result.source.trust != Trust::Trusted
-    });
-    if untrusted {
-        Taint::Tainted
-    } else {
-        Taint::Clean
-    }
+    shown.map(Trajectory::taint).max().unwrap_or_default()
 }

@@ -34,11 +34,14 @@ const SEARCHED_TEXTS: usize = 32;
 /// characters, values at 80, a turn at 24 calls and a call at 12 arguments.
 ///
 /// A segment is tainted if its turn or an earlier one has text of an untrusted source, since the agent may repeat any text
-/// that it has read. Every segment has the verdict of the whole attempt; without a verdict its success is unknown.
+/// that it has read; all are, if a skill in quarantine was in a prompt. Every segment has the verdict of the whole attempt; without a verdict its success is unknown.
 pub fn project(task: &Task, trajectory: &Trajectory, verdict: Option<&Verdict>) -> Vec<Segment> {
     let mut seen = Seen::default();
     seen.request(&task.instruction);
-    let mut taint = Taint::Clean;
+    let mut taint = match trajectory.injection.has_quarantined() {
+        true => Taint::Tainted,
+        false => Taint::Clean,
+    };
     let mut segments = Vec::new();
     for steps in trajectory.steps.chunk_by(|a, b| a.turn == b.turn) {
         let Some(first) = steps.first() else { continue };

@@ -103,6 +103,7 @@ pub fn hisme() -> Recipe {
             refactor: Some(RefactorPolicy::paper()),
             evolve: Some(EvolvePolicy::default()),
             bank: None,
+            quarantine: None,
             budget: MaintenanceBudget::default(),
         },
         programs: Vec::new(),

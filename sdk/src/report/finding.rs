@@ -35,7 +35,7 @@ pub enum FindingKind {
     NoStore,
     /// The recipe ranks by embeddings, and the host gave no embedder.
     NoEmbedder,
-    /// Skills are in quarantine, and no policy of the recipe releases them.
+    /// Skills are in quarantine, and no policy of the recipe tries or releases them.
     Quarantined,
     /// A run in the journal is not finished.
     UnfinishedRun,

@@ -220,12 +220,14 @@ mod tests {
             &[(&a, 3.0, (0, 3)), (&b, 3.0, (3, 0))],
             &[&b, &a],
         );
-        let trial = skill("a", State::Trial, &[]);
-        check(
-            &query(&[]),
-            &[(&trial, 3.0, (0, 0)), (&b, 3.0, (0, 0))],
-            &[&b, &trial],
-        );
+        for state in [State::Trial, State::Quarantined] {
+            let tried = skill("a", state, &[]);
+            check(
+                &query(&[]),
+                &[(&tried, 3.0, (0, 0)), (&b, 3.0, (0, 0))],
+                &[&b, &tried],
+            );
+        }
         let other = skill("a", State::Active, &["roast"]);
         let fits = skill("b", State::Active, &["brew"]);
         check(

@@ -257,5 +257,6 @@ async fn passed(
         candidates: scored,
         failed,
         held_back: Vec::new(),
+        quarantined: Vec::new(),
     }
 }

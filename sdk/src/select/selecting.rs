@@ -88,12 +88,23 @@ pub(crate) async fn select(
     query: &TurnQuery,
 ) -> Selected {
     let mut selected = among_offered(ask, view, policies, query).await;
+    let context = view.context();
     for selection in &mut selected.selections {
+        selection.quarantined = quarantined(&context, selection.skills());
         if selection.decision == Decision::Nothing(NothingReason::NoCandidates) {
-            selection.held_back = held_back(&view.context());
+            selection.held_back = held_back(&context);
         }
     }
     selected
+}
+
+/// The chosen skills that are tried in quarantine.
+fn quarantined(context: &Context<'_>, chosen: &[SkillRef]) -> Vec<SkillRef> {
+    let is_tried = |skill: &&SkillRef| {
+        let entry = context.library.get(&skill.id);
+        entry.is_some_and(|entry| context.tries(entry))
+    };
+    chosen.iter().filter(is_tried).cloned().collect()
 }
 
 /// The skills of the library that wait for their release, the first few by name.

@@ -64,6 +64,7 @@ fn gate(attempt: Option<&str>, selection: &Selection) {
         Decision::Nothing(reason) => declined(reason),
     };
     let kind = selection.score.map(ScoreKind::name);
+    let is_tried = |skill: &SkillRef| selection.quarantined.contains(skill);
     let tell = |skill: Option<&SkillRef>| {
         let scored = selection.candidates.iter();
         let mut scored = scored.filter(|one| skill == Some(&one.skill));
@@ -73,6 +74,7 @@ fn gate(attempt: Option<&str>, selection: &Selection) {
             gen_ai.conversation.id = attempt,
             journeyman.skill.id = skill.map(|skill| skill.id.as_str()),
             journeyman.skill.version = skill.map(|skill| int(skill.version.0)),
+            journeyman.skill.quarantined = skill.and_then(|skill| is_tried(skill).then_some(true)),
             journeyman.gate.score = scored.next().map(|one| one.value),
             journeyman.gate.score_kind = kind,
             journeyman.gate.threshold = threshold,

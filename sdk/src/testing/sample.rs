@@ -71,11 +71,7 @@ pub fn skill(name: &str) -> Skill {
 pub fn injection(skills: &[Skill]) -> Injection {
     Injection {
         skills: (skills.iter())
-            .map(|skill| InjectedSkill {
-                skill: skill.reference(),
-                text: skill.body.clone(),
-                sha256: skill.content_sha256(),
-            })
+            .map(|skill| InjectedSkill::new(skill, skill.body.clone()))
             .collect(),
     }
 }

@@ -9,6 +9,7 @@ mod learning;
 mod live;
 mod models;
 mod outcomes;
+mod quarantine;
 mod read_only;
 mod resuming;
 mod settling;

@@ -287,3 +287,39 @@ fn a_tools_name_is_the_models_word_and_so_redacted_and_cut() {
         }
     }
 }
+
+#[test]
+fn a_skill_that_is_tried_in_quarantine_is_marked() {
+    let marked = |tries: bool| {
+        let kept = traced(async || {
+            let world = ScriptedEnvironment::words().beginning(|task, _| {
+                let mut seen = sample::observation(&task.instruction);
+                seen.source = sample::source(journeyman::domain::Trust::Untrusted);
+                Play::Give(seen)
+            });
+            let backends = backends().with_environment(Arc::new(world));
+            let mut recipe = recipe();
+            recipe.maintenance.quarantine =
+                tries.then(journeyman::maintain::QuarantinePolicy::default);
+            let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7)));
+            let journeyman = journeyman.await.expect("it opens");
+            journeyman.learn(tasks(6)).await.expect("it learns");
+        });
+        let gates = kept.events("journeyman.gate").into_iter();
+        let marks = gates.filter_map(|gate| {
+            let mark = gate
+                .field("journeyman.skill.quarantined")
+                .map(str::to_owned);
+            mark.map(|mark| {
+                (
+                    mark,
+                    gate.field("journeyman.gate.decision").map(str::to_owned),
+                )
+            })
+        });
+        marks.collect::<BTreeSet<_>>()
+    };
+    let injected = ("true".to_owned(), Some("inject".to_owned()));
+    assert_eq!(marked(true), BTreeSet::from([injected]));
+    assert_eq!(marked(false), BTreeSet::new());
+}

@@ -38,8 +38,9 @@ pub(super) fn in_library(skills: &SkillLibrary, library: &Path) -> String {
     }
     if count(skills, State::Quarantined) > 0 {
         text.push_str(&format!(
-            "Skills in quarantine are given to nobody: they were learned in a world that is not trusted, imported, or put there \
-             by hand. Read each with `skill show`, then {release}; `trusted = true` is for a world of your own.\n",
+            "Skills in quarantine are given to nobody, unless the recipe's `maintenance.quarantine` tries them: they were learned in \
+             a world that is not trusted, imported, or put there by hand. Read each with `skill show`, then {release}; \
+             `trusted = true` is for a world of your own.\n",
         ));
     }
     text

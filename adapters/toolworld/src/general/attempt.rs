@@ -90,11 +90,9 @@ impl Attempt {
         (exchanges, learned): (&[Exchange], &[bool]),
         dialect: &dyn Dialect,
     ) -> Self {
-        let injected = skills.iter().map(|skill| InjectedSkill {
-            skill: skill.reference(),
-            text: dialect.skill_text(skill),
-            sha256: skill.content_sha256(),
-        });
+        let injected = skills
+            .iter()
+            .map(|skill| InjectedSkill::new(skill, dialect.skill_text(skill)));
         let injection = Injection {
             skills: injected.collect(),
         };

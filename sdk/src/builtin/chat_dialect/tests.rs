@@ -226,11 +226,7 @@ fn the_skill_stands_before_the_task() {
     let text = ChatDialect::default().skill_text(&skill);
     assert_eq!(text, document.to_json());
     let injection = Injection {
-        skills: vec![InjectedSkill {
-            skill: skill.reference(),
-            text,
-            sha256: skill.content_sha256(),
-        }],
+        skills: vec![InjectedSkill::new(&skill, text)],
     };
     let messages = texts(turn(&injection, &[], &observation("brew coffee"), &[]));
     assert_eq!(
@@ -343,11 +339,7 @@ fn cited(answer: &str) -> (SkillUse, String, String, Vec<StepNote>) {
     let skill = sample::skill("brew");
     let text = ChatDialect::default().skill_text(&skill);
     let injection = Injection {
-        skills: vec![InjectedSkill {
-            skill: skill.reference(),
-            text,
-            sha256: skill.content_sha256(),
-        }],
+        skills: vec![InjectedSkill::new(&skill, text)],
     };
     let seen = observation("brew coffee");
     let prompt = texts(turn(&injection, &[], &seen, &[]));

@@ -514,6 +514,52 @@ fn taint_goes_from_parent_to_child_and_is_held_again_when_it_comes_back() {
 }
 
 #[test]
+fn evidence_releases_from_quarantine_what_nobody_decided_about() {
+    let tainted = |version| Skill {
+        taint: Taint::Tainted,
+        ..made("a", version, "r")
+    };
+    let release = |version| LibraryChange::Release {
+        skill: reference("a", version),
+        reason: "a test".to_owned(),
+    };
+    let state = |library: &SkillLibrary| entry(library, "a").skill.state;
+    let waits = |library: &SkillLibrary| entry(library, "a").awaits_evidence();
+    let library = start(small(9, 9), vec![added(tainted(1))]);
+    assert!(waits(&library));
+    let (released, _) = then(&library, vec![release(1)]);
+    assert_eq!(state(&released), State::Active);
+    assert_eq!(entry(&released, "a").skill.taint, Taint::Tainted);
+    // The host or the end of a trial holds it; the next version waits anew, and so does one of which a run's word is taken back.
+    let (held, _) = then(&library, vec![set_state("a", State::Quarantined)]);
+    assert!(!waits(&held));
+    assert_eq!(state(&then(&held, vec![release(1)]).0), State::Quarantined);
+    let (next, _) = then(&held, vec![revised(tainted(2))]);
+    let end = vec![set_state("a", State::Quarantined)];
+    let mut by_run = committed(library.revision().next().0, end);
+    by_run.cause.run = Some("judge".into());
+    let mut ended = library.clone();
+    ended.apply(&by_run).unwrap();
+    assert!(!waits(&ended));
+    let (anew, _) = then(&ended, vec![revised(tainted(2))]);
+    assert!(waits(&anew), "a later version");
+    let (back, _) = then(&anew, vec![roll_back("a", 1)]);
+    assert!(!waits(&back), "what comes back is as it was");
+    let (retired, _) = then(&ended, vec![retire("judge")]);
+    assert!(waits(&retired));
+    assert!(
+        !waits(&next),
+        "a person's word holds for what was made of it"
+    );
+    // A clean skill that somebody put there is not tried.
+    let clean = Skill {
+        state: State::Quarantined,
+        ..made("a", 1, "r")
+    };
+    assert!(!waits(&start(small(9, 9), vec![added(clean)])));
+}
+
+#[test]
 fn no_way_round_makes_a_tainted_version_active() {
     let with = |version: u64, run: &str, taint: Taint, state: State| Skill {
         taint,

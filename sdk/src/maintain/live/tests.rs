@@ -91,6 +91,7 @@ impl Case {
             warming_up: false,
             replays,
             left: MaintenanceBudget::default(),
+            tries_quarantined: false,
             library: &library,
         };
         let context = recipe.upkeep(context, &overlaps);

@@ -92,6 +92,7 @@ impl Made {
             warming_up: false,
             replays: true,
             left: MaintenanceBudget::default(),
+            tries_quarantined: false,
             library: &self.library,
         };
         let overlaps = Overlaps::default();
@@ -123,6 +124,19 @@ fn line(row: &Experience) -> String {
     } = row;
     let (name, version) = (&skill.name, skill.version);
     format!("{name} {version}: {helpful} {harmful} {other} {fate}")
+}
+
+#[test]
+fn a_text_of_an_untrusted_source_makes_no_rule_before_it_is_released() {
+    let mut made = Made::default();
+    let mut skill = sample::skill("one");
+    skill.provenance.origin = Origin::Extracted;
+    skill.taint = Taint::Tainted;
+    made.change(LibraryChange::Add(Box::new(skill)));
+    made.judge("one", 1, &[Helpful, Helpful]);
+    assert!(made.extracted(policy(2)).is_empty());
+    made.set("one", State::Active);
+    assert_eq!(made.extracted(policy(2)), ["one 1: 2 0 0 active"]);
 }
 
 #[test]

@@ -18,8 +18,8 @@ const REBASES: u32 = 16;
 
 impl Performer {
     /// Makes a commit, at most once for its key, and refreshes the index. A task's commit that brings skills is not made on top
-    /// of commits that its drafts were not compared with, and one of maintenance not on top of a person's word about a skill
-    /// that it decides about ([`CommitDone::overtaken`]).
+    /// of commits that its drafts were not compared with; one of maintenance, and one of a task that ends a trial in quarantine,
+    /// not on top of a person's word about a skill that it decides about ([`CommitDone::overtaken`]).
     ///
     /// # Errors
     /// The store's error; `Conflict` if the key was committed before with other changes.
@@ -64,6 +64,7 @@ impl Performer {
         let revises = changes().any(|change| matches!(change, LibraryChange::Revise(_)));
         let is_of_task = commit.cause.task.is_some();
         let compares = is_of_task && changes().any(brings_text);
+        let ends_trial = changes().any(|change| matches!(change, LibraryChange::SetState { .. }));
         // A new version is made of the one that its author saw: where another came first, it is passed over.
         let is_other = |change: &LibraryChange| match revises {
             true => takes_back(change),
@@ -85,7 +86,10 @@ impl Performer {
                     let committed = store.since(base).await?;
                     let changes = committed.iter().flat_map(|one| &one.changes);
                     let overtaken = match is_of_task {
-                        true => compares && { changes }.any(is_other),
+                        true => {
+                            compares && { changes }.any(is_other)
+                                || ends_trial && host_spoke(&committed, &commit)
+                        }
                         false => host_spoke(&committed, &commit),
                     };
                     if overtaken {

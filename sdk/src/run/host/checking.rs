@@ -166,7 +166,7 @@ pub(crate) fn library_findings(
     library: &SkillLibrary,
     read_only: bool,
 ) -> impl Iterator<Item = Finding> {
-    let held = quarantine_finding(library);
+    let held = quarantine_finding(recipe, library);
     let all = warm_up_finding(recipe, library).into_iter().chain(held);
     all.filter(move |_| !read_only)
 }
@@ -177,7 +177,7 @@ pub(crate) fn depends_on_library(finding: &Finding) -> bool {
 }
 
 /// The finding that follows from an event, if any.
-pub(crate) fn event_finding(event: &EventKind) -> Option<Finding> {
+pub(crate) fn event_finding(recipe: &Recipe, event: &EventKind) -> Option<Finding> {
     let failed = |consequence: String, reason: &str| {
         let hint = "correct the policy if it is your own; otherwise report a bug of Journeyman";
         let about = consequence.clone();
@@ -188,7 +188,9 @@ pub(crate) fn event_finding(event: &EventKind) -> Option<Finding> {
             name,
             state: State::Quarantined,
             ..
-        } => Some(quarantined(format!("the skill {name} is"))),
+        } if recipe.maintenance.quarantine.is_none() => {
+            Some(quarantined(format!("the skill {name} is")))
+        }
         EventKind::CaseFailed { reason, .. } => Some(
             Finding::new(
                 FindingKind::NothingReplays,

@@ -40,7 +40,7 @@ pub(super) fn release_findings(
         && !world.capabilities().resettable
     {
         findings.extend(once_findings(recipe, missing.is_empty()));
-        findings.extend(quarantine_finding(library));
+        findings.extend(quarantine_finding(recipe, library));
         return findings;
     }
     let repeats =
@@ -56,7 +56,7 @@ pub(super) fn release_findings(
             .about("fragments"),
         );
     }
-    findings.extend(quarantine_finding(library));
+    findings.extend(quarantine_finding(recipe, library));
     findings
 }
 
@@ -100,11 +100,15 @@ fn once_findings(recipe: &Recipe, bundles_run: bool) -> Vec<Finding> {
     findings
 }
 
-/// The finding that skills are in quarantine.
-pub(super) fn quarantine_finding(library: &SkillLibrary) -> Option<Finding> {
+/// The finding that skills are in quarantine and are not tried there.
+pub(super) fn quarantine_finding(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
     let held = library.entries();
     let held = held.filter(|entry| entry.skill.state == State::Quarantined);
-    match held.count() {
+    let tries = recipe.maintenance.quarantine.is_some();
+    match held
+        .filter(|entry| !(tries && entry.awaits_evidence()))
+        .count()
+    {
         0 => None,
         1 => Some(quarantined("one skill of the library is")),
         count => Some(quarantined(format!("{count} skills of the library are"))),

@@ -197,7 +197,7 @@ impl Session {
     fn tell(&self, event: &Event) {
         telemetry::happened(event);
         lock(&self.watch).see(&event.kind, &self.performer.observed);
-        if let Some(finding) = checking::event_finding(&event.kind) {
+        if let Some(finding) = checking::event_finding(&self.recipe, &event.kind) {
             self.performer.observed.note(finding);
         }
         lock(&self.listeners).retain(|listener| listener.unbounded_send(event.clone()).is_ok());

@@ -44,6 +44,7 @@ impl<'a> Scene<'a> {
                 && library.tasks_learned() < recipe.schedule.tasks(attempts.warm_up),
             replays,
             left: MaintenanceBudget::default(),
+            tries_quarantined: recipe.maintenance.quarantine.is_some(),
             library,
         };
         Self {

@@ -99,19 +99,25 @@ fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<Event
 /// The event with the condition under which a draft, or a skill on trial or in quarantine, comes into use; none for other
 /// states.
 fn waits(context: &Scene<'_>, skill: &Skill) -> Option<EventKind> {
-    let reason = match skill.state {
-        State::Trial => {
-            let tasks = live::tasks_needed(&context.upkeep());
-            match &context.recipe.maintenance.bundles {
-                Some(_) => format!(
-                    "on trial until its test bundle passes at {tasks} tasks or, where nothing of that can be played \
-                     again, live attempts at {tasks} tasks go well with it"
-                ),
-                None => format!("on trial until live attempts at {tasks} tasks go well with it"),
-            }
+    let evidence = || {
+        let tasks = live::tasks_needed(&context.upkeep(), skill.state);
+        match &context.recipe.maintenance.bundles {
+            Some(_) => format!(
+                "its test bundle passes at {tasks} tasks or, where nothing of that can be played again, live attempts \
+                 at {tasks} tasks go well with it"
+            ),
+            None => format!("live attempts at {tasks} tasks go well with it"),
         }
+    };
+    let reason = match skill.state {
+        State::Trial => format!("on trial until {}", evidence()),
         State::Draft => "a draft of the next version until that passes its test bundle; the version before stays in use"
             .to_owned(),
+        State::Quarantined if context.recipe.maintenance.quarantine.is_some() => format!(
+            "in quarantine, since it was written from observations of an untrusted source: it is tried in learning alone \
+             until {}; the first harm ends the trial",
+            evidence()
+        ),
         State::Quarantined => "in quarantine, since it was written from observations of an untrusted source: no run \
                                lifts this; `Journeyman::set_state` does, and `Trust::Trusted` for sources that the \
                                host vouches for avoids it"

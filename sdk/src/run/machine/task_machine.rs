@@ -384,7 +384,7 @@ impl TaskMachine {
             &self.task,
             &rollouts,
         ));
-        evidence.extend(live::released(&context.upkeep()));
+        evidence.extend(live::decided(&context.upkeep(), &evidence));
         Need::Commit(fold::commit(
             context,
             self.step,

@@ -79,6 +79,54 @@ fn what_is_on_trial_is_offered_in_training_alone() {
     });
 }
 
+#[test]
+fn the_bundle_of_a_skill_in_quarantine_is_played_and_releases_it_where_the_recipe_tries_it() {
+    let learnt = |tasks: Option<u32>, extract: fn(&str) -> String| {
+        let script = Script {
+            extract,
+            ..Script::default()
+        };
+        let (mut backends, prompts) = parts(script);
+        let world = ScriptedEnvironment::words().beginning(|task, _| {
+            let mut seen = sample::observation(&task.instruction);
+            seen.source = sample::source(journeyman::domain::Trust::Untrusted);
+            Play::Give(seen)
+        });
+        backends = backends.with_environment(Arc::new(world));
+        let mut recipe = hisme();
+        recipe.select.selector = top(1);
+        recipe.maintenance.quarantine =
+            tasks.map(|tasks| journeyman::maintain::QuarantinePolicy { tasks: n32(tasks) });
+        let (_, library, _, events) = learn_by((backends, prompts), recipe, super::tasks(12));
+        (library, events)
+    };
+    let right = |words: &str| format!("skill {words}: How to say {words}.\nsay: {words}");
+    let (library, events) = learnt(Some(3), right);
+    for entry in library.entries() {
+        assert_eq!(entry.skill.state, State::Active);
+        assert_eq!(entry.skill.taint, journeyman::domain::Taint::Tainted);
+        assert_eq!(entry.life.passes(entry.skill.version), Some(true));
+    }
+    let why = "attempts at 3 tasks speak for it; it was in quarantine, since it is tainted";
+    let released = events.iter().filter(
+        |event| matches!(&event.kind, EventKind::StateChanged { reason, .. } if reason == why),
+    );
+    assert_eq!(released.count(), library.entries().count());
+    // Two tasks, which would do for a skill on trial, do not.
+    let held = |library: SkillLibrary| {
+        let mut entries = library.entries();
+        entries.all(|entry| entry.skill.state == State::Quarantined)
+    };
+    assert!(held(learnt(Some(5), right).0));
+    // Without the option no bundle of it is played.
+    let (library, _) = learnt(None, right);
+    assert!(library.entries().all(|entry| entry.life.tested.is_none()));
+    assert!(held(library));
+    // One that says the wrong words is not released.
+    let wrong = |words: &str| format!("skill {words}: How to say {words}.\nsay: no {words}");
+    assert!(held(learnt(Some(1), wrong).0));
+}
+
 /// What becomes of three skills, where the judge of cases does so at first, so many times; and how many bundles are given up.
 fn with_judge_of_cases(play: Play<Verdict>, times: usize) -> (Vec<State>, usize) {
     let (mut backends, _) = parts(Script::default());

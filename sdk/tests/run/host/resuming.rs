@@ -6,7 +6,7 @@ use super::*;
 
 /// Stops a run after each number of journal entries, resumes it by a new runtime with an empty index, and compares the library
 /// and the report with those of a run that nothing stopped.
-fn check(parts: fn() -> Backends, recipe: &Recipe, n: usize) {
+pub(super) fn check(parts: fn() -> Backends, recipe: &Recipe, n: usize) {
     let run = RunId::new("test/learn-0");
     let (whole, report, entries) = block_on(async {
         let backends = parts();

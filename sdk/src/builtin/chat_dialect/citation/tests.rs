@@ -14,11 +14,7 @@ fn injected(names: &[&str]) -> Vec<InjectedSkill> {
         let mut skill = sample::skill("brew");
         skill.id = name.to_lowercase().replace([' ', '_'], "-").into();
         skill.original_name = Some((*name).to_owned());
-        InjectedSkill {
-            skill: skill.reference(),
-            text: ChatDialect::default().skill_text(&skill),
-            sha256: skill.content_sha256(),
-        }
+        InjectedSkill::new(&skill, ChatDialect::default().skill_text(&skill))
     });
     skills.collect()
 }
