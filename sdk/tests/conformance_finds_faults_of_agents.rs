@@ -380,6 +380,7 @@ enum RolesFlaw {
     WrongKind,
     LongDescription,
     AnotherRole,
+    ArchivesUnasked,
     StepBeyond,
     SixRules,
     LosesAStep,
@@ -440,6 +441,11 @@ impl Roles for FlawedRoles {
             (RoleAnswer::Draft(draft), RolesFlaw::LongDescription) => {
                 draft.description = "long ".repeat(1_000);
             }
+            (RoleAnswer::Draft(_), RolesFlaw::ArchivesUnasked)
+                if request.task.role() == Role::Refine =>
+            {
+                return Ok(RoleAnswer::Archive("it is of no use".to_owned()));
+            }
             (RoleAnswer::Draft(_), RolesFlaw::AnotherRole) => {
                 return Ok(RoleAnswer::Cases(Vec::new()));
             }
@@ -488,8 +494,9 @@ fn spoil(answer: &mut RoleAnswer, flaw: RolesFlaw) {
     }
 }
 
-const PLAYED: [Role; 9] = [
+const PLAYED: [Role; 10] = [
     Role::Summarize,
+    Role::Refine,
     Role::Bundle,
     Role::Evolve,
     Role::Segment,
@@ -504,6 +511,7 @@ const PLAYED: [Role; 9] = [
 fn roles() {
     let answers = [
         "saying: says a word\nSay it.",
+        "saying: says a word well\nSay it.",
         "unit 1 says day",
         "Be exact.",
         "say good | saying | 0 0\nsay day | saying | 1 1",
@@ -515,6 +523,7 @@ fn roles() {
     ];
     let unreadable = [
         "no body",
+        "no description",
         "no case",
         "a\nb\nc\nd\ne\nf",
         "no subgoal",
@@ -543,12 +552,13 @@ fn roles() {
         played,
         unplayed: vec![sample::role_task(Role::Extract)],
     };
-    let cases: [(RolesFlaw, &[&str]); 24] = [
+    let cases: [(RolesFlaw, &[&str]); 25] = [
         (RolesFlaw::Wavers, &["pure"]),
         (RolesFlaw::Panics, &["garbage"]),
         (RolesFlaw::WrongKind, &["garbage"]),
         (RolesFlaw::LongDescription, &["fits"]),
         (RolesFlaw::AnotherRole, &["fits"]),
+        (RolesFlaw::ArchivesUnasked, &["fits"]),
         (RolesFlaw::StepBeyond, &["fits"]),
         (RolesFlaw::SixRules, &["garbage", "fits"]),
         (RolesFlaw::LosesAStep, &["fits"]),

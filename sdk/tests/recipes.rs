@@ -173,6 +173,7 @@ fn hisme_has_the_numbers_of_its_paper() {
         ("/maintenance/refine/insufficient", json!(false)),
         ("/maintenance/refine/failed_cases", json!(true)),
         ("/maintenance/refine/keep_drafts", json!(true)),
+        ("/maintenance/refine/whole", json!(true)),
         // Appendix C, Eq. 21.
         ("/maintenance/refactor/overlap/ngram", json!(0.45)),
         ("/maintenance/refactor/overlap/embedding", json!(0.35)),
@@ -268,6 +269,7 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
         "/maintenance/refine/failed_cases",
         "/maintenance/refine/insufficient",
         "/maintenance/refine/keep_drafts",
+        "/maintenance/refine/whole",
         "/name",
         "/select/per",
         "/write/by/extract/failures",
@@ -282,10 +284,21 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
             ("/maintenance/bundles/harm_blocks", json!(true)),
             ("/maintenance/filter/keep_supported", json!(false)),
             ("/maintenance/refine/failed_cases", json!(true)),
+            ("/maintenance/refine/whole", json!(true)),
             ("/select/per", json!("turn")),
             ("/write/by/extract/failures", json!(true)),
         ],
     );
+}
+
+#[test]
+fn a_recipe_that_does_not_say_what_the_refiner_changes_lets_it_change_the_text() {
+    let mut recipe = serde_json::to_value(recipe::hisme()).expect("a recipe is JSON");
+    let refine = recipe.pointer_mut("/maintenance/refine");
+    let refine = refine.and_then(Value::as_object_mut).expect("a policy");
+    assert_eq!(refine.remove("whole"), Some(json!(true)));
+    let read: Recipe = serde_json::from_value(recipe).expect("a recipe");
+    assert!(!read.maintenance.refine.expect("a policy").whole);
 }
 
 /// The numbers of a recipe that are at least 1 by their type.

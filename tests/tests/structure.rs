@@ -1,5 +1,5 @@
 //! Structural metrics, router accuracy and annotated attempts on the bundled model (SCRIBE, appendices B and E).
-#![allow(clippy::expect_used, clippy::unwrap_used)]
+#![allow(clippy::expect_used, clippy::print_stdout, clippy::unwrap_used)]
 
 use std::{
     collections::BTreeMap,

@@ -24,6 +24,7 @@ mod journal;
 mod judge;
 mod kept_scores;
 mod language_model;
+mod refinable;
 mod retriever;
 mod role_task;
 mod roles;
@@ -49,6 +50,7 @@ pub use language_model::{
     FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, ModelSpeed,
     TokenSink,
 };
+pub(crate) use refinable::Refinable;
 pub use retriever::Retriever;
 pub use role_task::{
     BundleCounts, Experience, Finding, RoleTask, SegmentPrompt, SubgoalInAttempt, Taught,

@@ -59,6 +59,10 @@ pub enum RoleTask {
         failures: Vec<String>,
         /// The role's rules.
         rules: Vec<RoleRule>,
+        /// Whether the answer may also change the skill's name, kind, scope and tools, or archive it
+        /// ([`RefinePolicy::whole`](crate::maintain::RefinePolicy::whole)).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        whole: bool,
     },
     /// Judge a skill's effect on an attempt.
     Attribute {

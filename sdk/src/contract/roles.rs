@@ -77,6 +77,15 @@ pub enum RoleAnswer {
     Draft(Box<SkillDraft>),
     /// The reason why no skill is to be written: the other answer of the same roles.
     Nothing(String),
+    /// A refined skill that needs other tools: an answer of refine where its task is `whole`.
+    Revision {
+        /// The skill.
+        draft: Box<SkillDraft>,
+        /// All tools that it needs from now on ([`Skill::allowed_tools`](crate::domain::Skill::allowed_tools)).
+        tools: Vec<String>,
+    },
+    /// The reason why the skill is to be archived: an answer of refine where its task is `whole`.
+    Archive(String),
     /// A judgement: the answer of attribute.
     Credit {
         /// The skill's effect.
@@ -192,8 +201,8 @@ pub enum RoleAnswer {
 /// - *fits*: the answer is of the role that was asked, a draft's description has 1 to 1,024 characters and its body is not
 ///   empty, a case's first step is one of the attempt's, and there are at most [`RoleRule::MOST`] rules. Subgoals have each
 ///   step of the attempt exactly once, a rubric has a checklist, a routed prototype is one of those that were shown and the
-///   confidence is in [0, 1], a lesson's step is one of the attempt's, a refined skill is one of those that were shown, and
-///   the quality of a skill's text is in [0, 1].
+///   confidence is in [0, 1], a lesson's step is one of the attempt's, a refined skill is one of those that were shown, the
+///   quality of a skill's text is in [0, 1], and refine names tools or archives only where its task is `whole`.
 /// - *repair*: the prompt of a repair is another one, or samples otherwise.
 /// - *fallback*: `fallback` gives a draft for any summary that is asked for.
 /// - *room*: a prompt with `room` is at most that long, or as short as the role can make it; it is never longer than the prompt

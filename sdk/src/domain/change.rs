@@ -331,6 +331,18 @@ impl LibraryChange {
         }
     }
 
+    /// The skill that the change archives.
+    pub(crate) fn archives(&self) -> Option<&SkillId> {
+        match self {
+            Self::SetState {
+                skill,
+                state: State::Archived,
+                ..
+            } => Some(skill),
+            _ => None,
+        }
+    }
+
     /// As [`LibraryChange::skill`], mutable.
     pub fn skill_mut(&mut self) -> Option<&mut Skill> {
         match self {

@@ -12,24 +12,24 @@ use crate::{
     library::{Entry, SkillLibrary},
 };
 
-/// The changes that disable skills, or roll them back (Eq. 16). A skill that was refined in this maintenance is kept, and by the
-/// policy one that still meets the release threshold ([`FilterPolicy::keep_supported`]). `changes` are those of this
+/// The changes that disable skills, or roll them back (Eq. 16). A skill that was refined or archived in this maintenance is kept as it is,
+/// and by the policy one that still meets the release threshold ([`FilterPolicy::keep_supported`]). `changes` are those of this
 /// maintenance so far.
 pub(crate) fn filtered(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
     let Some(policy) = &context.policy.filter else {
         return Vec::new();
     };
-    let refined: BTreeSet<&SkillId> = changes
+    let decided: BTreeSet<&SkillId> = changes
         .iter()
         .filter_map(|change| match change {
             LibraryChange::Revise(skill) => Some(&skill.id),
-            _ => None,
+            change => change.archives(),
         })
         .collect();
     let offered = context
         .library
         .entries()
-        .filter(|entry| entry.skill.state.is_offered() && !refined.contains(&entry.skill.id));
+        .filter(|entry| entry.skill.state.is_offered() && !decided.contains(&entry.skill.id));
     let harmful = offered.filter(|entry| {
         let supported = || release_support(context, entry, changes).is_some();
         policy.takes(&entry.life, entry.skill.version) && !(policy.keep_supported && supported())

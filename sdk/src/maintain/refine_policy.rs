@@ -36,15 +36,23 @@ pub struct RefinePolicy {
     /// waits for its test. The paper: yes. Ours: no; the journal has the text and the reason.
     #[serde(default)]
     pub keep_drafts: bool,
+    /// Whether the refiner may change more of a skill than its description, trigger and body: also its name, kind, scope and tools
+    /// ([`Skill::allowed_tools`](crate::domain::Skill::allowed_tools)), and whether it may archive the skill. Tools are those that the
+    /// skill had or that an attempt shown to the refiner called; a scope is general, the skill's, or the category of such an attempt's
+    /// task. A name that another skill has is not taken: the skill keeps its own. The paper: yes, since the refiner revises "scope,
+    /// interface, implementation, or trigger condition" and archives (3.3; algorithm 4, line 14). Ours: no.
+    #[serde(default)]
+    pub whole: bool,
 }
 
 impl RefinePolicy {
-    /// The paper's: harmed attempts and failed cases, and drafts are kept.
+    /// The paper's: harmed attempts and failed cases, drafts are kept, and the refiner may change all of a skill and archive it.
     pub fn paper() -> Self {
         Self {
             insufficient: false,
             failed_cases: true,
             keep_drafts: true,
+            whole: true,
             ..Self::default()
         }
     }
@@ -59,6 +67,7 @@ impl Default for RefinePolicy {
             insufficient: true,
             failed_cases: false,
             keep_drafts: false,
+            whole: false,
         }
     }
 }

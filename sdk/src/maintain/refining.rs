@@ -5,6 +5,7 @@ mod drafts;
 mod gate;
 mod releasing;
 mod trigger;
+mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,6 +80,7 @@ pub(crate) fn refine_tasks(context: &Upkeep<'_>) -> Vec<RoleTask> {
             attempts,
             failures: failures.collect(),
             rules: context.library.rules(Role::Refine).to_vec(),
+            whole: policy.whole,
         })
     });
     asks.take(policy.most.get() as usize).collect()
@@ -164,8 +166,8 @@ fn mark(skill: &SkillRef) -> String {
     format!("refine/{}/{}/", skill.id, skill.version)
 }
 
-/// The next versions that the refiner wrote, to be tested, and the changes that mark the evidence of the others as handled or
-/// missed.
+/// The next versions that the refiner wrote, to be tested, and the changes that archive skills and that mark the evidence of the
+/// others as handled or missed.
 pub(crate) fn next_versions(
     context: &Upkeep<'_>,
     step: u64,
@@ -173,7 +175,7 @@ pub(crate) fn next_versions(
     events: &mut Vec<EventKind>,
 ) -> (Vec<NextVersion>, Vec<LibraryChange>) {
     let mut all = Vec::new();
-    let mut marks = Vec::new();
+    let mut changes = Vec::new();
     for RoleReply { task, reply } in replies {
         let RoleTask::Refine {
             skill: before,
@@ -193,61 +195,83 @@ pub(crate) fn next_versions(
             Ok(None) => continue,
             Err(error) if is_temporary(error) => {
                 let what = format!("{}: refining", before.name);
-                marks.push(missed(context, &what, &evidence, events));
+                changes.push(missed(context, &what, &evidence, events));
                 continue;
             }
             Err(_) => {
-                marks.push(handled(&evidence));
+                changes.push(handled(&evidence));
                 continue;
             }
         };
-        match next_version(context, step, before, attempts, played, reply) {
+        let key = format!("{step}/refine/{}", before.id);
+        match refined(context, key, (before, attempts), (played, reply), &all) {
             // Its evidence is marked as handled once it was tested.
-            Ok(skill) => {
-                // The attempts of failed cases are left out: their cases are in the bundle already.
-                let policy = context.policy.refine.as_ref();
-                let failed = policy.map(|policy| failed(context, policy, entry));
-                let failed: BTreeSet<_> = (failed.into_iter().flatten())
-                    .map(|trace| &trace.trajectory.attempt)
-                    .collect();
-                let triggers = attempts.iter();
-                let triggers = triggers.filter(|trace| failed.contains(&trace.trajectory.attempt));
+            Ok(Refined::Next(skill, note)) => {
+                events.extend(note.map(|note| refused(format!("{}: {note}", before.name))));
                 all.push(NextVersion {
-                    skill,
-                    triggers: triggers.map(|one| trigger(context.library, one)).collect(),
+                    skill: *skill,
+                    triggers: triggers(context, entry, attempts),
                     evidence,
                     draft: None,
                 });
             }
+            Ok(Refined::Archived(change)) => changes.extend([change, handled(&evidence)]),
             Err(reason) => {
                 let reason = reason.map(|reason| format!("{}: {reason}", before.name));
                 events.extend(reason.map(refused));
-                marks.push(handled(&evidence));
+                changes.push(handled(&evidence));
             }
         }
     }
-    (all, marks)
+    (all, changes)
 }
 
-/// The next version that a role wrote.
+/// The test cases of the attempts for which a skill is refined. The attempts of failed cases are left out: their cases are in the
+/// bundle already.
+fn triggers(context: &Upkeep<'_>, entry: &Entry, attempts: &[Trace]) -> Vec<BundleCase> {
+    let policy = context.policy.refine.as_ref();
+    let failed = policy.map(|policy| failed(context, policy, entry));
+    let failed: BTreeSet<_> = (failed.into_iter().flatten())
+        .map(|trace| &trace.trajectory.attempt)
+        .collect();
+    let of_failed = attempts.iter();
+    let of_failed = of_failed.filter(|trace| failed.contains(&trace.trajectory.attempt));
+    of_failed.map(|one| trigger(context.library, one)).collect()
+}
+
+/// What comes of a refiner's answer.
+enum Refined {
+    /// A next version, and a note about a part of the answer that is not followed.
+    Next(Box<Skill>, Option<String>),
+    /// The change that archives the skill.
+    Archived(LibraryChange),
+}
+
+/// What a refiner answered for these attempts. `others` are the next versions of other skills.
 ///
 /// # Errors
-/// The reason why there is none, for an event; `None` if another event has it already.
-fn next_version(
+/// The reason why nothing comes of it, for an event; `None` if another event has it already.
+fn refined(
     context: &Upkeep<'_>,
-    step: u64,
-    before: &Skill,
-    attempts: &[Trace],
-    played: &Played,
-    reply: &Result<Option<Played>>,
-) -> std::result::Result<Skill, Option<String>> {
-    let draft = match &played.answer {
-        RoleAnswer::Draft(draft) => draft,
+    key: String,
+    (before, attempts): (&Skill, &[Trace]),
+    (played, reply): (&Played, &Result<Option<Played>>),
+    others: &[NextVersion],
+) -> std::result::Result<Refined, Option<String>> {
+    let is_whole = whole::is_allowed(context);
+    let (draft, tools) = match &played.answer {
+        RoleAnswer::Draft(draft) => (draft, None),
+        RoleAnswer::Revision { draft, tools } if is_whole => (draft, Some(tools.as_slice())),
+        RoleAnswer::Revision { .. } => return Err(Some(whole::NOT_ITS_TOOLS.to_owned())),
+        RoleAnswer::Archive(reason) => {
+            let archived = whole::archived(context, before, attempts, reason);
+            return archived.map(Refined::Archived).map_err(Some);
+        }
         RoleAnswer::Nothing(reason) => return Err(Some(reason.clone())),
         _ => return Err(None),
     };
     let draft_of = Drafted {
-        key: format!("{step}/refine/{}", before.id),
+        key,
         role: Role::Refine,
         tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
         taint: attempts.iter().map(Trace::taint).max().unwrap_or_default(),
@@ -258,19 +282,36 @@ fn next_version(
     };
     let new = drafted::skill_of(context, context.admit, &draft_of, draft, played.fallback)
         .map_err(|error| Some(error.to_string()))?;
-    if has_same_content(before, &new) {
-        return Err(Some("nothing was changed".to_owned()));
+    let (skill, note) = match is_whole {
+        true => whole::revised(context, (before, attempts), (new, tools), others)?,
+        false => (text_revised(before, new), None),
+    };
+    let is_same = match is_whole {
+        true => whole::is_same(before, &skill),
+        false => has_same_content(before, &skill),
+    };
+    if is_same {
+        return Err(Some(
+            note.unwrap_or_else(|| "nothing was changed".to_owned()),
+        ));
     }
     // A quarantined version would take the place of one that is offered.
-    if new.taint > before.taint {
+    if skill.taint > before.taint {
         let reason = "the refined version has untrusted sources, and the current one has none";
         return Err(Some(reason.to_owned()));
     }
-    let mut skill = drafted::revision_of(before, new);
-    // The name stays: with another one it would look like another skill.
-    skill.name = before.name.clone();
-    skill.original_name.clone_from(&before.original_name);
-    Ok(skill)
+    Ok(Refined::Next(Box::new(skill), note))
+}
+
+/// The next version of a skill of which the refiner changes the description, the trigger and the body alone.
+fn text_revised(before: &Skill, new: Skill) -> Skill {
+    Skill {
+        name: before.name.clone(),
+        original_name: before.original_name.clone(),
+        kind: before.kind,
+        scope: before.scope.clone(),
+        ..drafted::revision_of(before, new)
+    }
 }
 
 fn refused(reason: String) -> EventKind {

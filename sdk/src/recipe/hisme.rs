@@ -123,7 +123,7 @@ pub fn hisme() -> Recipe {
 /// | H1, H14 | [`AdmitPolicy::identity`] | [`Identity::Bytes`] | [`Identity::MEANING`] |
 /// | H9 | [`FilterPolicy::keep_supported`], [`AdmitPolicy::revive`] | no | yes |
 /// | H10 | [`RefinePolicy::insufficient`] | no | yes |
-/// | H10 | [`RefinePolicy::failed_cases`] | yes | no |
+/// | H10 | [`RefinePolicy::failed_cases`], [`RefinePolicy::whole`] | yes | no |
 /// | H12 | [`SelectPolicy::per`] | [`SelectPer::Turn`] | [`SelectPer::Query`] |
 ///
 /// `docs/decisions.md` has the reason for each, and `docs/results/hisme-departures.md` their effect.

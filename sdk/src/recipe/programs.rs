@@ -77,7 +77,7 @@ pub(crate) async fn micro(mut ask: Ask, view: View, recipe: Recipe, overlaps: Ov
     let (mut versions, handled) =
         refining::next_versions(&context, view.step(), &written, &mut events);
     decided.add(handled);
-    let (drafts, handled) = refining::drafts(&context, &versions, &mut events);
+    let (drafts, handled) = refining::drafts(&context, &versions, &decided.changes, &mut events);
     versions.extend(drafts);
     decided.add(handled);
     decided.tell(&mut ask, events);

@@ -6,21 +6,20 @@ use serde_json::Value;
 use super::{
     assessing, curating,
     object::{self, CASE, Object, Read, refuse},
+    refining,
+    template::{Purpose, Template},
     values::{LINE, items, line, lines, or_empty, prose, sound, step_of, string, unmarked, word},
 };
 use crate::{
     contract::{CaseDraft, RoleAnswer, RoleTask},
-    domain::{CaseKind, Judgement, Kind, RoleRule, Scope, Skill, SkillDraft, SkillName, Trace},
+    domain::{CaseKind, Judgement, Kind, RoleRule, Scope, SkillDraft, SkillName, Trace},
     format::{AriseSchema, SkillMd},
-    text::JsonSchema,
 };
 
 /// The greatest length of a body in characters: about 5,000 tokens, the greatest length that the Agent Skills specification
 /// recommends.
-const BODY: usize = 20_000;
-/// The field with the reason for a change of a skill.
-const CHANGE: &str = "change";
-const KINDS: [(&str, Kind); 3] = [
+pub(super) const BODY: usize = 20_000;
+pub(super) const KINDS: [(&str, Kind); 3] = [
     ("function", Kind::Function),
     ("workflow", Kind::Workflow),
     ("knowledge", Kind::Knowledge),
@@ -39,15 +38,16 @@ const CASE_KINDS: [(&str, CaseKind); 3] = [
 
 /// Parses an answer. A refusal names fields and lengths, never content.
 pub(super) fn read(
+    template: &Template,
     task: &RoleTask,
-    schema: &JsonSchema,
     arise: &AriseSchema,
     text: &str,
 ) -> Read<RoleAnswer> {
-    object::read(object::form(task.role()), text, |mut object, _| {
-        let answer = parse(task, arise, &mut object)?;
+    let purpose = template.purpose;
+    object::read(object::form(purpose), text, |mut object, _| {
+        let answer = parse(purpose, task, arise, &mut object)?;
         // A host's schema may be stricter than this parser.
-        match schema.faults(&Value::Object(object)).first() {
+        match template.schema.faults(&Value::Object(object)).first() {
             None => Ok(answer),
             Some(fault) => refuse(format!("the JSON breaks the schema; {fault}")),
         }
@@ -55,8 +55,14 @@ pub(super) fn read(
 }
 
 /// What the parser passes over or shortens in an answer that it accepts. A note names fields and lengths, never content.
-pub(super) fn notes(task: &RoleTask, arise: &AriseSchema, text: &str) -> Vec<String> {
-    let read = object::read(object::form(task.role()), text, |object, passed_over| {
+pub(super) fn notes(
+    template: &Template,
+    task: &RoleTask,
+    arise: &AriseSchema,
+    text: &str,
+) -> Vec<String> {
+    let purpose = template.purpose;
+    let read = object::read(object::form(purpose), text, |object, passed_over| {
         let mut notes = Vec::new();
         if passed_over > 0 {
             notes.push(format!(
@@ -64,7 +70,7 @@ pub(super) fn notes(task: &RoleTask, arise: &AriseSchema, text: &str) -> Vec<Str
             ));
         }
         let mut after = object.clone();
-        parse(task, arise, &mut after)?;
+        parse(purpose, task, arise, &mut after)?;
         object.iter().for_each(|(key, before)| {
             let after = after.get(key).unwrap_or(&Value::Null);
             shortened_texts(key, before, after, &mut notes);
@@ -74,11 +80,19 @@ pub(super) fn notes(task: &RoleTask, arise: &AriseSchema, text: &str) -> Vec<Str
     read.unwrap_or_default()
 }
 
-fn parse(task: &RoleTask, arise: &AriseSchema, object: &mut Object) -> Read<RoleAnswer> {
+fn parse(
+    purpose: Purpose,
+    task: &RoleTask,
+    arise: &AriseSchema,
+    object: &mut Object,
+) -> Read<RoleAnswer> {
     match task {
         RoleTask::Summarize { .. } => summary(object, arise),
         RoleTask::Extract { .. } | RoleTask::Refactor { .. } => draft(object),
-        RoleTask::Refine { skill, .. } => refined(object, skill),
+        RoleTask::Refine {
+            skill, attempts, ..
+        } if purpose == Purpose::RefineWhole => refining::whole(object, skill, attempts),
+        RoleTask::Refine { skill, .. } => refining::text(object, skill),
         RoleTask::Attribute { .. } => credit(object),
         RoleTask::Bundle { attempt, .. } => cases(object, attempt),
         RoleTask::Evolve { rules, .. } => evolved(object, rules),
@@ -122,28 +136,33 @@ fn shortened_texts(key: &str, before: &Value, after: &Value, notes: &mut Vec<Str
 }
 
 /// The reason for writing nothing, where the answer gives only that.
-fn nothing(object: &mut Object) -> Read<Option<RoleAnswer>> {
+pub(super) fn nothing(object: &mut Object) -> Read<Option<RoleAnswer>> {
+    Ok(reason(object, "nothing")?.map(RoleAnswer::Nothing))
+}
+
+/// The reason in this field, where the answer gives only that.
+pub(super) fn reason(object: &mut Object, field: &str) -> Read<Option<String>> {
     let says_nothing = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => text.trim().is_empty(),
         _ => false,
     };
-    let Some(reason) = object.get("nothing") else {
+    let Some(reason) = object.get(field) else {
         return Ok(None);
     };
-    let mut others = object.iter().filter(|(key, _)| *key != "nothing");
+    let mut others = object.iter().filter(|(key, _)| *key != field);
     let written = others.any(|(_, value)| !says_nothing(value));
     match (says_nothing(reason), written) {
         (true, true) => {
-            object.remove("nothing");
+            object.remove(field);
             Ok(None)
         }
-        (false, true) => refuse(
-            "the object has `nothing` and beside it fields of a skill; write one or the other",
-        ),
+        (false, true) => refuse(format!(
+            "the object has `{field}` and beside it fields of a skill; write one or the other"
+        )),
         (_, false) => {
-            object.retain(|key, _| key == "nothing");
-            Ok(Some(RoleAnswer::Nothing(line(object, "nothing", LINE)?)))
+            object.retain(|key, _| key == field);
+            Ok(Some(line(object, field, LINE)?))
         }
     }
 }
@@ -157,41 +176,27 @@ fn summary(object: &mut Object, arise: &AriseSchema) -> Read<RoleAnswer> {
     Ok(RoleAnswer::Draft(Box::new(draft)))
 }
 
+/// The name of a skill.
+pub(super) fn name(object: &mut Object) -> Read<String> {
+    let name = line(object, "name", SkillName::MAX)?;
+    match SkillName::slug(&name) {
+        Some(_) => Ok(name),
+        None => refuse("name has no letter or digit"),
+    }
+}
+
 fn draft(object: &mut Object) -> Read<RoleAnswer> {
     if let Some(nothing) = nothing(object)? {
         return Ok(nothing);
     }
-    let title = line(object, "name", SkillName::MAX)?;
-    if SkillName::slug(&title).is_none() {
-        return refuse("name has no letter or digit");
-    }
     Ok(RoleAnswer::Draft(Box::new(SkillDraft {
-        title,
+        title: name(object)?,
         kind: word(object, "kind", &KINDS)?,
         description: line(object, "description", SkillMd::MAX_DESCRIPTION)?,
         scope: Scope::General,
         trigger: Some(or_empty(object, "trigger")?).filter(|trigger| !trigger.is_empty()),
         body: prose(object, "body", BODY)?,
         metadata: std::collections::BTreeMap::new(),
-    })))
-}
-
-/// A refined skill keeps its name, kind, scope and other metadata.
-fn refined(object: &mut Object, skill: &Skill) -> Read<RoleAnswer> {
-    if let Some(nothing) = nothing(object)? {
-        return Ok(nothing);
-    }
-    let mut metadata = skill.metadata.clone();
-    metadata.insert(CHANGE.to_owned(), line(object, CHANGE, LINE)?);
-    let name = skill.original_name.as_deref();
-    Ok(RoleAnswer::Draft(Box::new(SkillDraft {
-        title: name.unwrap_or(skill.name.as_str()).to_owned(),
-        description: line(object, "description", SkillMd::MAX_DESCRIPTION)?,
-        kind: skill.kind,
-        scope: skill.scope.clone(),
-        trigger: Some(or_empty(object, "trigger")?).filter(|trigger| !trigger.is_empty()),
-        body: prose(object, "body", BODY)?,
-        metadata,
     })))
 }
 

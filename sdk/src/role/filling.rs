@@ -75,6 +75,12 @@ fn of_writing(extent: Extent, task: &RoleTask, slot: &str) -> Option<String> {
             let asked = attempt.trajectory.injection.skills.get(*skill);
             fenced("skill", asked.map_or("", |asked| &asked.text))
         }
+        (
+            "interface",
+            RoleTask::Refine {
+                skill, attempts, ..
+            },
+        ) => shown::interface(skill, attempts),
         ("skills", RoleTask::Refactor { skills, .. }) => {
             let texts: Vec<String> = skills.iter().map(shown::skill).collect();
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

@@ -8,9 +8,10 @@ use super::{
     answers,
     extent::Extent,
     filling::fill,
+    shipped::shipped_skills,
     shown,
     summarize::trace_abstract,
-    template::{Template, role_of},
+    template::{Purpose, Template},
 };
 use crate::{
     contract::{
@@ -28,26 +29,6 @@ const PROMPT: &str = "Roles::prompt";
 const FAILED_CHARS: usize = 2_000;
 /// The greatest length of the reason in the repair prompt, in characters.
 const REASON_CHARS: usize = 500;
-
-/// The shipped skills, in the order of [`Role::ALL`].
-const SHIPPED: [&str; 16] = [
-    include_str!("../../../skills/role-summarize/SKILL.md"),
-    include_str!("../../../skills/role-extract/SKILL.md"),
-    include_str!("../../../skills/role-refactor/SKILL.md"),
-    include_str!("../../../skills/role-refine/SKILL.md"),
-    include_str!("../../../skills/role-attribute/SKILL.md"),
-    include_str!("../../../skills/role-bundle/SKILL.md"),
-    include_str!("../../../skills/role-evolve/SKILL.md"),
-    include_str!("../../../skills/role-segment/SKILL.md"),
-    include_str!("../../../skills/role-distil-prototype/SKILL.md"),
-    include_str!("../../../skills/role-route/SKILL.md"),
-    include_str!("../../../skills/role-score/SKILL.md"),
-    include_str!("../../../skills/role-curate/SKILL.md"),
-    include_str!("../../../skills/role-tag/SKILL.md"),
-    include_str!("../../../skills/role-lesson/SKILL.md"),
-    include_str!("../../../skills/role-distil-bank/SKILL.md"),
-    include_str!("../../../skills/role-review/SKILL.md"),
-];
 
 /// Options of [`GeneralRoles`] that are not in the roles' skills.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +105,7 @@ impl Default for RoleOptions {
 /// ```
 #[derive(Clone, Debug)]
 pub struct GeneralRoles {
-    templates: BTreeMap<Role, Template>,
+    templates: BTreeMap<Purpose, Template>,
     options: RoleOptions,
 }
 
@@ -134,10 +115,7 @@ impl GeneralRoles {
     /// # Errors
     /// Only in a broken build, since the skills are compiled in.
     pub fn shipped() -> Result<Self> {
-        let skills: Result<Vec<SkillMd>> = (SHIPPED.iter().zip(Role::ALL))
-            .map(|(text, role)| SkillMd::read_strict(text, Some(&format!("role-{role}"))))
-            .collect();
-        Self::from_skills(&skills?)
+        Self::from_skills(&shipped_skills()?)
     }
 
     /// Only the roles of these skills. A skill of a library is converted to a [`SkillMd`] by `SkillMd::from(&skill)`.
@@ -151,7 +129,7 @@ impl GeneralRoles {
             options: RoleOptions::default(),
         };
         for skill in skills {
-            if roles.templates.contains_key(&role_of(skill)?) {
+            if roles.templates.contains_key(&Purpose::of_skill(skill)?) {
                 return Err(Error::invalid(
                     "GeneralRoles::from_skills",
                     "two skills are of one role",
@@ -164,13 +142,15 @@ impl GeneralRoles {
         Ok(roles)
     }
 
-    /// Replaces or adds the role that this skill is named for.
+    /// Replaces or adds the role that this skill is named for. `role-refine-whole` is refine's other skill, for tasks that are
+    /// `whole` ([`RoleTask::Refine`]); without it `role-refine` serves these, too.
     ///
     /// # Errors
     /// As [`GeneralRoles::from_skills`].
     pub fn with_skill(mut self, skill: &SkillMd) -> Result<Self> {
-        let role = role_of(skill)?;
-        self.templates.insert(role, Template::new(role, skill)?);
+        let purpose = Purpose::of_skill(skill)?;
+        self.templates
+            .insert(purpose, Template::new(purpose, skill)?);
         Ok(self)
     }
 
@@ -183,13 +163,21 @@ impl GeneralRoles {
 
     /// The skill of a role; `None` for a role that is not supported.
     pub fn skill(&self, role: Role) -> Option<&SkillMd> {
-        self.templates.get(&role).map(|template| &template.skill)
+        let template = self.templates.get(&Purpose::Of(role));
+        template.map(|template| &template.skill)
     }
 
-    fn template(&self, operation: &'static str, role: Role) -> Result<&Template> {
-        self.templates.get(&role).ok_or_else(|| {
+    /// The skill of this name, such as `role-refine-whole`; `None` where there is none.
+    pub fn skill_named(&self, name: &str) -> Option<&SkillMd> {
+        let mut skills = self.templates.values().map(|template| &template.skill);
+        skills.find(|skill| skill.name.as_str() == name)
+    }
+
+    fn template(&self, operation: &'static str, task: &RoleTask) -> Result<&Template> {
+        let found = Purpose::of(task).find_map(|purpose| self.templates.get(&purpose));
+        found.ok_or_else(|| {
             Error::unsupported(operation, "there is no skill for this role")
-                .with("role", role)
+                .with("role", task.role())
                 .hint("add the skill by `GeneralRoles::with_skill`, or switch the role off in the recipe")
         })
     }
@@ -241,12 +229,12 @@ impl GeneralRoles {
 
 impl Roles for GeneralRoles {
     fn plays(&self, role: Role) -> bool {
-        self.template("Roles::plays", role).is_ok()
+        self.templates.contains_key(&Purpose::Of(role))
     }
 
     fn prompt(&self, request: &RoleRequest<'_>) -> Result<GenerateRequest> {
         let (task, role) = (request.task, request.task.role());
-        let template = self.template(PROMPT, role)?;
+        let template = self.template(PROMPT, task)?;
         complete(task)?;
         let (text, _) = self.text(template, request);
         let seed = match task {
@@ -281,22 +269,25 @@ impl Roles for GeneralRoles {
 
     fn read(&self, request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
         const READ: &str = "Roles::read";
-        let template = self.template(READ, request.task.role())?;
-        let answer = answers::read(request.task, &template.schema, &self.options.arise, text);
+        let template = self.template(READ, request.task)?;
+        let answer = answers::read(template, request.task, &self.options.arise, text);
         answer.map_err(|refusal| {
             Error::new(ErrorKind::Model, READ, refusal.reason).with("stage", refusal.stage)
         })
     }
 
     fn left_out(&self, request: &RoleRequest<'_>) -> Option<String> {
-        let template = self.template(PROMPT, request.task.role()).ok()?;
+        let template = self.template(PROMPT, request.task).ok()?;
         let (_, extent) = self.text(template, request);
         let words = extent.left_out(Extent::of(template, request.task), request.task);
         Some(words).filter(|words| !words.is_empty())
     }
 
     fn notes(&self, request: &RoleRequest<'_>, text: &str) -> Vec<String> {
-        answers::notes(request.task, &self.options.arise, text)
+        let template = self.template("Roles::notes", request.task).ok();
+        template.map_or_else(Vec::new, |template| {
+            answers::notes(template, request.task, &self.options.arise, text)
+        })
     }
 
     fn fallback(&self, task: &RoleTask) -> Option<RoleAnswer> {

@@ -10,6 +10,8 @@ mod filling;
 mod general;
 mod model_judge;
 mod object;
+mod refining;
+mod shipped;
 mod shown;
 mod shown_steps;
 mod shown_subgoals;

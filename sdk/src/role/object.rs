@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{claims::has_no_say, visible::visible};
+use super::{claims::has_no_say, refining, template::Purpose, visible::visible};
 use crate::{
     domain::Role,
     format::{SchemaRefusal, SchemaStage},
@@ -136,8 +136,9 @@ fn fields(role: Role) -> &'static [&'static str] {
     }
 }
 
-/// The form of a role's answer.
-pub(super) fn form(role: Role) -> Form {
+/// The form of an answer.
+pub(super) fn form(purpose: Purpose) -> Form {
+    let role = purpose.role();
     let list = |field, marks, texts| {
         Some(List {
             field,
@@ -146,7 +147,10 @@ pub(super) fn form(role: Role) -> Form {
         })
     };
     Form {
-        fields: fields(role),
+        fields: match purpose {
+            Purpose::Of(role) => fields(role),
+            Purpose::RefineWhole => refining::FIELDS,
+        },
         list: match role {
             Role::Segment => list("subgoals", &[&["subgoal"]], false),
             Role::Curate => list("calls", &[CALL_NAMES, CALLS], false),

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::{extent::Extent, shown_steps::step_lines};
 use crate::{
-    contract::{BundleCounts, Experience, Finding, Taught},
-    domain::{EndReason, Lesson, Role, RoleRule, Skill, Task, Trace},
+    contract::{BundleCounts, Experience, Finding, Refinable, Taught},
+    domain::{EndReason, Kind, Lesson, Role, RoleRule, Scope, Skill, Task, Trace},
     text::{clipped, fenced},
 };
 
@@ -14,6 +14,11 @@ use crate::{
 const EVIDENCE_CHARS: usize = 600;
 /// The greatest length of an item of a list in a prompt, in characters.
 const ITEM_CHARS: usize = 500;
+
+/// The scope that holds everywhere.
+pub(super) const GENERAL: &str = "general";
+/// What stands before the category of a scope.
+pub(super) const CATEGORY: &str = "category:";
 
 /// A text on one line.
 pub(super) fn one_line(text: &str) -> String {
@@ -117,6 +122,48 @@ fn skill_as(name: &str, skill: &Skill) -> String {
         description, body, ..
     } = skill;
     format!("name: {name}\ndescription: {description}{trigger}\n\n{body}")
+}
+
+/// A scope as a prompt names it.
+pub(super) fn scope(scope: &Scope) -> String {
+    match scope {
+        Scope::General => GENERAL.to_owned(),
+        Scope::Category(category) => format!("{CATEGORY}{}", one_line(category.as_str())),
+    }
+}
+
+/// A skill's kind, scope and tools, and the scopes and tools that a refiner may give it.
+pub(super) fn interface(skill: &Skill, attempts: &[Trace]) -> String {
+    let refinable = Refinable::of(skill, attempts);
+    let kind = match skill.kind {
+        Kind::Function => "function",
+        Kind::Workflow => "workflow",
+        Kind::Knowledge => "knowledge",
+    };
+    let scopes = refinable.categories.into_iter();
+    let scopes = scopes.map(|category| Scope::Category(category.clone()));
+    let scopes = [Scope::General].into_iter().chain(scopes);
+    let own = skill.allowed_tools.iter().map(|tool| one_line(tool));
+    let tools = refinable.tools.into_iter().map(one_line);
+    let lines = [
+        format!("kind: {kind}"),
+        format!("scope: {}", scope(&skill.scope)),
+        format!("tools: {}", listed(own)),
+        format!(
+            "scopes that it may have: {}",
+            listed(scopes.map(|one| scope(&one)))
+        ),
+        format!("tools that it may have: {}", listed(tools)),
+    ];
+    fenced("interface", &lines.join("\n"))
+}
+
+fn listed(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", "),
+    }
 }
 
 /// Texts of skills, each clipped and in its own block.

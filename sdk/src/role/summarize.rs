@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::object;
+use super::{object, template::Purpose};
 use crate::{
     domain::{Action, Role, SkillDraft, Step, ToolCall, ToolDefinition, Trace},
     format::{AriseDocument, AriseSchema, SchemaRefusal, TraceStep},
@@ -31,9 +31,11 @@ use crate::{
 /// # Ok::<(), journeyman::format::SchemaRefusal>(())
 /// ```
 pub fn read_arise(text: &str, schema: &AriseSchema) -> Result<AriseDocument, SchemaRefusal> {
-    object::read(object::form(Role::Summarize), text, |object, _| {
-        schema.read(&object)
-    })
+    object::read(
+        object::form(Purpose::Of(Role::Summarize)),
+        text,
+        |object, _| schema.read(&object),
+    )
 }
 
 /// Makes a skill of an attempt without a model: the trace abstraction (D.1). The skill names tools and arguments, and has no

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use crate::{
+    contract::RoleTask,
     domain::Role,
     error::{Error, Result},
     format::SkillMd,
@@ -12,6 +13,56 @@ use crate::{
 const NEW: &str = "GeneralRoles::from_skills";
 /// The prefix of the name of a role's skill; the role's name follows.
 const PREFIX: &str = "role-";
+/// What follows in the name of the skill that refines all of a skill.
+const REFINE_WHOLE: &str = "refine-whole";
+
+/// What a skill of [`GeneralRoles`](super::GeneralRoles) is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Purpose {
+    /// A role.
+    Of(Role),
+    /// The role refine, where it may change all of a skill and archive it.
+    RefineWhole,
+}
+
+impl Purpose {
+    /// The purposes that suit a task, the best first.
+    pub(super) fn of(task: &RoleTask) -> impl Iterator<Item = Self> + use<> {
+        let whole = matches!(task, RoleTask::Refine { whole: true, .. });
+        let whole = whole.then_some(Self::RefineWhole);
+        whole.into_iter().chain([Self::Of(task.role())])
+    }
+
+    pub(super) fn role(self) -> Role {
+        match self {
+            Self::Of(role) => role,
+            Self::RefineWhole => Role::Refine,
+        }
+    }
+
+    /// The name of its skill.
+    pub(super) fn skill_name(self) -> String {
+        let name = match self {
+            Self::Of(role) => role.name(),
+            Self::RefineWhole => REFINE_WHOLE,
+        };
+        format!("{PREFIX}{name}")
+    }
+
+    /// The purpose of a skill, by its name.
+    pub(super) fn of_skill(skill: &SkillMd) -> Result<Self> {
+        let name = skill.name.as_str();
+        let all = Role::ALL.map(Self::Of).into_iter();
+        let all = all.chain([Self::RefineWhole]);
+        let found = all.clone().find(|one| one.skill_name() == name);
+        found.ok_or_else(|| {
+            let names: Vec<String> = all.map(Self::skill_name).collect();
+            Error::invalid(NEW, "the skill is named for no role")
+                .with("skill", name)
+                .hint(format!("name it one of {}", names.join(", ")))
+        })
+    }
+}
 
 /// The slots of the role summarize.
 const SUMMARIZE: &[(&str, bool)] = &[
@@ -26,8 +77,21 @@ const SUMMARIZE: &[(&str, bool)] = &[
     ("steps", false),
 ];
 
-/// The slots of a role's template, and whether each is required.
-fn slots(role: Role) -> &'static [(&'static str, bool)] {
+/// The slots of the skill that refines all of a skill.
+const WHOLE: &[(&str, bool)] = &[
+    ("skill", true),
+    ("interface", true),
+    ("attempts", true),
+    ("failures", true),
+    ("rules", true),
+];
+
+/// The slots of a template, and whether each is required.
+fn slots(purpose: Purpose) -> &'static [(&'static str, bool)] {
+    let role = match purpose {
+        Purpose::Of(role) => role,
+        Purpose::RefineWhole => return WHOLE,
+    };
     match role {
         Role::Summarize => SUMMARIZE,
         Role::Extract => &[
@@ -89,23 +153,10 @@ fn slots(role: Role) -> &'static [(&'static str, bool)] {
     }
 }
 
-/// The role of a skill, by its name.
-pub(super) fn role_of(skill: &SkillMd) -> Result<Role> {
-    let name = skill.name.as_str();
-    let role = Role::ALL
-        .into_iter()
-        .find(|role| name.strip_prefix(PREFIX) == Some(role.name()));
-    role.ok_or_else(|| {
-        let names = Role::ALL.map(|role| format!("{PREFIX}{role}")).join(", ");
-        Error::invalid(NEW, "the skill is named for no role")
-            .with("skill", name)
-            .hint(format!("name it one of {names}"))
-    })
-}
-
 /// The parsed skill of a role.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
+    pub(super) purpose: Purpose,
     /// The skill that the template was read from.
     pub(super) skill: SkillMd,
     pieces: Vec<Piece>,
@@ -127,10 +178,11 @@ enum Piece {
 }
 
 impl Template {
-    pub(super) fn new(role: Role, skill: &SkillMd) -> Result<Self> {
-        let pieces = pieces(role, &skill.body)?;
-        let missing =
-            (slots(role).iter()).find(|(slot, must)| *must && !pieces.contains(&Piece::Slot(slot)));
+    pub(super) fn new(purpose: Purpose, skill: &SkillMd) -> Result<Self> {
+        let role = purpose.role();
+        let pieces = pieces(purpose, &skill.body)?;
+        let missing = (slots(purpose).iter())
+            .find(|(slot, must)| *must && !pieces.contains(&Piece::Slot(slot)));
         if let Some((slot, _)) = missing {
             return Err(fault(role, "the prompt lacks a slot that the role needs")
                 .with("slot", slot)
@@ -138,6 +190,7 @@ impl Template {
         }
         let number = Numbers { role, skill };
         Ok(Self {
+            purpose,
             schema: schema(role, &skill.body)?,
             temperature: number.read("temperature", None, |n: &f32| (0.0..=2.0).contains(n))?,
             top_p: number.read("top-p", None, |n: &f32| *n > 0.0 && *n <= 1.0)?,
@@ -164,7 +217,8 @@ fn fault(role: Role, message: impl Into<String>) -> Error {
 }
 
 /// Splits the body at its slots: a name of `a-z` and underscores in double braces.
-fn pieces(role: Role, body: &str) -> Result<Vec<Piece>> {
+fn pieces(purpose: Purpose, body: &str) -> Result<Vec<Piece>> {
+    let role = purpose.role();
     let mut pieces = Vec::new();
     let (mut text, mut rest) = (String::new(), body);
     while let Some((before, after)) = rest.split_once("{{") {
@@ -175,8 +229,8 @@ fn pieces(role: Role, body: &str) -> Result<Vec<Piece>> {
             rest = after;
             continue;
         }
-        let Some((slot, _)) = slots(role).iter().find(|(slot, _)| *slot == name) else {
-            let known: Vec<_> = slots(role).iter().map(|(slot, _)| *slot).collect();
+        let Some((slot, _)) = slots(purpose).iter().find(|(slot, _)| *slot == name) else {
+            let known: Vec<_> = slots(purpose).iter().map(|(slot, _)| *slot).collect();
             return Err(
                 fault(role, "the prompt has a slot that the role does not know")
                     .with("slot", name.chars().take(40).collect::<String>())

@@ -187,6 +187,7 @@ pub fn role_task(role: Role) -> RoleTask {
             attempts: vec![second],
             failures: vec!["case one: the task was not done".to_owned()],
             rules,
+            whole: false,
         },
         Role::Attribute => RoleTask::Attribute {
             attempt: Box::new(second),

@@ -426,6 +426,7 @@ fn poisoned(role: Role, text: &str) -> RoleTask {
             attempts,
             failures,
             rules,
+            ..
         } => {
             poison_skill(skill, text);
             attempts
@@ -527,7 +528,7 @@ fn poison_rubric(rubric: &mut Rubric, text: &str) {
 }
 
 /// What stands outside of all blocks: from a line `<label>` to the first line `</label>` it is data.
-fn outside(prompt: &str) -> String {
+pub(super) fn outside(prompt: &str) -> String {
     let mut kept = String::new();
     let mut closing: Option<String> = None;
     for line in prompt.lines() {

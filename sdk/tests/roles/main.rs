@@ -6,6 +6,7 @@ mod curating;
 mod hostile;
 mod lenient;
 mod narrow;
+mod refining;
 mod skills;
 
 use std::num::NonZeroUsize;

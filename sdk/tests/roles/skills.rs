@@ -131,6 +131,11 @@ fn the_shipped_skills_pass_the_linter() {
         assert_eq!(report.findings, [], "{role}");
         assert_eq!(report.skill.as_ref(), shipped().skill(role));
     }
+    let name = "role-refine-whole";
+    let text = include_str!("../../../skills/role-refine-whole/SKILL.md");
+    let report = lint(text.as_bytes(), Some(name), &BTreeMap::new());
+    assert_eq!(report.findings, []);
+    assert_eq!(report.skill.as_ref(), shipped().skill_named(name));
 }
 
 #[test]

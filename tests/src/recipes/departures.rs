@@ -35,7 +35,7 @@ const OURS: (&str, Change) = ("ours", |_| {});
 const PAPERS: (&str, Change) = ("the paper's", |recipe| *recipe = recipe::hisme());
 
 /// Ours with one option as in the paper. The option's row, its name here, and how it is set back.
-const DEPARTURES: [(&str, Change); 13] = [
+const DEPARTURES: [(&str, Change); 14] = [
     ("H1 failed attempts extracted", |recipe| {
         if let Writer::Extract { failures, .. } = &mut recipe.write.by {
             *failures = true;
@@ -79,6 +79,11 @@ const DEPARTURES: [(&str, Change); 13] = [
     ("H10 failed cases refine", |recipe| {
         if let Some(refine) = &mut recipe.maintenance.refine {
             refine.failed_cases = true;
+        }
+    }),
+    ("H10 all of a skill is refined", |recipe| {
+        if let Some(refine) = &mut recipe.maintenance.refine {
+            refine.whole = true;
         }
     }),
     ("H6 refused versions stay as drafts", |recipe| {

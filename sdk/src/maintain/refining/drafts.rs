@@ -21,16 +21,20 @@ use crate::{
 
 /// The drafts that were not tested yet, as next versions of the skills that they update, and the changes that mark as handled
 /// those that cannot become one any more. `versions` are the other next versions of this maintenance: a skill gets one at a
-/// time.
+/// time, and none where one of the `changes` of this maintenance archives it.
 pub(crate) fn drafts(
     context: &Upkeep<'_>,
     versions: &[NextVersion],
+    changes: &[LibraryChange],
     events: &mut Vec<EventKind>,
 ) -> (Vec<NextVersion>, Vec<LibraryChange>) {
     let Some(policy) = &context.policy.bundles else {
         return (Vec::new(), Vec::new());
     };
-    let taken: BTreeSet<&SkillId> = versions.iter().map(|one| &one.skill.id).collect();
+    let archived = changes.iter().filter_map(LibraryChange::archives);
+    let taken: BTreeSet<&SkillId> = (versions.iter().map(|one| &one.skill.id))
+        .chain(archived)
+        .collect();
     let waiting = context.library.entries().filter_map(|draft| {
         let known = held_for(context.library, draft)?;
         let is_due = !taken.contains(&known.skill.id)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{NextVersion, drafts, gate::rejection, refused};
 use crate::{
     admit::held::refused_draft,
-    domain::{BundleCase, CaseOutcome, LibraryChange, SkillRef, State},
+    domain::{BundleCase, CaseOutcome, LibraryChange, Skill, SkillRef, State},
     maintain::{
         Upkeep,
         outcomes::outcomes,
@@ -61,7 +61,8 @@ pub(crate) fn released(
                     .as_ref()
                     .is_some_and(|it| it.keep_drafts)
             {
-                changes.extend(refused_draft(context.library, &skill, &reason));
+                let refused = under_old_name(skill.clone(), &entry.skill);
+                changes.extend(refused_draft(context.library, &refused, &reason));
             }
             events.push(refused(format!("{}: {reason}", skill.name)));
             continue;
@@ -81,6 +82,16 @@ pub(crate) fn released(
         }
     }
     changes
+}
+
+/// A version that is not released, under the name of the one before: a new name stays free until a version has it in use. What the
+/// refiner called it stays as its original name.
+fn under_old_name(mut next: Skill, before: &Skill) -> Skill {
+    if next.name != before.name {
+        let name = std::mem::replace(&mut next.name, before.name.clone());
+        next.original_name.get_or_insert(name.into());
+    }
+    next
 }
 
 /// The changes of a released version's bundle: the cases that triggered it are added, and the cases that it fails are dropped.

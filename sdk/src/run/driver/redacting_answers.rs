@@ -29,7 +29,12 @@ impl Redacting {
             .for_each(|output| self.unreadable(output));
         match &mut played.answer {
             RoleAnswer::Draft(draft) => self.draft(draft),
+            RoleAnswer::Revision { draft, tools } => {
+                self.draft(draft);
+                tools.iter_mut().for_each(|tool| self.text(tool));
+            }
             RoleAnswer::Nothing(reason)
+            | RoleAnswer::Archive(reason)
             | RoleAnswer::Scored { reason, .. }
             | RoleAnswer::Reviewed { reason, .. } => self.text(reason),
             RoleAnswer::Credit { scope, reason, .. } => {

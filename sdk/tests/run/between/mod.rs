@@ -17,6 +17,7 @@ mod rules_of_hosts;
 mod spending;
 mod unknown_use;
 mod unresettable;
+mod whole;
 
 use std::sync::Mutex;
 

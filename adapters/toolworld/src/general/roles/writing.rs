@@ -277,6 +277,7 @@ fn refining(
         attempts: vec![attempt.trace()],
         failures,
         rules,
+        whole: false,
     };
     Some((task, answer))
 }
