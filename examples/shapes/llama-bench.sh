@@ -51,9 +51,9 @@ printf 'ours:   %s (%s, bindings at %s)\n' "$(describe "$ours/llama.cpp")" "$(ba
     "$(sed -n 's/.*"sha1": "\([0-9a-f]*\)".*/\1/p' "$ours/.cargo_vcs_info.json")"
 printf 'theirs: %s (%s, llama.cpp at %s)\n' "$(describe "$llama")" "$(basename "$source")" \
     "$(sed -n 's/.*ggml-org\/llama.cpp@\([0-9a-f]*\).*/\1/p' "$source/CHANGELOG.md" | head -n 1)"
-printf 'model:  %s, %s threads, no flash attention as in the adapter\n' "$(basename "$model")" "$threads"
+printf 'model:  %s, %s threads, no flash attention as in the adapter's exact mode\n' "$(basename "$model")" "$threads"
 
-# llama-bench takes no F32 for keys and values, which is what the adapter keeps by default; llama-batched-bench does.
+# llama-bench takes no F32 for keys and values, which is what the adapter keeps in its exact mode; llama-batched-bench does.
 "$source/build/bin/llama-bench" --model "$model" --threads "$threads" --n-prompt 512 --n-gen 64 --flash-attn off
 "$source/build/bin/llama-batched-bench" --model "$model" --threads "$threads" --ctx-size 4096 --flash-attn off \
     --cache-type-k f32 --cache-type-v f32 -npp 64 -ntg 64 -npl 1,8

@@ -33,7 +33,8 @@ pub trait Host: Sync {
         Ok(())
     }
 
-    /// Ends what [`Host::begin`] started, after the cell, on the same thread. By default nothing.
+    /// Ends what [`Host::begin`] started, after the cell, on the same thread; not behind a panic, which ends the experiment. By default
+    /// nothing.
     fn end(&self, _engine: &mut Self::Engine) {}
 
     /// The tasks of a seed, the same for all arms.

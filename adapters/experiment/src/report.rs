@@ -86,7 +86,7 @@ impl<'a> Report<'a> {
             ),
             format!("- World: {}", escaped(&conditions.world)),
             match conditions.deterministic {
-                true => "- Deterministic: the same file gives the same numbers on the same machine and build".to_owned(),
+                true => "- Deterministic: the same file gives the same numbers on the same machine and build, as far as its world does".to_owned(),
                 false => "- Not deterministic: requests share batches, and numbers may differ from run to run".to_owned(),
             },
             format!(

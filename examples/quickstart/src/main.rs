@@ -28,7 +28,7 @@ use quickstart::{Choice, Parts, Split, Summaries, Tasks, default_model, selector
 #[derive(Debug, Parser)]
 #[command(name = "quickstart")]
 struct Arguments {
-    /// What all randomness follows from; with --exact the same seed gives the same output on the same machine and build.
+    /// What all randomness follows from; with --deterministic the same seed gives the same output on the same machine and build.
     #[arg(long, default_value_t = 7)]
     seed: u64,
     /// Number of tasks in the stream that is learned from.
@@ -55,7 +55,7 @@ struct Arguments {
     json: bool,
     /// Compute one request at a time in batches of a fixed shape, so that a seed gives the same bytes again.
     #[arg(long)]
-    exact: bool,
+    deterministic: bool,
     /// Inject the best candidate whatever its score.
     #[arg(long)]
     no_gate: bool,
@@ -109,7 +109,7 @@ fn load(arguments: &Arguments, out: &mut dyn Write) -> Result<Parts> {
         said = writeln!(out, "{line}").and_then(|()| out.flush());
     })?;
     said.map_err(unwritable)?;
-    match arguments.exact {
+    match arguments.deterministic {
         true => Parts::deterministic(&model, arguments.steps),
         false => Parts::load(&model, arguments.steps),
     }

@@ -30,7 +30,15 @@ fn quickstart(model: &Path, out: &Path, more: &[&str]) -> Output {
         .expect("it starts")
 }
 
-const SMALL: [&str; 7] = ["--tasks", "6", "--held-out", "6", "--group", "2", "--exact"];
+const SMALL: [&str; 7] = [
+    "--tasks",
+    "6",
+    "--held-out",
+    "6",
+    "--group",
+    "2",
+    "--deterministic",
+];
 
 fn object(output: &Output) -> Value {
     let text = String::from_utf8_lossy(&output.stdout);

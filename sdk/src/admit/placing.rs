@@ -195,7 +195,7 @@ impl Placing<'_> {
             };
             is_trace(known)
                 && known.state.is_offered()
-                && known.taint <= skill.taint
+                && known.taint.max(skill.taint) == Taint::Clean
                 && !self.is_coming(entry)
                 && compared().is_some()
         })
@@ -270,11 +270,11 @@ impl Placing<'_> {
                 known_as(library, &known.reference(), &known.name),
             );
         }
-        // A person's skill, a cleaner one and an abstracted trace are not overwritten: the new one becomes a skill of its own.
-        let keeps = matches!(
-            known.provenance.origin,
-            Origin::Human | Origin::TraceAbstract
-        );
+        // A person's skill, a cleaner one and an abstracted trace are not overwritten, nor a tainted one in use, whose next version
+        // would wait in quarantine: the new one becomes a skill of its own.
+        let origin = known.provenance.origin;
+        let keeps = matches!(origin, Origin::Human | Origin::TraceAbstract)
+            || known.taint == Taint::Tainted && known.state.is_offered();
         if keeps || self.drafted.taint > known.taint {
             return Ok(self.enter_unless_known(skill));
         }

@@ -231,6 +231,9 @@ pub enum LibraryChange {
         skill: SkillRef,
         /// The evidence, in words.
         reason: String,
+        /// Whether it releases from quarantine, and not from a trial.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        from_quarantine: bool,
     },
     /// Sets a skill's state, by a person or by evidence.
     SetState {

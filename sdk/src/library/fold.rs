@@ -96,7 +96,11 @@ impl SkillLibrary {
             | LibraryChange::SetAnchors(_)
             | LibraryChange::CheckAnchors(_) => self.remember(commit.cause.run.as_ref(), change),
             LibraryChange::SetState { skill, state, .. } => self.state_set(commit, skill, *state),
-            LibraryChange::Release { skill, .. } => self.released(commit, skill),
+            LibraryChange::Release {
+                skill,
+                from_quarantine,
+                ..
+            } => self.released(commit, skill, *from_quarantine),
             LibraryChange::RollBack { skill, to, .. } => {
                 self.roll_back(skill, *to, commit.cause.run.as_ref())
             }
@@ -115,12 +119,16 @@ impl SkillLibrary {
         self.set_state(skill, state, set_by(commit))
     }
 
-    fn released(&mut self, commit: &Committed, skill: &SkillRef) -> Outcome {
+    fn released(&mut self, commit: &Committed, skill: &SkillRef, from_quarantine: bool) -> Outcome {
         let entry = self.known(&skill.id)?;
         if entry.skill.version != skill.version {
             return Err(PassReason::OtherVersion);
         }
-        if entry.skill.state != State::Trial && !entry.awaits_evidence() {
+        let fits = match from_quarantine {
+            true => entry.awaits_evidence(),
+            false => entry.skill.state == State::Trial,
+        };
+        if !fits {
             return Err(PassReason::NotOnTrial);
         }
         self.set_state(&skill.id, State::Active, set_by(commit))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Upkeep, quarantine};
 use crate::{
-    domain::{BundleCase, CaseKind, LibraryChange, Origin, State},
+    domain::{BundleCase, CaseKind, LibraryChange, Origin, SkillUse, State},
     id::{TaskId, Version},
     library::{Entry, LiveEvidence},
 };
@@ -20,16 +20,17 @@ const FAILED: u32 = 2;
 
 /// Minimum number of different tasks with evidence for the release of a skill in this state.
 pub(crate) fn tasks_needed(context: &Upkeep<'_>, state: State) -> u32 {
-    if let (State::Quarantined, Some(quarantine)) = (state, &context.policy.quarantine) {
-        return quarantine.tasks.get();
-    }
     let bundles = context.policy.bundles.as_ref();
-    bundles.map_or(TASKS, |bundles| bundles.tasks.get())
+    let on_trial = bundles.map_or(TASKS, |bundles| bundles.tasks.get());
+    match (state, &context.policy.quarantine) {
+        (State::Quarantined, Some(quarantine)) => quarantine.tasks.get().max(on_trial),
+        _ => on_trial,
+    }
 }
 
 /// Number of tasks whose attempts support a release; `None` if they do not suffice. An attempt supports a release if it
 /// succeeded with the skill and without a refused action; whether an attempt of unknown use counts is the recipe's to say
-/// ([`UsedWhen`](crate::reward::UsedWhen)). More attempts with the skill must have succeeded than failed, and harmful judgements
+/// ([`UsedWhen`](crate::reward::UsedWhen)), and for a skill in quarantine only attempts that followed it count. More attempts with the skill must have succeeded than failed, and harmful judgements
 /// may not outnumber helpful ones. A refined version may do no worse than the version before did.
 ///
 /// Where nothing can be replayed, attempts without the skill that came to the same skill support it too (off-policy), beside at
@@ -38,8 +39,9 @@ pub(crate) fn support(context: &Upkeep<'_>, entry: &Entry) -> Option<u32> {
     let version = entry.skill.version;
     let live = live(context, entry);
     let counts = entry.life.counts(version);
-    let counts_as_used = |used| context.skill_use.counts_injected(used);
-    let mut tasks = entry.life.live_tasks(version, counts_as_used);
+    let mut tasks = entry
+        .life
+        .live_tasks(version, counts_as_used(context, entry));
     let off_policy = !context.replays && entry.skill.state != State::Quarantined;
     if off_policy && !tasks.is_empty() {
         tasks.extend(confirmed(entry));
@@ -59,8 +61,16 @@ fn live(context: &Upkeep<'_>, entry: &Entry) -> LiveEvidence {
 
 /// The same of a version.
 fn live_of(context: &Upkeep<'_>, entry: &Entry, version: Version) -> LiveEvidence {
-    let counts_as_used = |used| context.skill_use.counts_injected(used);
-    entry.life.live(version, counts_as_used)
+    entry.life.live(version, counts_as_used(context, entry))
+}
+
+/// Which attempts speak for a skill: by the recipe, and for one in quarantine only those that followed it.
+fn counts_as_used(context: &Upkeep<'_>, entry: &Entry) -> impl Fn(SkillUse) -> bool {
+    let (by_recipe, state) = (context.skill_use, entry.skill.state);
+    move |used: SkillUse| match state {
+        State::Quarantined => used.is_followed(),
+        _ => by_recipe.counts_injected(used),
+    }
 }
 
 /// The tasks of successful attempts that did not have the skill and came to it, so that it was written again from them.

@@ -64,6 +64,7 @@ pub(crate) fn release(entry: &Entry, evidence: String) -> LibraryChange {
     LibraryChange::Release {
         skill: entry.skill.reference(),
         reason,
+        from_quarantine: entry.skill.state == State::Quarantined,
     }
 }
 

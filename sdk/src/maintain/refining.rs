@@ -25,7 +25,7 @@ use crate::{
         identity::Meanings,
     },
     contract::{RoleAnswer, RoleTask},
-    domain::{BundleCase, Judgement, LibraryChange, Role, Skill, SkillRef, Trace},
+    domain::{BundleCase, Judgement, LibraryChange, Role, Skill, SkillRef, Taint, Trace},
     error::Result,
     id::{AttemptId, SkillId, TaskId},
     library::Entry,
@@ -298,6 +298,10 @@ fn refined(
     // A quarantined version would take the place of one that is offered.
     if skill.taint > before.taint {
         let reason = "the refined version has untrusted sources, and the current one has none";
+        return Err(Some(reason.to_owned()));
+    }
+    if before.taint == Taint::Tainted && before.state.is_offered() {
+        let reason = "the skill has untrusted sources, so that its next version would wait in quarantine in its place";
         return Err(Some(reason.to_owned()));
     }
     Ok(Refined::Next(Box::new(skill), note))

@@ -39,7 +39,17 @@ fn versions<'a>(context: &Upkeep<'a>) -> impl Iterator<Item = (&'a Entry, &'a Sk
     let entries = library.entries().chain(library.deleted());
     let versions = entries.flat_map(|entry| entry.versions().map(move |version| (entry, version)));
     versions
-        .filter(|(_, version)| version.state != State::Quarantined || version.taint == Taint::Clean)
+        .filter(|(entry, version)| version.taint == Taint::Clean || was_released(entry, version))
+}
+
+/// Whether a version is in use, or was at some time.
+fn was_released(entry: &Entry, version: &Skill) -> bool {
+    let mut states = entry.life.states.iter();
+    version.state.is_offered()
+        || states.any(|set| {
+            let in_use = set.state.is_offered() || set.before.is_offered();
+            set.version == version.version && in_use
+        })
 }
 
 /// The texts whose embeddings decide which versions have the same text.

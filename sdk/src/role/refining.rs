@@ -106,9 +106,11 @@ fn scope(object: &mut Object, refinable: &Refinable<'_>) -> Read<Scope> {
         category == text || Some(category.as_str()) == prefixed
     };
     let mut categories = refinable.categories.iter();
+    // A category of this name is shown with `category:` before it.
+    let is_general = text.eq_ignore_ascii_case(shown::GENERAL);
     let scope = match categories.find(|category| is_meant(category.as_str())) {
+        _ if is_general => Scope::General,
         Some(category) => Scope::Category((*category).clone()),
-        None if text.eq_ignore_ascii_case(shown::GENERAL) => Scope::General,
         None => return refuse("scope is none of those that are shown"),
     };
     object.insert("scope".to_owned(), Value::from(shown::scope(&scope)));

@@ -84,7 +84,7 @@ pub(crate) fn figures(figures: &mut Figures<'_>) -> Outcome {
             figures.progress(format_args!("missing: {variable} {MISSING}"));
         }
     }
-    let parts = Parts::deterministic(&bundled(), STEPS)?;
+    let parts = Parts::with(LlamaConfig::new(bundled()).exact(), STEPS)?;
     // Completions have the marks of the template in the prompt.
     let mut config = LlamaConfig::new(bundled()).exact();
     config.template = Template::None;

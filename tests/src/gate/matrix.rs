@@ -13,7 +13,7 @@ use journeyman_tantivy::Bm25Retriever;
 use super::data::Set;
 
 /// Candidates of a decision, as in `recipe::standard`.
-const CANDIDATES: usize = 10;
+pub(super) const CANDIDATES: usize = 10;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 

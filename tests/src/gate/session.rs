@@ -17,9 +17,9 @@ use journeyman_tantivy::Bm25Retriever;
 use super::{
     Failure,
     data::Set,
-    matrix::Matrix,
+    matrix::{CANDIDATES, Matrix},
     scoring::Scoring,
-    table::{Best, best},
+    table::Best,
 };
 use crate::figures::{Bound, Figures};
 
@@ -49,16 +49,7 @@ impl DefaultGate {
     ) -> Vec<Best> {
         match self {
             Self::Fitted(fitted) => found_first(set, (found, card), fitted, tasks),
-            Self::Recipe(_) => {
-                let first = |one: Best| Best {
-                    right: match one.right > one.wrong {
-                        true => one.right,
-                        false => f64::NEG_INFINITY,
-                    },
-                    ..one
-                };
-                best(set, pmi, tasks).into_iter().map(first).collect()
-            }
+            Self::Recipe(_) => best_found(set, (found, pmi), tasks),
         }
     }
 }
@@ -114,6 +105,26 @@ pub(super) fn default_gate(
         );
     }
     Ok(gate)
+}
+
+/// The skill with the greatest PMI of those that the search finds, as many as a decision has.
+fn best_found(set: &Set, (found, pmi): (&Matrix, &Matrix), tasks: &[usize]) -> Vec<Best> {
+    let of = |&task: &usize| {
+        let first = |without_right: bool| {
+            let all = (0..set.skills.len())
+                .filter(|&at| !(without_right && set.is_right(task, at)) && found[task][at] > 0.0);
+            let mut all: Vec<usize> = all.collect();
+            all.sort_by(|&one, &other| found[task][other].total_cmp(&found[task][one]));
+            let all = all.into_iter().take(CANDIDATES);
+            all.max_by(|&one, &other| pmi[task][one].total_cmp(&pmi[task][other]))
+        };
+        let value = |at: Option<usize>| at.map_or(f64::NEG_INFINITY, |at| pmi[task][at]);
+        Best {
+            right: value(first(false).filter(|&at| set.is_right(task, at))),
+            wrong: value(first(true)),
+        }
+    };
+    tasks.iter().map(of).collect()
 }
 
 /// The skill that the search finds first, by what its score and the model's count together.

@@ -113,7 +113,7 @@ fn quickstart(
     }
     let output = Command::new("bash")
         .arg("examples/quickstart.sh")
-        .arg("--exact")
+        .arg("--deterministic")
         .args(["--json", "--seed", &seed.to_string(), "--out"])
         .arg(folder)
         .current_dir(root)

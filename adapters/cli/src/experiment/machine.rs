@@ -80,9 +80,7 @@ impl Machine {
     ) -> Result<Arc<LlamaCpp>> {
         let mut config = LlamaConfig::new(file);
         config.adapters = adapters;
-        if conditions.deterministic {
-            config = config.exact();
-        }
+        config.deterministic = conditions.deterministic;
         config.threads = Some(conditions.threads);
         LlamaCpp::load(config)
     }
@@ -117,9 +115,12 @@ impl Host for Machine {
     /// time, so each job has an engine of its own then.
     fn engines(&self, plan: &Plan, cells: usize) -> Result<Vec<Engine>> {
         // The cheapest first: a wrong program is told before a model is loaded.
-        self.settings.world.check(plan)?;
+        let at_once = self.settings.world.check(plan)?;
         let conditions = &plan.conditions;
-        let jobs = self.jobs(conditions.threads, cells);
+        let jobs = match at_once {
+            true => self.jobs(conditions.threads, cells),
+            false => 1,
+        };
         let first = self.load(conditions)?;
         if !conditions.deterministic {
             return Ok(vec![first; jobs]);

@@ -103,11 +103,11 @@ impl OwnWorld {
     }
 
     /// Opens the world once before any cell does, so that what is wrong with it is told before a model is loaded; `learns` says
-    /// whether an arm learns in it.
+    /// whether an arm learns in it. Gives whether the world can be set up again.
     ///
     /// # Errors
     /// Those of [`World::open`] and [`World::check`].
-    pub(super) async fn check(&self, learns: bool) -> Result<()> {
+    pub(super) async fn check(&self, learns: bool) -> Result<bool> {
         let world = self.open().await?;
         let checked = world.check(EXPERIMENT).await;
         let resettable = world.environment.capabilities().resettable;
@@ -115,8 +115,8 @@ impl OwnWorld {
         checked?;
         if !resettable {
             tell(
-                "the world cannot be set up again: each cell attempts the held-out tasks once, after learning, and may find what the \
-                 cells before it left",
+                "the world cannot be set up again: cells run one after another, each attempts the held-out tasks once, after learning, and \
+                 may find what the cells before it left, of other arms too",
             );
         }
         if learns && !self.trusted {
@@ -125,7 +125,7 @@ impl OwnWorld {
                  what it says is yours, set `trusted = true` in [world]",
             );
         }
-        Ok(())
+        Ok(resettable)
     }
 
     pub(super) async fn open(&self) -> Result<World> {

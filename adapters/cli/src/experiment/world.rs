@@ -2,7 +2,7 @@
 
 use futures::executor::block_on;
 use journeyman::{Result, text::Redactor};
-use journeyman_experiment::{Plan, Tasks};
+use journeyman_experiment::{Arm, Plan, Tasks};
 use serde::Serialize;
 
 use super::{
@@ -96,15 +96,17 @@ impl World {
         }
     }
 
-    /// Looks for what is wrong with the world before any cell begins. Blocks, on a thread without an executor.
-    pub(super) fn check(&self, plan: &Plan) -> Result<()> {
+    /// Looks for what is wrong with the world before any cell begins, and whether cells may run at once: not in a world that cannot be
+    /// set up again. Blocks, on a thread without an executor.
+    pub(super) fn check(&self, plan: &Plan) -> Result<bool> {
         match self {
-            Self::Toolworld(_) => Ok(()),
+            Self::Toolworld(_) => Ok(true),
             Self::Own(own) => {
-                let learns = plan.arms.iter().any(|arm| arm.learns);
-                block_on(own.check(learns))?;
+                let waits = |arm: &Arm| arm.recipe.maintenance.quarantine.is_none();
+                let learns = plan.arms.iter().any(|arm| arm.learns && waits(arm));
+                let at_once = block_on(own.check(learns))?;
                 world::tell_of_bundled(&plan.conditions.model);
-                Ok(())
+                Ok(at_once)
             }
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use journeyman::contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer};
-use journeyman_llama_cpp::LlamaCpp;
+use journeyman_llama_cpp::{LlamaCpp, Precision};
 
 use crate::{
     sharing::{greedy, text},
@@ -44,7 +44,18 @@ fn the_least_recently_used_goes_first() {
 
 #[test]
 fn a_request_alone_begins_with_whole_blocks_of_the_last_prompt_and_gives_the_same_bytes() {
-    let alone = || Tiny::default().load_with(|config| *config = config.clone().exact());
+    for precision in [Precision::Half, Precision::Full] {
+        begins_with_whole_blocks(precision);
+    }
+}
+
+fn begins_with_whole_blocks(precision: Precision) {
+    let alone = || {
+        Tiny::default().load_with(|config| {
+            config.deterministic = true;
+            config.precision = precision;
+        })
+    };
     let opening = text(1, 300);
     let requests: Vec<GenerateRequest> = ["", " and more", " and more of it, to the end"]
         .iter()

@@ -522,6 +522,7 @@ fn evidence_releases_from_quarantine_what_nobody_decided_about() {
     let release = |version| LibraryChange::Release {
         skill: reference("a", version),
         reason: "a test".to_owned(),
+        from_quarantine: true,
     };
     let state = |library: &SkillLibrary| entry(library, "a").skill.state;
     let waits = |library: &SkillLibrary| entry(library, "a").awaits_evidence();

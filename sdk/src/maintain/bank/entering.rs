@@ -9,7 +9,7 @@ use crate::{
         identity::{Compared, Meanings},
         placing::{is_numbered, known_as, out_by_host},
     },
-    domain::{LibraryChange, Origin, Scope, Skill, SkillName, Trace},
+    domain::{LibraryChange, Origin, Scope, Skill, SkillName, Taint, Trace},
     error::{Error, ErrorKind, Result},
     id::AttemptId,
     library::{Entry, SkillLibrary},
@@ -155,6 +155,11 @@ fn placed(
         if skill.taint > before.taint {
             return out(
                 "it has untrusted sources, and the skill that it refines has none".to_owned(),
+            );
+        }
+        if before.taint == Taint::Tainted && before.state.is_offered() {
+            return out(
+                "the skill that it refines has untrusted sources, and is in use".to_owned(),
             );
         }
         let mut next = drafted::revision_of(before, skill);

@@ -9,6 +9,11 @@ use crate::{
 
 /// Words with which two texts begin that say more about the same thing.
 const SHARED: usize = 2;
+/// Words of a beginning that hold for one end of it alone.
+const TURNS: [&str; 13] = [
+    "not", "never", "no", "don't", "cannot", "if", "when", "where", "before", "after", "unless",
+    "without", "only",
+];
 
 /// The skill that the lessons of one attempt make, where no role distils skills from several of them. `None` for lessons without
 /// words.
@@ -83,24 +88,37 @@ pub(super) fn joined(lessons: &[Lesson]) -> Option<Lesson> {
     })
 }
 
-/// Texts as one sentence, since a small model ends what it writes with the first. One that begins as the first text does goes on from
-/// there: `Tea needs a cup.` and `Tea needs hot water.` are `Tea needs a cup, hot water.`
+/// Texts as one sentence, since a small model ends what it writes with the first. A text that begins as the one before it does goes on
+/// from there, where the beginning turns nothing round: `Tea needs a cup.` and `Tea needs hot water.` are `Tea needs a cup, hot water.`
 fn one_sentence(texts: &[&str]) -> String {
-    let Some((first, others)) = texts.split_first() else {
-        return String::new();
-    };
-    let mut all = (*first).to_owned();
-    for text in others {
-        all.truncate(all.trim_end_matches('.').len());
-        let both = first.split(' ').zip(text.split(' '));
-        let shared = both.take_while(|(one, other)| one == other).count();
-        let rest: Vec<&str> = text.split(' ').skip(shared).collect();
-        match shared >= SHARED && !rest.is_empty() {
-            true => all.push_str(&format!(", {}", rest.join(" "))),
-            false => all.push_str(&format!("; {text}")),
+    let mut all = String::new();
+    let mut last = "";
+    for text in texts {
+        let bare = text.trim_end_matches('.');
+        if bare == last {
+            continue;
         }
+        all.truncate(all.trim_end_matches('.').len());
+        match goes_on(last, bare) {
+            _ if all.is_empty() => all.push_str(text),
+            Some(rest) => all.push_str(&format!(", {rest}{}", &text[bare.len()..])),
+            None => all.push_str(&format!("; {text}")),
+        }
+        last = bare;
     }
     all
+}
+
+/// What a text adds to the one before it, where both are plain sentences with the same beginning.
+fn goes_on(before: &str, text: &str) -> Option<String> {
+    let both = before.split(' ').zip(text.split(' '));
+    let shared = both.take_while(|(one, other)| one == other).count();
+    let head = text.split(' ').take(shared);
+    let turns = |word: &str| TURNS.contains(&word.to_lowercase().as_str());
+    let marks = |text: &str| text.contains([',', ';', ':', '!', '?']) || text.contains(". ");
+    let is_plain = !marks(before) && !marks(text) && !head.into_iter().any(turns);
+    let rest: Vec<&str> = text.split(' ').skip(shared).collect();
+    (is_plain && shared >= SHARED && !rest.is_empty()).then(|| rest.join(" "))
 }
 
 /// A lesson with each point on one line. `None` for one without a principle and without a remedy.
@@ -170,6 +188,37 @@ mod tests {
         let both = joined(&more).unwrap();
         assert_eq!(both.principle, "Tea needs a cup, hot water.");
         assert_eq!(both.should, "fetch a cup; boil water");
+    }
+
+    #[test]
+    fn texts_go_on_only_where_that_turns_nothing_round() {
+        let table: [(&[&str], &str); 7] = [
+            (
+                &["Do not buy before you ask.", "Do not skip the check."],
+                "Do not buy before you ask; Do not skip the check.",
+            ),
+            (
+                &["Tea needs a cup.", "Ask first.", "Tea needs hot water."],
+                "Tea needs a cup; Ask first; Tea needs hot water.",
+            ),
+            (
+                &["When a door is locked, ask.", "When a door is open, go."],
+                "When a door is locked, ask; When a door is open, go.",
+            ),
+            (&["Tea needs a cup.", "Tea needs a cup"], "Tea needs a cup."),
+            (
+                &["Ask first. Tea needs a cup.", "Ask first of all."],
+                "Ask first. Tea needs a cup; Ask first of all.",
+            ),
+            (
+                &["Tea needs a cup", "Tea needs milk", "Tea needs time."],
+                "Tea needs a cup, milk, time.",
+            ),
+            (&["Ask."], "Ask."),
+        ];
+        for (texts, expected) in table {
+            assert_eq!(one_sentence(texts), expected);
+        }
     }
 
     #[test]

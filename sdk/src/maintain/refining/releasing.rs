@@ -41,8 +41,8 @@ pub(crate) fn released(
         let ran = at.map(|at| outcomes.swap_remove(at));
         if ran.as_ref().is_some_and(|ran| ran.temporary) {
             let reason = "not released: a case of its bundle could not be played just now";
-            events.push(refused(format!("{}: {reason}", skill.name)));
-            let what = format!("{}: testing the next version", skill.name);
+            events.push(refused(format!("{}: {reason}", entry.skill.name)));
+            let what = format!("{}: testing the next version", entry.skill.name);
             changes.push(missed(context, &what, &evidence, events));
             continue;
         }
@@ -64,7 +64,7 @@ pub(crate) fn released(
                 let refused = under_old_name(skill.clone(), &entry.skill);
                 changes.extend(refused_draft(context.library, &refused, &reason));
             }
-            events.push(refused(format!("{}: {reason}", skill.name)));
+            events.push(refused(format!("{}: {reason}", entry.skill.name)));
             continue;
         }
         if skill.state == State::Trial && entry.skill.state == State::Active && !tried.is_empty() {

@@ -64,7 +64,7 @@ impl Performer {
         let revises = changes().any(|change| matches!(change, LibraryChange::Revise(_)));
         let is_of_task = commit.cause.task.is_some();
         let compares = is_of_task && changes().any(brings_text);
-        let ends_trial = changes().any(|change| matches!(change, LibraryChange::SetState { .. }));
+        let ends_trial = changes().any(decides_by_evidence);
         // A new version is made of the one that its author saw: where another came first, it is passed over.
         let is_other = |change: &LibraryChange| match revises {
             true => takes_back(change),
@@ -87,8 +87,10 @@ impl Performer {
                     let changes = committed.iter().flat_map(|one| &one.changes);
                     let overtaken = match is_of_task {
                         true => {
-                            compares && { changes }.any(is_other)
-                                || ends_trial && host_spoke(&committed, &commit)
+                            compares && changes.clone().any(is_other)
+                                || ends_trial
+                                    && (host_spoke(&committed, &commit)
+                                        || revised(changes, &commit))
                         }
                         false => host_spoke(&committed, &commit),
                     };
@@ -186,6 +188,25 @@ fn brings_text(change: &LibraryChange) -> bool {
         change,
         LibraryChange::Add(_) | LibraryChange::Revise(_) | LibraryChange::Merge { .. }
     )
+}
+
+/// Whether a change decides about a skill by the evidence of a version.
+fn decides_by_evidence(change: &LibraryChange) -> bool {
+    matches!(
+        change,
+        LibraryChange::SetState { .. } | LibraryChange::Release { .. }
+    )
+}
+
+/// Whether another commit brought a next version of a skill about whose version this one decides.
+fn revised<'a>(mut changes: impl Iterator<Item = &'a LibraryChange>, commit: &Commit) -> bool {
+    let decided = commit.changes.iter();
+    let decided = decided.filter(|change| decides_by_evidence(change));
+    let decided: Vec<&SkillId> = decided.filter_map(LibraryChange::decides_about).collect();
+    changes.any(|change| match change {
+        LibraryChange::Revise(skill) => decided.contains(&&skill.id),
+        _ => false,
+    })
 }
 
 /// Whether a change takes a skill out of use or back into it, so that drafts are decided otherwise.

@@ -83,7 +83,7 @@ fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<Event
             state,
             reason,
         } => (skill, *state, reason),
-        LibraryChange::Release { skill, reason } => (&skill.id, State::Active, reason),
+        LibraryChange::Release { skill, reason, .. } => (&skill.id, State::Active, reason),
         _ => return None,
     };
     let entry = library.get(skill)?;

@@ -210,6 +210,7 @@ fn check_release(state: State, version: u64, expect: Option<PassReason>) {
             version: Version(version),
         },
         reason: "a test".to_owned(),
+        from_quarantine: false,
     };
     let applied = library.apply(&sample::committed(2, vec![release]));
     let applied = applied.expect("it is folded");
