@@ -7,12 +7,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    fold::is_suspect,
-    life::{Life, SetBy, StateSet},
-};
+use super::life::{Life, SetBy, StateSet};
 use crate::{
-    domain::{Skill, SkillName, SkillRef, State, Tier},
+    domain::{Origin, Skill, SkillName, SkillRef, State, Taint, Tier},
     id::{AttemptId, Revision, RunId, SkillId, Version},
 };
 
@@ -320,4 +317,10 @@ impl Entry {
         let mut before = self.history.iter().rev();
         before.find(|version| !bad.contains(&version.reference()))
     }
+}
+
+/// Whether a version is quarantined until it is released: tainted or imported, and not a person's.
+pub(super) fn is_suspect(skill: &Skill) -> bool {
+    let origin = skill.provenance.origin;
+    origin != Origin::Human && (skill.taint == Taint::Tainted || origin == Origin::Imported)
 }

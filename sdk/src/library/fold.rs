@@ -2,10 +2,10 @@
 
 use super::{
     Applied, Entry, Evidence, Move, Operation, PassReason, PassedOver, SetBy, SkillLibrary,
-    applied::Outcome, tiers,
+    applied::Outcome, entry::is_suspect, tiers,
 };
 use crate::{
-    domain::{Committed, LibraryChange, Origin, Skill, SkillRef, State, Taint},
+    domain::{Committed, LibraryChange, Origin, Skill, SkillRef, State},
     error::{Error, Result},
     id::SkillId,
 };
@@ -278,10 +278,4 @@ impl SkillLibrary {
 fn set_by(commit: &Committed) -> SetBy {
     let run = commit.cause.run.clone();
     run.map_or(SetBy::Host, SetBy::Run)
-}
-
-/// Whether a version is quarantined until it is released: tainted or imported, and not a person's.
-pub(super) fn is_suspect(skill: &Skill) -> bool {
-    let origin = skill.provenance.origin;
-    origin != Origin::Human && (skill.taint == Taint::Tainted || origin == Origin::Imported)
 }

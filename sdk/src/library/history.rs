@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Entry, Merged, Move, Operation, PassReason, SetBy, SkillLibrary, applied::Outcome,
-    fold::is_suspect, tiers,
+    entry::is_suspect, tiers,
 };
 use crate::{
     domain::{Origin, Skill, SkillRef, State},

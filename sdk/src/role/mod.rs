@@ -5,6 +5,7 @@ mod answers;
 mod assessing;
 mod claims;
 mod curating;
+mod drafts;
 mod extent;
 mod filling;
 mod general;

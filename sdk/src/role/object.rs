@@ -2,13 +2,26 @@
 
 use serde_json::{Map, Value};
 
-use super::{claims::has_no_say, refining, template::Purpose, visible::visible};
+use super::{claims::has_no_say, template::Purpose, visible::visible};
 use crate::{
     domain::Role,
     format::{SchemaRefusal, SchemaStage},
     text::{Candidate, Candidates, NoObject, candidates},
 };
 
+/// The fields of an answer that may change everything of a skill.
+const REFINED_WHOLE: &[&str] = &[
+    "nothing",
+    "archive",
+    "change",
+    "name",
+    "kind",
+    "scope",
+    "tools",
+    "description",
+    "trigger",
+    "body",
+];
 /// A part of an answer that was read, or why it is refused.
 pub(super) type Read<T> = Result<T, SchemaRefusal>;
 pub(super) type Object = Map<String, Value>;
@@ -149,7 +162,7 @@ pub(super) fn form(purpose: Purpose) -> Form {
     Form {
         fields: match purpose {
             Purpose::Of(role) => fields(role),
-            Purpose::RefineWhole => refining::FIELDS,
+            Purpose::RefineWhole => REFINED_WHOLE,
         },
         list: match role {
             Role::Segment => list("subgoals", &[&["subgoal"]], false),

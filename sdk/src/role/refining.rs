@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    answers::{BODY, KINDS, name, nothing, reason},
+    drafts::{BODY, KINDS, name, nothing, reason},
     object::{Object, Read, refuse},
     shown,
     values::{LINE, line, lines, or_empty, prose, string, word},
@@ -14,19 +14,6 @@ use crate::{
     format::SkillMd,
 };
 
-/// The fields of an answer that may change everything of a skill.
-pub(super) const FIELDS: &[&str] = &[
-    "nothing",
-    ARCHIVE,
-    CHANGE,
-    "name",
-    "kind",
-    "scope",
-    TOOLS,
-    "description",
-    "trigger",
-    "body",
-];
 /// The field with the reason for a change of a skill.
 const CHANGE: &str = "change";
 /// The field with the reason for archiving a skill.
