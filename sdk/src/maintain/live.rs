@@ -64,7 +64,8 @@ fn live_of(context: &Upkeep<'_>, entry: &Entry, version: Version) -> LiveEvidenc
     entry.life.live(version, counts_as_used(context, entry))
 }
 
-/// Which attempts speak for a skill: by the recipe, and for one in quarantine only those that followed it.
+/// Whether an attempt counts for a skill, by how it used the skill. In quarantine the attempt must have followed it; elsewhere the recipe
+/// says.
 fn counts_as_used(context: &Upkeep<'_>, entry: &Entry) -> impl Fn(SkillUse) -> bool {
     let (by_recipe, state) = (context.skill_use, entry.skill.state);
     move |used: SkillUse| match state {

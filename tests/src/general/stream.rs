@@ -99,7 +99,7 @@ const ROWS: [Row; 11] = [
     (
         "first attempt, plain: lost by learning",
         |one| one.plain.first_before - one.plain.first_after,
-        Bound::AtMost(0.03),
+        Bound::AtMost(0.0),
     ),
     (
         "attempts at plain tasks in learning that are done",

@@ -102,8 +102,8 @@ impl OwnWorld {
         Ok((own, counts))
     }
 
-    /// Opens the world once before any cell does, so that what is wrong with it is told before a model is loaded; `learns` says
-    /// whether an arm learns in it. Gives whether the world can be set up again.
+    /// Opens the world once, before a model is loaded, so that its faults are told first. `learns`: whether an arm writes skills that
+    /// would wait in quarantine. Returns whether the world can be set up again.
     ///
     /// # Errors
     /// Those of [`World::open`] and [`World::check`].
