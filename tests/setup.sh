@@ -26,7 +26,7 @@ journeyman_target() {
     # Held until the script and what it starts have ended.
     exec {lock}>>"$shared/.owner.lock"
     if flock --nonblock --exclusive "$lock" && [ "$(cat "$shared/.owner" 2>/dev/null)" != "$root" ]; then
-        find "$root/sdk" "$root/adapters" "$root/examples" "$root/tests" -type f -exec touch -c {} + || return 0
+        find "$root/sdk" "$root/skills" "$root/adapters" "$root/examples" "$root/tests" -type f -exec touch -c {} + || return 0
         printf '%s\n' "$root" >"$shared/.owner"
     fi
     # Shared with other scripts of this checkout. Between the two locks another checkout may have come.

@@ -46,10 +46,6 @@
 //! [`library`] for what a library does with a commit, [`role::Structured`] for JSON by a schema from any model.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/guide.md")]
-mod guide {}
-
 pub mod admit;
 pub mod assess;
 pub mod builtin;

@@ -23,6 +23,11 @@ pub mod source;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+/// The samples of the guide to policies of a host's own.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide.md")]
+struct Guide;
+
 /// The samples of the guide to models.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/models.md")]

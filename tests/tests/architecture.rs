@@ -10,7 +10,7 @@ use journeyman_tests::source::{Imports, Sources, blank_tests, first_segments, ma
 use serde_json::Value;
 
 /// What may stand at the top, beside dot-files.
-const TOP: [&str; 10] = [
+const TOP: [&str; 11] = [
     "Cargo.toml",
     "Cargo.lock",
     "LICENSE-MIT",
@@ -20,10 +20,9 @@ const TOP: [&str; 10] = [
     "adapters",
     "examples",
     "docs",
+    "skills",
     "tests",
 ];
-/// Folders that come later.
-const TOP_LATER: [&str; 1] = ["skills"];
 
 /// The adapters that people use directly, and that may therefore see the other adapters.
 const FRONT_ENDS: [&str; 2] = ["journeyman-cli", "journeyman-studio"];
@@ -265,6 +264,7 @@ fn crate_faults(name: &str, package: &Package, all: &BTreeMap<String, Package>) 
     );
     let expected = match top {
         "sdk" => "journeyman".to_owned(),
+        "skills" => "journeyman-skills".to_owned(),
         "adapters" => format!("journeyman-{folder}"),
         "tests" if folder.is_empty() => "journeyman-tests".to_owned(),
         "tests" => format!("journeyman-{folder}"),
@@ -280,8 +280,8 @@ fn crate_faults(name: &str, package: &Package, all: &BTreeMap<String, Package>) 
         if let Some(of) = all.get(dependency) {
             let adapter = of.folder.starts_with("adapters/");
             let allowed = match top {
-                // The features for its own tests (`testing`, `conformance`).
-                "sdk" => dependency == name && *dev,
+                // The texts of the roles, and the features for its own tests (`testing`, `conformance`).
+                "sdk" => dependency == "journeyman-skills" || (dependency == name && *dev),
                 "adapters" => {
                     dependency == "journeyman"
                         || (adapter && FRONT_ENDS.contains(&name))
@@ -299,6 +299,10 @@ fn crate_faults(name: &str, package: &Package, all: &BTreeMap<String, Package>) 
             }
         } else if top == "sdk" && !dev && !SDK_DEPENDENCIES.contains(&dependency.as_str()) {
             faults.push(format!("{name} must not depend on {dependency}"));
+        } else if top == "skills" {
+            faults.push(format!(
+                "{name} holds texts and must not depend on {dependency}"
+            ));
         }
     }
     faults
@@ -331,7 +335,9 @@ fn programs_carry_no_doubles_and_no_suites() {
     for (name, package) in metadata() {
         // The agent and the writer of the shop are doubles, so that its figures can be repeated.
         let is_scripted = package.folder == "examples/shop";
-        if package.folder.starts_with("tests") || package.folder == "sdk" || is_scripted {
+        // The SDK, and what it is made of.
+        let is_sdk = ["sdk", "skills"].contains(&package.folder.as_str());
+        if package.folder.starts_with("tests") || is_sdk || is_scripted {
             continue;
         }
         let mut arguments = vec![
@@ -523,7 +529,7 @@ fn nothing_else_stands_at_the_top() {
         .paths
         .iter()
         .filter_map(|path| path.split('/').next())
-        .filter(|name| !name.starts_with('.') && !TOP.contains(name) && !TOP_LATER.contains(name))
+        .filter(|name| !name.starts_with('.') && !TOP.contains(name))
         .collect();
     assert!(top.is_empty(), "{top:?} should stand below one of {TOP:?}");
 }
@@ -551,6 +557,10 @@ fn each_rule_can_fail() {
             package("examples/show", &["journeyman", "journeyman-a"]),
         ),
         ("other".to_owned(), package("examples/other", &["show"])),
+        (
+            "journeyman-skills".to_owned(),
+            package("skills", &["journeyman", "serde"]),
+        ),
     ]);
     let faults: Vec<_> = all
         .iter()
@@ -562,6 +572,8 @@ fn each_rule_can_fail() {
             "journeyman must not depend on tokio",
             "journeyman-a must not see journeyman-b",
             "adapters/c: is called journeyman-b, should be journeyman-c",
+            "journeyman-skills must not see journeyman",
+            "journeyman-skills holds texts and must not depend on serde",
             "other must not see show",
         ]
     );

@@ -1,38 +1,29 @@
 //! The skills of roles that Journeyman ships.
 
 use super::template::Purpose;
-use crate::{domain::Role, error::Result, format::SkillMd};
+use crate::{
+    domain::Role,
+    error::{Error, ErrorKind, Result},
+    format::SkillMd,
+};
 
-/// The skills of the roles, in the order of [`Role::ALL`].
-const ROLES: [&str; 16] = [
-    include_str!("../../../skills/role-summarize/SKILL.md"),
-    include_str!("../../../skills/role-extract/SKILL.md"),
-    include_str!("../../../skills/role-refactor/SKILL.md"),
-    include_str!("../../../skills/role-refine/SKILL.md"),
-    include_str!("../../../skills/role-attribute/SKILL.md"),
-    include_str!("../../../skills/role-bundle/SKILL.md"),
-    include_str!("../../../skills/role-evolve/SKILL.md"),
-    include_str!("../../../skills/role-segment/SKILL.md"),
-    include_str!("../../../skills/role-distil-prototype/SKILL.md"),
-    include_str!("../../../skills/role-route/SKILL.md"),
-    include_str!("../../../skills/role-score/SKILL.md"),
-    include_str!("../../../skills/role-curate/SKILL.md"),
-    include_str!("../../../skills/role-tag/SKILL.md"),
-    include_str!("../../../skills/role-lesson/SKILL.md"),
-    include_str!("../../../skills/role-distil-bank/SKILL.md"),
-    include_str!("../../../skills/role-review/SKILL.md"),
-];
-/// The skill that refines all of a skill.
-const REFINE_WHOLE: &str = include_str!("../../../skills/role-refine-whole/SKILL.md");
-
-/// All of them.
+/// All of them, in the order of [`Role::ALL`], and behind them the one that refines all of a skill.
 ///
 /// # Errors
 /// Only in a broken build, since the skills are compiled in.
 pub(super) fn shipped_skills() -> Result<Vec<SkillMd>> {
-    let texts = ROLES.into_iter().zip(Role::ALL.map(Purpose::Of));
-    let texts = texts.chain([(REFINE_WHOLE, Purpose::RefineWhole)]);
-    texts
-        .map(|(text, purpose)| SkillMd::read_strict(text, Some(&purpose.skill_name())))
-        .collect()
+    let purposes = Role::ALL.map(Purpose::Of).into_iter();
+    let purposes = purposes.chain([Purpose::RefineWhole]);
+    purposes.map(shipped_skill).collect()
+}
+
+fn shipped_skill(purpose: Purpose) -> Result<SkillMd> {
+    let name = purpose.skill_name();
+    let skill = journeyman_skills::find(&name).ok_or_else(|| {
+        let message = "the role's skill is not shipped";
+        Error::new(ErrorKind::NotFound, "GeneralRoles::shipped", message)
+            .with("skill", &name)
+            .hint("build with the version of journeyman-skills that belongs to this one")
+    })?;
+    SkillMd::read_strict(skill.text, Some(&name))
 }
