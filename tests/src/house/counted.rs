@@ -25,12 +25,12 @@ const LEFT: [&str; 12] = [
     "sdk/src/measure/gaining.rs",
     "sdk/src/policy/",
     "sdk/src/report/",
-    "sdk/src/recipe/programs.rs",
+    "sdk/src/recipe/programs/",
 ];
 
 /// The files that a task passes from `learn` to its commit, with the recipe `standard`; values alone (`domain`, `report`) are
 /// left out.
-const PASSED: [&str; 45] = [
+pub(super) const PASSED: [&str; 45] = [
     "run/host/journeyman.rs",
     "run/host/session.rs",
     "run/driver/drive.rs",
@@ -62,7 +62,7 @@ const PASSED: [&str; 45] = [
     "credit/utility.rs",
     "run/driver/committing.rs",
     "run/machine/settled.rs",
-    "run/machine/own.rs",
+    "run/machine/admission_rule.rs",
     "run/machine/need.rs",
     "run/machine/journal.rs",
     "run/driver/performer.rs",

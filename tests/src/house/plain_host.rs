@@ -1,0 +1,124 @@
+//! The crates and lines that a plain host compiles: the SDK with its default features.
+
+use std::{collections::BTreeSet, fs, io, path::Path, process::Command};
+
+use serde_json::Value;
+
+use super::{is_test_file, production_lines};
+use crate::{
+    figures::{Bound, Figures, Outcome},
+    source::repository,
+};
+
+/// The SDK's modules behind features that a plain host does not take (`conformance`, `testing`), below `src`.
+const LEFT_OUT: [&str; 2] = ["conformance/", "testing/"];
+
+pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
+    let crates = crates_of_the_tree()?;
+    let total = crates.len() as f64;
+    figures.record(
+        "crates that a plain host compiles",
+        total,
+        Bound::AtMost(70.0),
+    );
+
+    let metadata: Value = serde_json::from_str(&metadata()?)?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let (mut own, mut left_out, mut other, mut read) = (0, 0, 0, 0);
+    for package in packages {
+        let text = |field: &str| package[field].as_str().unwrap_or_default().to_owned();
+        if !crates.contains(&(text("name"), text("version"))) {
+            continue;
+        }
+        read += 1;
+        let manifest = text("manifest_path");
+        let folder = Path::new(&manifest).with_file_name("src");
+        let mut files = Vec::new();
+        rust_files(&folder, "", &mut files)?;
+        for (path, source) in files {
+            // A crate of this repository has no source to be fetched from.
+            if !package["source"].is_null() {
+                other += source.lines().count();
+            } else if is_test_file(&path) {
+                continue;
+            } else if text("name") == "journeyman" && is_left_out(&path) {
+                left_out += production_lines(&source);
+            } else {
+                own += production_lines(&source);
+            }
+        }
+    }
+    if read != crates.len() {
+        return Err(format!("{read} of {} crates were found", crates.len()).into());
+    }
+    figures.record(
+        "own lines that a plain host compiles",
+        own as f64,
+        Bound::AtMost(45_000.0),
+    );
+    figures.record(
+        "own lines behind features that it leaves out",
+        left_out as f64,
+        Bound::None,
+    );
+    figures.record(
+        "lines of the other crates that it compiles",
+        other as f64,
+        Bound::None,
+    );
+    Ok(())
+}
+
+fn is_left_out(path: &str) -> bool {
+    LEFT_OUT.iter().any(|folder| path.starts_with(folder))
+}
+
+/// The crates of the SDK's tree without tests and build scripts: name and version.
+fn crates_of_the_tree() -> io::Result<BTreeSet<(String, String)>> {
+    let mut arguments = vec!["tree", "--package", "journeyman", "--edges", "normal"];
+    arguments.extend(["--prefix", "none", "--format", "{p}", "--offline"]);
+    let tree = cargo(&arguments)?;
+    // `NAME vVERSION (FOLDER) (*)`, at each place that needs the crate.
+    let crates = tree.lines().filter_map(|line| {
+        let (name, rest) = line.split_once(' ')?;
+        let version = rest.split(' ').next()?.strip_prefix('v')?;
+        Some((name.to_owned(), version.to_owned()))
+    });
+    Ok(crates.collect())
+}
+
+/// The workspace's packages for this machine: those of other machines need not have been fetched.
+fn metadata() -> io::Result<String> {
+    let version = cargo(&["--version", "--verbose"])?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    let host = host.ok_or_else(|| io::Error::other("cargo does not say its host"))?;
+    let mut arguments = vec!["metadata", "--format-version", "1", "--offline"];
+    arguments.extend(["--filter-platform", host]);
+    cargo(&arguments)
+}
+
+fn cargo(arguments: &[&str]) -> io::Result<String> {
+    let mut command = Command::new("cargo");
+    let output = command.args(arguments).current_dir(repository()).output()?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr).into_owned();
+        let message = format!("cargo {}: {reason}", arguments.join(" "));
+        return Err(io::Error::other(message));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The Rust files in a folder: the path below it, and the text.
+fn rust_files(folder: &Path, under: &str, found: &mut Vec<(String, String)>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = format!("{under}{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            rust_files(&entry.path(), &format!("{path}/"), found)?;
+        } else if path.ends_with(".rs") {
+            let text = fs::read(entry.path())?;
+            found.push((path, String::from_utf8_lossy(&text).into_owned()));
+        }
+    }
+    Ok(())
+}
