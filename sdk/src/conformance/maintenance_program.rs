@@ -10,11 +10,11 @@ use super::{
 };
 use crate::{
     contract::Backends,
-    domain::{Cause, LibraryChange},
+    domain::{Cause, LibraryChange, Role},
     error::Result,
     library::SkillLibrary,
     policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
-    run::machine::own::permitted,
+    run::machine::maintenance_program::permitted,
 };
 
 /// Checks the maintenance programs that the fixture's recipe names; `fresh` makes the host's parts anew at each call, with an
@@ -36,7 +36,7 @@ pub async fn check(fresh: impl AsyncFn() -> Result<Backends>, fixture: &Learning
 fn watched(fixture: &LearningFixture, notes: &Notes) -> Option<Policies> {
     let programs = fixture.recipe.programs.iter();
     let names = programs.map(|scheduled| scheduled.program.name.clone());
-    let watched = names.fold(fixture.policies.clone(), |policies, name| {
+    let watched = names.fold(fixture.policies.clone().replacing(), |policies, name| {
         let (known, notes) = (fixture.policies.clone(), notes.clone());
         policies.with_program(name.clone(), move |parameters| {
             let own = OwnPolicy::new(&name).with_parameters(parameters.clone());
@@ -78,7 +78,7 @@ impl MaintenanceProgram for Watched<dyn MaintenanceProgram> {
         let changes = decided.as_deref().unwrap_or_default();
         let refused = changes
             .iter()
-            .find_map(|change| permitted(change, view.library()).err());
+            .find_map(|change| permitted(change, self.program.records(), view.library()).err());
         if refused.is_none() {
             let passed = without_effect(changes, view.library());
             let passed = passed.map(|why| format!("{place}: {why}"));
@@ -88,5 +88,17 @@ impl MaintenanceProgram for Watched<dyn MaintenanceProgram> {
         self.notes.held("permitted", changes.len(), refused);
         self.notes.decided(place, &decided);
         decided
+    }
+
+    fn roles(&self) -> Vec<Role> {
+        self.program.roles()
+    }
+
+    fn records(&self) -> bool {
+        self.program.records()
+    }
+
+    fn reason(&self) -> &'static str {
+        self.program.reason()
     }
 }

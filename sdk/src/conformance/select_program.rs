@@ -92,7 +92,13 @@ fn watched(fixture: &LearningFixture, notes: &Notes) -> Option<Policies> {
             notes: notes.clone(),
         }) as Arc<dyn SelectProgram>)
     };
-    Some(fixture.policies.clone().with_selector(&own.name, make))
+    Some(
+        fixture
+            .policies
+            .clone()
+            .replacing()
+            .with_selector(&own.name, make),
+    )
 }
 
 #[async_trait]

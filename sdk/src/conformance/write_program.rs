@@ -43,7 +43,13 @@ fn watched(fixture: &LearningFixture, notes: &Notes) -> Option<Policies> {
             notes: notes.clone(),
         }) as Arc<dyn WriteProgram>)
     };
-    Some(fixture.policies.clone().with_writer(&own.name, make))
+    Some(
+        fixture
+            .policies
+            .clone()
+            .replacing()
+            .with_writer(&own.name, make),
+    )
 }
 
 #[async_trait]

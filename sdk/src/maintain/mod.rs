@@ -28,4 +28,4 @@ pub use options::{BundlePolicy, EvolvePolicy, FilterPolicy, Gate, Maintenance, R
 pub(crate) use overlaps::Overlaps;
 pub use quarantine_policy::QuarantinePolicy;
 pub use refine_policy::RefinePolicy;
-pub(crate) use upkeep::Upkeep;
+pub(crate) use upkeep::{Upkeep, UpkeepOptions};

@@ -12,22 +12,11 @@ use crate::{
     propose::{OverlapGraph, OverlapOptions, Segment, SegmentKind},
 };
 
-/// The graph as of the last use. The graph follows from the library, so it is not part of a saved run, and a clone builds its
-/// own. The runs of one host share one graph, since each continues from the library of the one before.
-#[derive(Default)]
+/// The graph as of the last use, shared by its clones. The graph follows from the library, so it is not part of a saved run: each
+/// use first updates it to its own library, so that no run sees another's segments. The runs of one session share one graph, since
+/// each continues from the library of the one before.
+#[derive(Clone, Default)]
 pub(crate) struct Overlaps(Arc<Mutex<Option<OverlapGraph>>>);
-
-impl Clone for Overlaps {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
-impl PartialEq for Overlaps {
-    fn eq(&self, _other: &Self) -> bool {
-        true
-    }
-}
 
 impl fmt::Debug for Overlaps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,11 +25,6 @@ impl fmt::Debug for Overlaps {
 }
 
 impl Overlaps {
-    /// The same graph for another run. Each use first updates the graph to its own library, so no run sees another's segments.
-    pub(crate) fn share(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-
     /// Updates the graph to these segments, those of traces the oldest first, and reads it. A segment that is in the graph already
     /// is only compared. A graph with other options is built anew.
     ///
@@ -157,7 +141,7 @@ mod tests {
             let (anew, cliques) = cliques_of(&Overlaps::default(), from, &handed);
             assert!(anew.contains("overlap"), "there is something to compare");
             assert_eq!(cliques_of(&kept, from, &handed).0, anew);
-            assert_eq!(cliques_of(&kept.share(), from, &handed).0, anew);
+            assert_eq!(cliques_of(&kept.clone(), from, &handed).0, anew);
             groups += cliques.len();
             handed.extend(cliques.into_iter().map(|clique| clique.fingerprint));
             if from % 8 == 7 {

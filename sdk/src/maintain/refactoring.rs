@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use self::instances::most_trials;
 use self::instances::{Instance, InstanceOutcome, Trials, instances_of};
 use super::{
-    Upkeep,
+    Overlaps, Upkeep,
     bundling::can_confirm,
     covered::Covered,
     outcomes::is_temporary,
@@ -68,8 +68,12 @@ pub(crate) fn texts(context: &Upkeep<'_>) -> Vec<String> {
 }
 
 /// The refactorer's tasks: the best groups that are not handled yet.
-pub(crate) fn groups(context: &Upkeep<'_>, embeddings: Option<Vec<Embedding>>) -> Vec<RoleTask> {
-    match cliques(context, embeddings) {
+pub(crate) fn groups(
+    context: &Upkeep<'_>,
+    overlaps: &Overlaps,
+    embeddings: Option<Vec<Embedding>>,
+) -> Vec<RoleTask> {
+    match cliques(context, overlaps, embeddings) {
         Ok(cliques) => cliques.iter().map(|clique| task(context, clique)).collect(),
         Err(error) => {
             tracing::warn!(%error, "attempts could not be grouped");
@@ -78,7 +82,11 @@ pub(crate) fn groups(context: &Upkeep<'_>, embeddings: Option<Vec<Embedding>>) -
     }
 }
 
-fn cliques(context: &Upkeep<'_>, embeddings: Option<Vec<Embedding>>) -> Result<Vec<Clique>> {
+fn cliques(
+    context: &Upkeep<'_>,
+    overlaps: &Overlaps,
+    embeddings: Option<Vec<Embedding>>,
+) -> Result<Vec<Clique>> {
     let Some(policy) = &context.policy.refactor else {
         return Ok(Vec::new());
     };
@@ -94,7 +102,7 @@ fn cliques(context: &Upkeep<'_>, embeddings: Option<Vec<Embedding>>) -> Result<V
         .filter_map(|text| serde_json::from_str(text).ok())
         .collect();
     let read = |graph: &OverlapGraph| graph.cliques(&policy.cliques(), &handed);
-    context.overlaps.of(policy.overlap, segments, read)
+    overlaps.of(policy.overlap, segments, read)
 }
 
 fn task(context: &Upkeep<'_>, clique: &Clique) -> RoleTask {

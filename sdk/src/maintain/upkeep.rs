@@ -2,8 +2,30 @@
 
 use std::ops::Deref;
 
-use super::{BundlePolicy, Maintenance, Overlaps};
+use serde::{Deserialize, Serialize};
+
+use super::{BundlePolicy, Maintenance};
 use crate::{admit::AdmitPolicy, policy::Context, reward::UsedWhen};
+
+/// What maintenance reads of a recipe: the options of its programs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct UpkeepOptions {
+    pub(crate) policy: Maintenance,
+    pub(crate) admit: AdmitPolicy,
+    pub(crate) skill_use: UsedWhen,
+}
+
+impl UpkeepOptions {
+    /// The input of maintenance.
+    pub(crate) fn upkeep<'a>(&'a self, context: Context<'a>) -> Upkeep<'a> {
+        Upkeep {
+            context,
+            policy: &self.policy,
+            admit: &self.admit,
+            skill_use: self.skill_use,
+        }
+    }
+}
 
 /// The run's context and the policies that maintenance reads.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +34,6 @@ pub(crate) struct Upkeep<'a> {
     pub(crate) policy: &'a Maintenance,
     pub(crate) admit: &'a AdmitPolicy,
     pub(crate) skill_use: UsedWhen,
-    pub(crate) overlaps: &'a Overlaps,
 }
 
 impl Upkeep<'_> {

@@ -1,4 +1,4 @@
-//! The interface of policies: the view of a run, the questions and answers, and the traits for a host's own policies.
+//! The interface of policies: the view of a run, the questions and answers, and the traits of policies.
 //!
 //! A policy that needs answers from a host's parts is a straight-line `async fn` over [`Ask`] (see
 //! [`program`](crate::program)). It gets a [`View`] of the run and returns its decision: a
@@ -14,6 +14,8 @@
 //! | write | [`WriteProgram`] | `Writer::Own` |
 //! | admit | [`AdmitRule`] | `AdmitPolicy::own` |
 //! | maintenance | [`MaintenanceProgram`] | `Recipe::programs` |
+//!
+//! Our own maintenance programs implement the same trait and are in the same registry.
 
 mod answer;
 pub(crate) mod checks;

@@ -1,4 +1,4 @@
-//! Policies of a host's own: the traits that a host implements, and how a recipe names a policy.
+//! The traits of policies, and how a recipe names one.
 
 use std::fmt;
 
@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::{Ask, View};
 use crate::{
-    domain::{LibraryChange, Selection, Skill, SkillDraft, SkillRef, Trace, TurnQuery, Verdict},
+    domain::{
+        LibraryChange, Role, Selection, Skill, SkillDraft, SkillRef, Trace, TurnQuery, Verdict,
+    },
     error::Result,
     id::AttemptId,
     library::SkillLibrary,
@@ -70,7 +72,7 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
     async fn select(&self, ask: &mut Ask, view: &View, query: &TurnQuery) -> Result<Selection>;
 }
 
-/// Looks after the library between tasks: a maintenance program of a host's own
+/// Looks after the library between tasks: a maintenance program, of ours or of a host's own
 /// ([`Recipe::programs`](crate::recipe::Recipe::programs)).
 ///
 /// # Behavior
@@ -78,8 +80,9 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
 /// - *repeats*: the same view and answers give the same questions and the same changes.
 /// - *ends*: as for [`SelectProgram`].
 /// - *permitted*: it may add, revise, merge, restore, roll back and release skills, set their states, add to their bundles, and
-///   set rules. It records no evidence and erases nothing, and each change keeps the rules of
-///   [`LibraryChange::validate`]. A skill can be written as a SKILL.md, and names only files that the library has.
+///   set rules; what it found out about skills it may record if it says so ([`records`](Self::records)). It erases nothing, and
+///   each change keeps the rules of [`LibraryChange::validate`]. A skill can be written as a SKILL.md, and names only files that
+///   the library has.
 /// - *applies*: each change has an effect on the library of its view.
 ///
 /// # What the run does
@@ -95,6 +98,22 @@ pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
     /// # Errors
     /// Why it cannot.
     async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>>;
+
+    /// The roles that it asks: a session that opens says which of them nobody plays.
+    fn roles(&self) -> Vec<Role> {
+        Vec::new()
+    }
+
+    /// Whether it records what it found out: results of test cases, information gains, prototypes and their anchors, attempts
+    /// that are dealt with.
+    fn records(&self) -> bool {
+        false
+    }
+
+    /// What it did, for the library's history.
+    fn reason(&self) -> &'static str {
+        "a program of the host's own looked after the library"
+    }
 }
 
 /// Writes skills from the attempts at a task: a writer of a host's own

@@ -1,6 +1,10 @@
-//! The registry of a host's own policies, by the names that recipes use.
+//! The registry of policies, ours and a host's own, by the names that recipes use.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use serde_json::Value;
 
@@ -11,8 +15,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 
-/// A registry of a host's own policies, by name. `Journeyman::open` refuses a recipe that names a policy that is not
-/// registered.
+/// A registry of policies, by name: a host registers its own, and a session adds ours. `Journeyman::open` refuses a recipe that
+/// names a policy that is not registered, and a registry that has two policies of one kind and name.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -68,12 +72,67 @@ pub struct Policies {
     rewards: BTreeMap<String, Make<dyn RewardRule>>,
     credits: BTreeMap<String, Make<dyn CreditRule>>,
     admissions: BTreeMap<String, Make<dyn AdmitRule>>,
+    /// Names that were registered a second time, each with what it names.
+    twice: BTreeSet<(&'static str, String)>,
+    /// Whether a policy may take the place of one of its name.
+    replaces: bool,
+    /// Whether it has our policies.
+    has_ours: bool,
 }
+
+const SELECTOR: &str = "selector";
+const PROGRAM: &str = "maintenance program";
+const WRITER: &str = "writer";
+const REWARD: &str = "reward rule";
+const CREDIT: &str = "credit rule";
+const ADMISSION: &str = "admission rule";
 
 impl Policies {
     /// An empty registry.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The registry with our policies beside those of the host.
+    ///
+    /// # Errors
+    /// `Invalid` where two policies of one kind have the same name.
+    pub(crate) fn with_ours(&self, ours: Self) -> Result<Self> {
+        let mut all = self.clone();
+        if !all.has_ours {
+            for (name, make) in ours.programs {
+                all.insert(PROGRAM, name, make, |all| &mut all.programs);
+            }
+            all.has_ours = true;
+        }
+        match all.twice.first() {
+            None => Ok(all),
+            Some((what, name)) => Err(Error::invalid(
+                "Policies",
+                format!("two policies are registered as the {what} of this name"),
+            )
+            .with("name", name)
+            .hint("give yours another name in `Options::policies`")),
+        }
+    }
+
+    /// The registry, in which a policy takes the place of one of its name.
+    #[cfg(feature = "conformance")]
+    pub(crate) fn replacing(mut self) -> Self {
+        self.replaces = true;
+        self
+    }
+
+    fn insert<T: ?Sized>(
+        &mut self,
+        what: &'static str,
+        name: String,
+        make: Make<T>,
+        of: impl Fn(&mut Self) -> &mut BTreeMap<String, Make<T>>,
+    ) {
+        if of(self).insert(name.clone(), make).is_some() && !self.replaces {
+            self.twice.insert((what, name));
+        }
     }
 
     /// Registers a selector; `make` builds it from the recipe's parameters.
@@ -83,7 +142,9 @@ impl Policies {
         name: impl Into<String>,
         make: impl Fn(&Value) -> Result<Arc<dyn SelectProgram>> + Send + Sync + 'static,
     ) -> Self {
-        self.selectors.insert(name.into(), Arc::new(make));
+        self.insert(SELECTOR, name.into(), Arc::new(make), |all| {
+            &mut all.selectors
+        });
         self
     }
 
@@ -94,7 +155,9 @@ impl Policies {
         name: impl Into<String>,
         make: impl Fn(&Value) -> Result<Arc<dyn MaintenanceProgram>> + Send + Sync + 'static,
     ) -> Self {
-        self.programs.insert(name.into(), Arc::new(make));
+        self.insert(PROGRAM, name.into(), Arc::new(make), |all| {
+            &mut all.programs
+        });
         self
     }
 
@@ -105,7 +168,7 @@ impl Policies {
         name: impl Into<String>,
         make: impl Fn(&Value) -> Result<Arc<dyn WriteProgram>> + Send + Sync + 'static,
     ) -> Self {
-        self.writers.insert(name.into(), Arc::new(make));
+        self.insert(WRITER, name.into(), Arc::new(make), |all| &mut all.writers);
         self
     }
 
@@ -116,7 +179,7 @@ impl Policies {
         name: impl Into<String>,
         make: impl Fn(&Value) -> Result<Arc<dyn RewardRule>> + Send + Sync + 'static,
     ) -> Self {
-        self.rewards.insert(name.into(), Arc::new(make));
+        self.insert(REWARD, name.into(), Arc::new(make), |all| &mut all.rewards);
         self
     }
 
@@ -127,7 +190,7 @@ impl Policies {
         name: impl Into<String>,
         make: impl Fn(&Value) -> Result<Arc<dyn CreditRule>> + Send + Sync + 'static,
     ) -> Self {
-        self.credits.insert(name.into(), Arc::new(make));
+        self.insert(CREDIT, name.into(), Arc::new(make), |all| &mut all.credits);
         self
     }
 
@@ -138,7 +201,9 @@ impl Policies {
         name: impl Into<String>,
         make: impl Fn(&Value) -> Result<Arc<dyn AdmitRule>> + Send + Sync + 'static,
     ) -> Self {
-        self.admissions.insert(name.into(), Arc::new(make));
+        self.insert(ADMISSION, name.into(), Arc::new(make), |all| {
+            &mut all.admissions
+        });
         self
     }
 
@@ -147,7 +212,7 @@ impl Policies {
     /// # Errors
     /// `NotFound`, with the registered names, for an unregistered name; the error of the registered `make` function.
     pub fn selector(&self, own: &OwnPolicy) -> Result<Arc<dyn SelectProgram>> {
-        make(&self.selectors, "selector", own)
+        make(&self.selectors, SELECTOR, own)
     }
 
     /// Builds the maintenance program that a recipe names.
@@ -155,7 +220,7 @@ impl Policies {
     /// # Errors
     /// As [`selector`](Self::selector).
     pub fn program(&self, own: &OwnPolicy) -> Result<Arc<dyn MaintenanceProgram>> {
-        make(&self.programs, "maintenance program", own)
+        make(&self.programs, PROGRAM, own)
     }
 
     /// Builds the writer that a recipe names.
@@ -163,7 +228,7 @@ impl Policies {
     /// # Errors
     /// As [`selector`](Self::selector).
     pub fn writer(&self, own: &OwnPolicy) -> Result<Arc<dyn WriteProgram>> {
-        make(&self.writers, "writer", own)
+        make(&self.writers, WRITER, own)
     }
 
     /// Builds the reward rule that a recipe names.
@@ -171,7 +236,7 @@ impl Policies {
     /// # Errors
     /// As [`selector`](Self::selector).
     pub fn reward(&self, own: &OwnPolicy) -> Result<Arc<dyn RewardRule>> {
-        make(&self.rewards, "reward rule", own)
+        make(&self.rewards, REWARD, own)
     }
 
     /// Builds the credit rule that a recipe names.
@@ -179,7 +244,7 @@ impl Policies {
     /// # Errors
     /// As [`selector`](Self::selector).
     pub fn credit(&self, own: &OwnPolicy) -> Result<Arc<dyn CreditRule>> {
-        make(&self.credits, "credit rule", own)
+        make(&self.credits, CREDIT, own)
     }
 
     /// Builds the admission rule that a recipe names.
@@ -187,7 +252,7 @@ impl Policies {
     /// # Errors
     /// As [`selector`](Self::selector).
     pub fn admission(&self, own: &OwnPolicy) -> Result<Arc<dyn AdmitRule>> {
-        make(&self.admissions, "admission rule", own)
+        make(&self.admissions, ADMISSION, own)
     }
 }
 

@@ -11,7 +11,6 @@ mod scribe;
 mod skillos;
 mod skillrl;
 mod standard;
-mod within_budget;
 
 use std::{
     num::{NonZeroU32, NonZeroU64, NonZeroUsize},
@@ -37,7 +36,7 @@ use crate::{
     credit::CreditPolicy,
     domain::TierPolicy,
     error::{Error, Result},
-    maintain::{Maintenance, Overlaps, Upkeep},
+    maintain::{Maintenance, Upkeep},
     policy::{Context, OwnPolicy, Policies},
     propose::{WritePolicy, Writer},
     reward::RewardPolicy,
@@ -204,11 +203,14 @@ pub struct Recipe {
     pub limits: Limits,
 }
 
-/// A maintenance program of a host's own, and when it runs.
+/// A maintenance program, and when it runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScheduledProgram {
     /// Number of tasks between two runs.
     pub every: NonZeroU64,
+    /// Number of tasks before a first run beside these; `None` for no other run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<NonZeroU64>,
     /// The program.
     pub program: OwnPolicy,
 }
@@ -217,7 +219,11 @@ impl Recipe {
     /// Adds a maintenance program of the host's own, which runs after each `every` tasks and after the programs so far.
     #[must_use]
     pub fn with_program(mut self, every: NonZeroU64, program: OwnPolicy) -> Self {
-        self.programs.push(ScheduledProgram { every, program });
+        self.programs.push(ScheduledProgram {
+            every,
+            first: None,
+            program,
+        });
         self
     }
 
@@ -237,11 +243,14 @@ impl Recipe {
         }
     }
 
-    /// Checks that every policy of a host's own that the recipe names is registered and can be built.
+    /// Checks that every policy that the recipe names is registered and can be built, and returns the registry with ours beside
+    /// the host's.
     ///
     /// # Errors
-    /// `NotFound` for one that is not registered, listing those that are; the error of one that cannot be built.
-    pub fn resolve(&self, policies: &Policies) -> Result<()> {
+    /// `NotFound` for one that is not registered, listing those that are; the error of one that cannot be built; `Invalid` where
+    /// two policies of one kind have the same name.
+    pub fn resolve(&self, policies: &Policies) -> Result<Policies> {
+        let policies = policies.with_ours(programs::ours())?;
         if let Selector::Own(own) = &self.select.selector {
             policies.selector(own)?;
         }
@@ -257,20 +266,19 @@ impl Recipe {
         if let Some(own) = &self.admit.own {
             policies.admission(own)?;
         }
-        for scheduled in &self.programs {
+        for scheduled in &self.scheduled()? {
             policies.program(&scheduled.program)?;
         }
-        Ok(())
+        Ok(policies)
     }
 
     /// The input of maintenance.
-    pub(crate) fn upkeep<'a>(&'a self, context: Context<'a>, overlaps: &'a Overlaps) -> Upkeep<'a> {
+    pub(crate) fn upkeep<'a>(&'a self, context: Context<'a>) -> Upkeep<'a> {
         Upkeep {
             context,
             policy: &self.maintenance,
             admit: &self.admit,
             skill_use: self.reward.skill_use,
-            overlaps,
         }
     }
 

@@ -6,7 +6,6 @@ use crate::{
     domain::{ExposureOutcome, MaintenanceBudget, Mode, SkillRef, SkillUse},
     id::{AttemptId, RunId, Version},
     library::SkillLibrary,
-    maintain::Overlaps,
     policy::Context,
     recipe,
     testing::sample,
@@ -82,7 +81,6 @@ impl Case {
         let committed = sample::committed(1, self.changes);
         library.apply(&committed).expect("it is taken");
         let recipe = recipe::hisme_robust();
-        let overlaps = Overlaps::default();
         let context = Context {
             run: &RunId::new("a-run"),
             seed: Seed(7),
@@ -94,7 +92,7 @@ impl Case {
             tries_quarantined: false,
             library: &library,
         };
-        let context = recipe.upkeep(context, &overlaps);
+        let context = recipe.upkeep(context);
         let entry = library.get(&sample::skill("one").id).expect("it is there");
         let undone = rolled_back(&context, &[]);
         let back = |change: &LibraryChange| {

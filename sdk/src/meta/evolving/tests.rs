@@ -7,7 +7,6 @@ use crate::{
     domain::{Attribution, Judgement, MaintenanceBudget, Mode, SkillRef, TierPolicy},
     id::{AttemptId, RunId, Seed, SkillId, TaskId, Version},
     library::SkillLibrary,
-    maintain::Overlaps,
     policy::Context,
     recipe,
     testing::sample,
@@ -95,8 +94,7 @@ impl Made {
             tries_quarantined: false,
             library: &self.library,
         };
-        let overlaps = Overlaps::default();
-        let asked = due(&recipe.upkeep(context, &overlaps), &Meanings::default())
+        let asked = due(&recipe.upkeep(context), &Meanings::default())
             .into_iter()
             .map(|task| match task {
                 RoleTask::Evolve { role, rows, .. } => (role, rows.iter().map(line).collect()),

@@ -13,9 +13,9 @@ use crate::{
     maintain::{BankPolicy, ValidationRound},
     policy::Ask,
     program::{Place, Running},
-    recipe::programs::{Decided, distil},
+    recipe::programs::distil,
     run::machine::{
-        own,
+        admission_rule,
         scene::Scene,
         work::{Of, need},
     },
@@ -138,15 +138,15 @@ impl Journeyman {
             usage: ended.usage,
         };
         let decided = ended.value;
-        if decided.changes.is_empty() {
+        if decided.is_empty() {
             return Ok(report);
         }
         let mut changes = vec![LibraryChange::Configure(session.recipe.tiers.clone())];
-        changes.extend(decided.changes.iter().cloned());
+        changes.extend(decided.iter().cloned());
         changes.push(LibraryChange::Maintain);
         let reason = "attempts were distilled into the bank";
         report.revision = self.commit_changes(run, changes, reason).await?;
-        report.confirm(&decided.changes, &self.library().await?);
+        report.confirm(&decided, &self.library().await?);
         Ok(report)
     }
 
@@ -156,7 +156,7 @@ impl Journeyman {
         run: &RunId,
         attempts: Vec<Trace>,
         patterns: bool,
-    ) -> Result<Ended<Decided>> {
+    ) -> Result<Ended<Vec<LibraryChange>>> {
         let session = &self.session;
         let (policy, library) = (self.bank_policy(), self.library().await?);
         let (recipe, policies) = (&session.recipe, &session.options.policies);
@@ -165,14 +165,14 @@ impl Journeyman {
             (Mode::Train, session.performer.replays()),
             recipe,
             &library,
-            (&session.overlaps, policies),
+            policies,
         );
-        let start = |mut ask: Ask| -> Running<Decided> {
+        let start = |mut ask: Ask| -> Running<Vec<LibraryChange>> {
             let (view, recipe) = (scene.view(0), recipe.clone());
-            let (overlaps, attempts) = (session.overlaps.share(), attempts.clone());
+            let attempts = attempts.clone();
             Box::pin(async move {
-                let context = recipe.upkeep(view.context(), &overlaps);
-                let mut decided = Decided::default();
+                let context = recipe.upkeep(view.context());
+                let mut decided = Vec::new();
                 let material = (attempts.as_slice(), patterns);
                 distil(&mut ask, &context, (&policy, 0), material, &mut decided).await;
                 decided
@@ -180,7 +180,7 @@ impl Journeyman {
         };
         let need = |place: &Place, question| Ok(need(&scene, 0, Of::Maintenance, place, &question));
         let mut ended = self.to_the_end(start, need).await?;
-        own::remove_refused(&scene, &mut ended.value, &mut ended.events);
+        admission_rule::remove_refused(&scene, &mut ended.value, &mut ended.events);
         Ok(ended)
     }
 }

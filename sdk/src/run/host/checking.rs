@@ -9,6 +9,7 @@ use crate::{
     contract::{Backends, Roles},
     domain::{Role, State},
     library::SkillLibrary,
+    policy::Policies,
     propose::{WriteWhen, Writer},
     recipe::Recipe,
     report::{EventKind, Finding, FindingKind},
@@ -18,6 +19,8 @@ use crate::{
 pub(crate) struct Checked<'a> {
     pub(crate) backends: &'a Backends,
     pub(crate) recipe: &'a Recipe,
+    /// The policies that recipes name.
+    pub(crate) policies: &'a Policies,
     pub(crate) library: &'a SkillLibrary,
     /// Whether the host gave no store, and the library is in memory.
     pub(crate) in_memory: bool,
@@ -93,10 +96,10 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
         None => {}
     }
     if let (None, Some(roles)) = (missing, &backends.roles) {
-        findings.extend(unplayed_findings(backends, roles.as_ref(), recipe, never));
+        findings.extend(unplayed_findings(checked, roles.as_ref(), never));
     }
     // Without bundles nothing else of the recipe changes.
-    let (_, beside) = asked_roles(recipe);
+    let (_, beside) = asked_roles(recipe, checked.policies);
     let asks = beside.iter().any(|role| *role != Role::Bundle);
     if let Some(missing) = missing.filter(|_| asks) {
         findings.push(Finding::new(
@@ -111,13 +114,13 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
 
 /// The findings about roles that are asked and cannot answer, where some can: nobody plays them, or no model is there for them.
 fn unplayed_findings(
-    backends: &Backends,
+    checked: &Checked<'_>,
     roles: &dyn Roles,
-    recipe: &Recipe,
     never: impl Fn(String, &str) -> Finding,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let (writer, beside) = asked_roles(recipe);
+    let (backends, recipe) = (checked.backends, checked.recipe);
+    let (writer, beside) = asked_roles(recipe, checked.policies);
     let plays = |role: &Role| roles.plays(*role);
     let lacks_model = |role: &Role| plays(role) && backends.model_for(*role).is_none();
     let writer = writer.filter(|_| recipe.write.when != WriteWhen::Never);

@@ -23,7 +23,6 @@ use crate::{
     error::{Error, Result},
     id::RunId,
     library::SkillLibrary,
-    maintain::Overlaps,
     policy::Answer,
     recipe::Recipe,
     report::{Event, Finding, RunReport, SkillGain},
@@ -85,9 +84,13 @@ impl Journeyman {
     /// tokenizer, and for a session name that holds a secret; `NotFound` for a recipe that names a policy that is not
     /// registered in the options; `Unsupported` for a gate that counts the score of a search where the session has none whose scores compare
     /// ([`GatePolicy::found`](crate::select::GatePolicy::found)); the error of the store or the journal.
-    pub async fn open(mut backends: Backends, recipe: Recipe, options: Options) -> Result<Self> {
+    pub async fn open(
+        mut backends: Backends,
+        recipe: Recipe,
+        mut options: Options,
+    ) -> Result<Self> {
         recipe.validate()?;
-        recipe.resolve(&options.policies)?;
+        options.policies = recipe.resolve(&options.policies)?;
         if recipe.select.skill_tokens.is_some() {
             counting(&backends)?;
         }
@@ -108,6 +111,7 @@ impl Journeyman {
         let mut findings = checking::check(&Checked {
             backends: &backends,
             recipe: &recipe,
+            policies: &options.policies,
             library: &library,
             in_memory,
             read_only,
@@ -147,7 +151,6 @@ impl Journeyman {
         Ok(Self {
             session: Arc::new(Session {
                 performer,
-                overlaps: Overlaps::default(),
                 backends,
                 recipe,
                 options,
@@ -323,7 +326,6 @@ impl Journeyman {
         }
         // Earlier commits of the run may not be in this process's index.
         self.session.performer.refresh_index().await;
-        machine.overlaps = self.session.overlaps.share();
         self.session
             .drive(&mut machine, Reach::Everything, &mut log)
             .await?;

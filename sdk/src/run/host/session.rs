@@ -15,7 +15,6 @@ use crate::{
     domain::{Mode, Task},
     error::{Error, ErrorKind, Result, Retry},
     id::RunId,
-    maintain::Overlaps,
     measure::ProxyGain,
     policy::ChosenSkill,
     recipe::Recipe,
@@ -42,8 +41,6 @@ pub(crate) struct Session {
     /// The number of the next run of each kind; earlier processes count too.
     pub(crate) runs: Mutex<BTreeMap<String, u64>>,
     pub(crate) performer: Performer,
-    /// The overlap graph of maintenance, kept as a cache for later runs.
-    pub(crate) overlaps: Overlaps,
     pub(crate) watch: Mutex<Watch>,
     /// The gain proxy of the attempts that the session learned from.
     pub(crate) gain: Mutex<ProxyGain>,
@@ -117,7 +114,7 @@ impl Session {
         let tasks = tasks
             .map(|task| self.performer.withhold(&run, task))
             .collect::<Result<_>>()?;
-        let mut machine = RunMachine::new(RunPlan {
+        let machine = RunMachine::new(RunPlan {
             run,
             seed,
             recipe,
@@ -134,7 +131,6 @@ impl Session {
             by_host,
             findings: self.performer.observed.all(),
         });
-        machine.overlaps = self.overlaps.share();
         Ok((machine, log))
     }
 

@@ -1,12 +1,9 @@
 //! The progress of a run: which tasks are active, which task may change the library next, and when maintenance runs.
 
-use std::{collections::BTreeSet, num::NonZeroU64};
+use std::collections::BTreeSet;
 
 use super::{
-    maintaining::{Due, Maintaining},
-    need::NeedId,
-    run_machine::RunMachine,
-    scene::Scene,
+    maintaining::Maintaining, need::NeedId, run_machine::RunMachine, scene::Scene,
     task_machine::TaskMachine,
 };
 use crate::{
@@ -251,7 +248,7 @@ impl RunMachine {
             (self.mode, self.replays),
             &self.recipe,
             &self.library,
-            (&self.overlaps, &self.policies),
+            &self.policies,
         );
         let mut events = Vec::new();
         let first = self.active.iter_mut().next().map(|(step, first)| {
@@ -286,25 +283,12 @@ impl RunMachine {
         }
         let (before, now) = (self.maintained, self.library.tasks_learned());
         self.maintained = now;
-        let passed = |every: NonZeroU64| now / every > before / every;
-        let (schedule, maintenance) = (self.recipe.schedule, &self.recipe.maintenance);
-        let any = maintenance.looks_after_skills();
-        let due = Due {
-            micro: any && passed(schedule.micro),
-            r#macro: any && passed(schedule.r#macro),
-            bank: maintenance.bank.is_some_and(|bank| passed(bank.round)),
-            gain: schedule.gain_tasks().is_some_and(passed),
-            prototypes: (self.recipe.assess.iter()).any(|assess| {
-                let is_first = assess.first.get() <= now && before < assess.first.get();
-                is_first || passed(assess.refresh.saturating_mul(schedule.batch))
-            }),
-            own: (0..)
-                .zip(&self.recipe.programs)
-                .filter(|(_, one)| passed(one.every))
-                .map(|(place, _)| place)
-                .collect(),
-        };
-        if due.is_none() || self.next == 0 {
+        // The recipe was resolved, so that its programs are there.
+        let programs = (0..).zip(self.recipe.scheduled().unwrap_or_default());
+        let due: Vec<_> = programs
+            .filter(|(_, one)| one.is_due(before, now))
+            .collect();
+        if due.is_empty() || self.next == 0 {
             return false;
         }
         let step = self.next - 1;

@@ -138,8 +138,7 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
                 None,
             ) => {
                 let mut started = *started;
-                started.recipe.resolve(policies)?;
-                started.policies = policies.clone();
+                started.policies = started.recipe.resolve(policies)?;
                 // Starts the policies, so that the digests of their first questions are known.
                 started.wake();
                 machine = Some(started);

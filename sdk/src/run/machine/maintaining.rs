@@ -1,16 +1,16 @@
 //! Maintenance of the library between tasks (HiSME algorithms 1, 3, 4, 5; SkillRL algorithm 1; ARISE D.3).
 //!
-//! Each part is a [program](crate::program): micro maintenance, macro maintenance, the bank, the measurement of information
-//! gains, and the host's own programs. The decisions of a part are one commit; the next part starts from the library after it.
+//! The recipe's programs, ours and the host's, run in their order. The changes of one are one commit; the next starts from the
+//! library after it.
 
 use std::task::Poll;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
+    admission_rule,
+    maintenance_program::{admitted, only_measures, reason, start},
     need::{Need, NeedId, Station},
-    own,
-    part::Part,
     scene::Scene,
     settled::settled,
     work::{Of, need},
@@ -22,7 +22,7 @@ use crate::{
     library::Applied,
     policy::{Answer, Questions, fits},
     program::{Place, Program},
-    recipe::programs::Decided,
+    recipe::ScheduledProgram,
     report::{EventKind, MaintenanceUsage, RoleTally},
 };
 
@@ -39,49 +39,14 @@ fn usage_of(answer: &Answer) -> MaintenanceUsage {
     usage
 }
 
-/// The parts of maintenance that are due.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Due {
-    pub(crate) micro: bool,
-    pub(crate) r#macro: bool,
-    /// Whether the bank is distilled or grown.
-    pub(crate) bank: bool,
-    /// Whether information gain is measured.
-    pub(crate) gain: bool,
-    /// Whether the prototypes are refreshed.
-    pub(crate) prototypes: bool,
-    /// Programs of the host's own, by their indices in the recipe.
-    pub(crate) own: Vec<u32>,
-}
-
-impl Due {
-    pub(crate) fn is_none(&self) -> bool {
-        let any = self.micro || self.r#macro || self.bank || self.gain || self.prototypes;
-        !any && self.own.is_empty()
-    }
-
-    fn parts(self) -> Vec<Part> {
-        let parts = [
-            (self.micro, Part::Micro),
-            (self.r#macro, Part::Macro),
-            (self.bank, Part::Bank),
-            (self.gain, Part::Gains),
-            (self.prototypes, Part::Prototypes),
-        ];
-        let due = parts.into_iter().filter(|(is_due, _)| *is_due);
-        let own = self.own.into_iter().map(Part::Own);
-        due.map(|(_, part)| part).chain(own).collect()
-    }
-}
-
-/// The state of the current part: its program runs, or its commit is pending.
+/// The state of the current program: it runs, or its commit is pending.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Stage {
-    Asking(Program<Questions, Result<Decided>>),
+    Asking(Program<Questions, Result<Vec<LibraryChange>>>),
     Keeping {
-        decided: Decided,
-        /// The number of the next part's first question.
+        changes: Vec<LibraryChange>,
+        /// The number of the next program's first question.
         next: u32,
     },
 }
@@ -91,11 +56,11 @@ enum Stage {
 pub(crate) struct Maintaining {
     /// The index of the last task before it.
     step: u64,
-    /// The unfinished parts, the current one first.
-    parts: Vec<Part>,
-    /// What was left of the round's budget when the current part began.
+    /// The unfinished programs, the current one first, each with its place in the recipe's list.
+    due: Vec<(u32, ScheduledProgram)>,
+    /// What was left of the round's budget when the current program began.
     left: MaintenanceBudget,
-    /// The cost of the current part so far.
+    /// The cost of the current program so far.
     spent: MaintenanceUsage,
     stage: Stage,
 }
@@ -105,12 +70,12 @@ impl Maintaining {
     pub(crate) fn new(
         context: &Scene<'_>,
         step: u64,
-        due: Due,
+        due: Vec<(u32, ScheduledProgram)>,
         events: &mut Vec<EventKind>,
     ) -> Self {
         let mut machine = Self {
             step,
-            parts: due.parts(),
+            due,
             left: context.recipe.maintenance.budget,
             spent: MaintenanceUsage::default(),
             stage: Stage::Asking(Program::new(0)),
@@ -124,9 +89,9 @@ impl Maintaining {
         self.step
     }
 
-    /// Whether all parts are finished.
+    /// Whether all programs are finished.
     pub(crate) fn is_done(&self) -> bool {
-        self.parts.is_empty()
+        self.due.is_empty()
     }
 
     /// The open needs whose ids are `wanted`.
@@ -135,17 +100,17 @@ impl Maintaining {
         context: &Scene<'_>,
         wanted: &dyn Fn(&NeedId) -> bool,
     ) -> Vec<(NeedId, Need)> {
-        let Some(part) = self.parts.first().copied() else {
+        let Some((number, scheduled)) = self.due.first() else {
             return Vec::new();
         };
         match &self.stage {
-            Stage::Keeping { decided, .. } => {
-                let id = self.id(Station::Keep, Place::at(part.number()));
-                let need = wanted(&id).then(|| self.commit(context, part, decided));
+            Stage::Keeping { changes, .. } => {
+                let id = self.id(Station::Keep, Place::at(*number));
+                let need = wanted(&id).then(|| self.commit(context, (*number, scheduled), changes));
                 need.map(|need| (id, need)).into_iter().collect()
             }
             Stage::Asking(program) => program.questions(
-                |ask| part.start(ask, context, (self.step, self.left)),
+                |ask| start(ask, context, scheduled, (self.step, self.left)),
                 |place, question| {
                     let id = self.id(Station::Maintain, place.clone());
                     let need = wanted(&id)
@@ -176,14 +141,14 @@ impl Maintaining {
         events: &mut Vec<EventKind>,
     ) -> Result<(MaintenanceUsage, RoleTally)> {
         let nothing = <(MaintenanceUsage, RoleTally)>::default();
-        let Some(part) = self.parts.first().copied() else {
+        let Some((_, scheduled)) = self.due.first() else {
             return Ok(nothing);
         };
         let (step, left) = (self.step, self.left);
         let refused = || {
             Error::invalid("RunMachine::answer", "no open question has this id").with("need", id)
         };
-        // A repeated answer is ignored, also one for a finished part.
+        // A repeated answer is ignored, also one for a finished program.
         let program = match &mut self.stage {
             _ if id.step < step => return Ok(nothing),
             Stage::Keeping { next, .. } if id.place.number() < *next => return Ok(nothing),
@@ -195,7 +160,7 @@ impl Maintaining {
         }
         let (usage, counts) = (usage_of(&answer), answer.role_counts());
         let asked = program.questions(
-            |ask| part.start(ask, context, (step, left)),
+            |ask| start(ask, context, scheduled, (step, left)),
             |place, question| {
                 (*place == id.place).then(|| (fits(question, &answer), question.role()))
             },
@@ -213,40 +178,43 @@ impl Maintaining {
         Ok((usage, roles))
     }
 
-    /// Whether the current part waits for this commit.
+    /// Whether the current program waits for this commit.
     pub(crate) fn awaits_commit(&self, id: &NeedId) -> bool {
-        let part = self.parts.first();
+        let current = self.due.first();
         matches!(self.stage, Stage::Keeping { .. })
             && id.step == self.step
-            && part.is_some_and(|part| id.place == Place::at(part.number()))
+            && current.is_some_and(|(number, _)| id.place == Place::at(*number))
     }
 
-    /// Continues after the commit of the current part, which is already applied to the run's library. `own` is its effect.
+    /// Continues after the commit of the current program, which is already applied to the run's library. `own` is its effect.
     pub(crate) fn committed(
         &mut self,
         context: &Scene<'_>,
         own: &Applied,
         events: &mut Vec<EventKind>,
     ) {
-        let Stage::Keeping { decided, next } = &mut self.stage else {
+        let Stage::Keeping { changes, next } = &mut self.stage else {
             return;
         };
-        let (decided, next) = (std::mem::take(decided), *next);
-        let Decided { changes, admitted } = decided;
-        events.extend(settled(context, &changes, &own.passed_over, admitted));
-        if let Some(Part::Own(_)) = self.parts.first() {
-            events.extend(own.passed_over.iter().map(|passed| EventKind::Refused {
+        let (changes, next) = (std::mem::take(changes), *next);
+        let entered = admitted(&changes);
+        events.extend(settled(context, &changes, &own.passed_over, entered));
+        events.extend(own.passed_over.iter().filter_map(|passed| {
+            // A skill that another writer was first with is told already.
+            let change = changes.get(passed.change)?;
+            let is_told = !admitted(std::slice::from_ref(change)).is_empty();
+            (!is_told).then(|| EventKind::Refused {
                 reason: format!(
-                    "change {} of the host's program has no effect: {:?}",
+                    "change {} of a maintenance program has no effect: {:?}",
                     passed.change, passed.reason
                 ),
-            }));
-        }
+            })
+        }));
         self.next(next);
         self.go_on(context, events);
     }
 
-    /// Leaves alone the skills about which the host or a person has decided since the part was, and commits the rest. The run's library
+    /// Leaves alone the skills about which the host or a person has decided since the program did, and commits the rest. The run's library
     /// has their commits now.
     pub(crate) fn overtaken(
         &mut self,
@@ -254,12 +222,12 @@ impl Maintaining {
         committed: &[Committed],
         events: &mut Vec<EventKind>,
     ) {
-        let Stage::Keeping { decided, next } = &mut self.stage else {
+        let Stage::Keeping { changes, next } = &mut self.stage else {
             return;
         };
         let next = *next;
-        own::remove_decided_by_host(context, committed, decided, events);
-        if decided.changes.is_empty() {
+        admission_rule::remove_decided_by_host(context, committed, changes, events);
+        if changes.is_empty() {
             self.next(next);
             self.go_on(context, events);
         }
@@ -273,48 +241,53 @@ impl Maintaining {
         }
     }
 
-    fn commit(&self, context: &Scene<'_>, part: Part, decided: &Decided) -> Need {
-        let mut changes = decided.changes.clone();
-        // Gains and prototypes move no skill between tiers.
-        if !matches!(part, Part::Gains | Part::Prototypes) {
+    fn commit(
+        &self,
+        context: &Scene<'_>,
+        (number, scheduled): (u32, &ScheduledProgram),
+        changes: &[LibraryChange],
+    ) -> Need {
+        let mut changes = changes.to_vec();
+        if !only_measures(&changes) {
             changes.push(LibraryChange::Maintain);
         }
-        let number = part.number();
         Need::Commit(Commit {
             base: context.library.revision(),
             key: CommitKey::new(format!("{}/{}/m{number}", context.run, self.step)),
             cause: Cause {
                 run: Some(context.run.clone()),
                 task: None,
-                reason: part.reason().to_owned(),
+                reason: reason(context, scheduled),
                 at: None,
             },
             changes,
         })
     }
 
-    /// Runs the parts as far as possible without further answers.
+    /// Runs the programs as far as possible without further answers.
     pub(crate) fn go_on(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
-        while let (Some(part), Stage::Asking(program)) = (self.parts.first(), &mut self.stage) {
+        while let (Some((_, scheduled)), Stage::Asking(program)) =
+            (self.due.first(), &mut self.stage)
+        {
             let of = (self.step, self.left);
-            let polled = program.poll(|ask| part.start(ask, context, of));
+            let polled = program.poll(|ask| start(ask, context, scheduled, of));
             events.extend(program.take_events());
             let Poll::Ready(decided) = polled else {
                 return;
             };
             let next = program.next_number();
             let decided = decided.map(|decided| {
-                decided.map(|mut decided| {
-                    own::remove_refused(context, &mut decided, events);
-                    decided
+                decided.map(|mut changes| {
+                    admission_rule::remove_refused(context, &mut changes, events);
+                    changes
                 })
             });
             match decided {
                 // Without changes there is nothing to commit.
-                Ok(Ok(decided)) if decided.changes.is_empty() => self.next(next),
-                Ok(Ok(decided)) => self.stage = Stage::Keeping { decided, next },
+                Ok(Ok(changes)) if changes.is_empty() => self.next(next),
+                Ok(Ok(changes)) => self.stage = Stage::Keeping { changes, next },
                 Ok(Err(error)) | Err(error) => {
-                    let (part, reason) = (part.name(context.recipe), error.to_string());
+                    let (part, reason) = (scheduled.program.name.clone(), error.to_string());
                     events.push(EventKind::MaintenanceFailed { part, reason });
                     self.next(next);
                 }
@@ -322,9 +295,9 @@ impl Maintaining {
         }
     }
 
-    /// Begins the next part. Its questions continue the numbers of the step, so that every place is used once.
+    /// Begins the next program. Its questions continue the numbers of the step, so that every place is used once.
     fn next(&mut self, number: u32) {
-        self.parts.remove(0);
+        self.due.remove(0);
         let spent = std::mem::take(&mut self.spent);
         self.left.pay(spent.roles, 0);
         self.left.pay(spent.cases, spent.attempts);

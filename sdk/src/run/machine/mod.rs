@@ -1,15 +1,15 @@
 //! The state machine of a run: the order of tasks, batches and maintenance, the processing of answers, events and reports.
 //! It does no input or output.
 
+pub(crate) mod admission_rule;
 pub(crate) mod advancing;
 pub(crate) mod attempting;
 mod comparing;
 pub(crate) mod fold;
 pub(crate) mod journal;
 pub(crate) mod maintaining;
+pub(crate) mod maintenance_program;
 pub(crate) mod need;
-pub(crate) mod own;
-mod part;
 pub(crate) mod recorded;
 pub(crate) mod run_machine;
 pub(crate) mod scene;

@@ -17,7 +17,6 @@ use crate::{
     error::{Error, ErrorKind, Result},
     id::{RunId, Seed},
     library::SkillLibrary,
-    maintain::Overlaps,
     measure::ProxyGain,
     policy::{Answer, ChosenSkill, CommitDone, Policies},
     recipe::Recipe,
@@ -116,8 +115,6 @@ pub struct RunMachine {
     /// The number of tasks that the library had learned from when maintenance was last considered.
     pub(crate) maintained: u64,
     #[serde(skip)]
-    pub(crate) overlaps: Overlaps,
-    #[serde(skip)]
     pub(crate) policies: Policies,
     pub(crate) reports: BTreeMap<u64, TaskReport>,
     /// Tokens used by maintenance so far.
@@ -135,7 +132,7 @@ pub struct RunMachine {
 impl RunMachine {
     /// The version of the JSON form. Raise it when a built-in policy asks other questions, or asks them in another order: a
     /// journal keeps answers by place, and the answers of an older journal would be given to other questions.
-    pub const SCHEMA: u32 = 16;
+    pub const SCHEMA: u32 = 17;
 
     /// Begins a run.
     ///
@@ -144,7 +141,7 @@ impl RunMachine {
     /// `NotFound` for a recipe that names a policy that is not in the plan's `policies`.
     pub fn new(plan: RunPlan) -> Result<Self> {
         plan.recipe.validate()?;
-        plan.recipe.resolve(&plan.policies)?;
+        let policies = plan.recipe.resolve(&plan.policies)?;
         if plan.tasks.is_empty() {
             return Err(
                 Error::invalid("RunMachine::new", "the task stream is empty")
@@ -186,8 +183,7 @@ impl RunMachine {
             active: BTreeMap::new(),
             turns: Turns::default(),
             maintaining: None,
-            overlaps: Overlaps::default(),
-            policies: plan.policies,
+            policies,
             reports: BTreeMap::new(),
             maintenance: MaintenanceUsage::default(),
             maintenance_roles: RoleTally::default(),
@@ -342,8 +338,7 @@ impl RunMachine {
         let Versioned { schema } = serde_json::from_str(json).map_err(corrupt)?;
         Self::check_schema("RunMachine::resume", u64::from(schema))?;
         let mut machine: Self = serde_json::from_str(json).map_err(corrupt)?;
-        machine.recipe.resolve(policies)?;
-        machine.policies = policies.clone();
+        machine.policies = machine.recipe.resolve(policies)?;
         machine.wake();
         Ok(machine)
     }
@@ -366,7 +361,7 @@ impl RunMachine {
             (self.mode, self.replays),
             &self.recipe,
             &self.library,
-            (&self.overlaps, &self.policies),
+            &self.policies,
         )
     }
 

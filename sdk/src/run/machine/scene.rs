@@ -6,7 +6,7 @@ use crate::{
     domain::{MaintenanceBudget, Mode},
     id::{RunId, Seed},
     library::SkillLibrary,
-    maintain::{Overlaps, Upkeep},
+    maintain::Upkeep,
     policy::{Context, Policies, View},
     recipe::Recipe,
 };
@@ -16,8 +16,7 @@ use crate::{
 pub(crate) struct Scene<'a> {
     context: Context<'a>,
     pub(crate) recipe: &'a Recipe,
-    pub(crate) overlaps: &'a Overlaps,
-    /// The host's own policies.
+    /// The policies that recipes name.
     pub(crate) policies: &'a Policies,
 }
 
@@ -28,7 +27,7 @@ impl<'a> Scene<'a> {
         (mode, replays): (Mode, bool),
         recipe: &'a Recipe,
         library: &'a SkillLibrary,
-        (overlaps, policies): (&'a Overlaps, &'a Policies),
+        policies: &'a Policies,
     ) -> Self {
         let attempts = &recipe.attempts;
         let context = Context {
@@ -50,7 +49,6 @@ impl<'a> Scene<'a> {
         Self {
             context,
             recipe,
-            overlaps,
             policies,
         }
     }
@@ -79,7 +77,7 @@ impl<'a> Scene<'a> {
 
     /// The context of maintenance.
     pub(crate) fn upkeep(&self) -> Upkeep<'a> {
-        self.recipe.upkeep(self.context, self.overlaps)
+        self.recipe.upkeep(self.context)
     }
 
     /// The view for a policy of a step.

@@ -5,11 +5,11 @@ use std::task::Poll;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    admission_rule,
     attempting::{Outcome, one_task},
     comparing::compare,
     fold,
     need::{Need, NeedId, Station},
-    own,
     scene::Scene,
     settled::settled,
     work::{Of, need, station},
@@ -244,7 +244,7 @@ impl TaskMachine {
                     admission.confirm(change);
                 }
             }
-            own::refuse(context, &mut admission);
+            admission_rule::refuse(context, &mut admission);
             admissions.push(admission);
         }
         if let Some(curator) = asking::curation(&outcome.replies) {
@@ -259,7 +259,7 @@ impl TaskMachine {
                 meanings: &outcome.meanings,
             };
             admissions.extend(curated::decide(&curating, &|library, skill| {
-                own::check_admission(&context.on(library), skill)
+                admission_rule::check_admission(&context.on(library), skill)
             }));
         }
         admissions

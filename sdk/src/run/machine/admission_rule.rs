@@ -1,4 +1,4 @@
-//! Runs a host's own maintenance programs and admission rule, and checks the changes that they make.
+//! The host's own admission rule, and what becomes of decisions that it, or another writer, overrules.
 
 use std::{
     collections::BTreeSet,
@@ -8,91 +8,11 @@ use std::{
 use super::scene::Scene;
 use crate::{
     admit::admission::Admission,
-    domain::{Committed, FileRef, LibraryChange, Skill, SkillRef},
+    domain::{Committed, LibraryChange, Skill, SkillRef},
     error::{Error, ErrorKind, Result},
-    format::SkillMd,
     id::SkillId,
-    library::SkillLibrary,
-    policy::{Ask, Policies, View},
-    recipe::{Recipe, programs::Decided},
     report::EventKind,
 };
-
-/// Checks that a host's own maintenance program may make a change, and that a store accepts it.
-///
-/// # Errors
-/// `Invalid`, with the violated rule.
-pub(crate) fn permitted(change: &LibraryChange, library: &SkillLibrary) -> Result<()> {
-    change.validate()?;
-    let refused = |message: &str| Err(Error::invalid("MaintenanceProgram::maintain", message));
-    let allowed = matches!(
-        change,
-        LibraryChange::Add(_)
-            | LibraryChange::Revise(_)
-            | LibraryChange::Merge { .. }
-            | LibraryChange::RollBack { .. }
-            | LibraryChange::Restore { .. }
-            | LibraryChange::SetState { .. }
-            | LibraryChange::Release { .. }
-            | LibraryChange::PatchBundle { .. }
-            | LibraryChange::SetRules { .. }
-    );
-    if !allowed {
-        return refused(
-            "a maintenance program may add, revise, merge, restore, roll back and release skills, set their states, extend \
-             their bundles, and set rules of roles; it may not record evidence or erase anything",
-        );
-    }
-    let Some(skill) = change.skill() else {
-        return Ok(());
-    };
-    // A skill that cannot be written as SKILL.md could not be written to a folder or an export either.
-    SkillMd::from(skill).write()?;
-    let known = |file: &FileRef| {
-        let mut entries = library.entries();
-        entries.any(|entry| {
-            entry
-                .skill
-                .files
-                .values()
-                .any(|one| one.sha256 == file.sha256)
-        })
-    };
-    match skill.files.values().all(known) {
-        true => Ok(()),
-        false => refused("the skill names a file that no skill of the library has"),
-    }
-}
-
-/// Runs the host's own maintenance program at index `place` of the recipe, and checks its changes.
-pub(super) async fn run_program(
-    mut ask: Ask,
-    view: View,
-    (recipe, policies): (Recipe, Policies),
-    place: u32,
-) -> Result<Decided> {
-    let Some(scheduled) = recipe.programs.get(place as usize) else {
-        return Ok(Decided::default());
-    };
-    let program = policies.program(&scheduled.program)?;
-    let changes = program.maintain(&mut ask, &view).await?;
-    for change in &changes {
-        permitted(change, view.library())?;
-    }
-    let admitted = changes.iter().filter_map(|change| match change {
-        LibraryChange::Add(skill) => Some((skill, false)),
-        LibraryChange::Revise(skill) => Some((skill, true)),
-        _ => None,
-    });
-    let admitted = admitted.map(|(skill, revised)| EventKind::Admitted {
-        skill: skill.clone(),
-        revised,
-    });
-    Ok(Decided {
-        admitted: admitted.collect(),
-        changes,
-    })
-}
 
 /// Applies the host's own admission rule, if the recipe names one, to a skill.
 ///
@@ -137,7 +57,7 @@ fn depends_on(change: &LibraryChange, refused: &SkillRef) -> bool {
 pub(crate) fn remove_decided_by_host(
     scene: &Scene<'_>,
     committed: &[Committed],
-    decided: &mut Decided,
+    changes: &mut Vec<LibraryChange>,
     events: &mut Vec<EventKind>,
 ) {
     let by_host: BTreeSet<&SkillId> = committed
@@ -145,7 +65,7 @@ pub(crate) fn remove_decided_by_host(
         .flat_map(Committed::decided_by_host)
         .collect();
     let mut removed: BTreeSet<SkillId> = BTreeSet::new();
-    decided.changes.retain(|change| {
+    changes.retain(|change| {
         let skill = match change {
             LibraryChange::Merge { sources, .. } => {
                 sources.iter().find(|source| by_host.contains(source))
@@ -167,23 +87,22 @@ pub(crate) fn remove_decided_by_host(
         }
         skill.is_none()
     });
-    decided.changes.retain(|change| match change {
+    changes.retain(|change| match change {
         LibraryChange::PatchBundle { skill, .. } => !removed.contains(skill),
         LibraryChange::Test { skill, .. } => !removed.contains(&skill.id),
         _ => true,
     });
-    remove_what_does_not_enter(decided);
 }
 
 /// Removes from the changes of maintenance the skills that the host's own admission rule does not admit, with the changes
 /// that depend on them.
 pub(crate) fn remove_refused(
     scene: &Scene<'_>,
-    decided: &mut Decided,
+    changes: &mut Vec<LibraryChange>,
     events: &mut Vec<EventKind>,
 ) {
     let mut refused: Vec<SkillRef> = Vec::new();
-    decided.changes.retain(|change| {
+    changes.retain(|change| {
         let entering = change.skill();
         if let Some(skill) = entering
             && let Err(error) = check_admission(scene, skill)
@@ -199,18 +118,4 @@ pub(crate) fn remove_refused(
         }
         !refused.iter().any(|one| depends_on(change, one))
     });
-    remove_what_does_not_enter(decided);
-}
-
-/// Removes the events of skills that no change brings.
-fn remove_what_does_not_enter(decided: &mut Decided) {
-    let is_refused = |event: &EventKind| match event {
-        EventKind::Admitted { skill, .. } => !decided
-            .changes
-            .iter()
-            .filter_map(LibraryChange::skill)
-            .any(|one| one.reference() == skill.reference()),
-        _ => false,
-    };
-    decided.admitted.retain(|event| !is_refused(event));
 }

@@ -1,0 +1,77 @@
+//! Macro maintenance, to be read beside HiSME's algorithms 3 and 5.
+
+use async_trait::async_trait;
+
+use super::{
+    tell, tell_undecided,
+    within_budget::{affordable, ask_within, play_all},
+};
+use crate::{
+    admit::identity::{Compared, Meanings},
+    contract::RoleTask,
+    domain::{LibraryChange, Role},
+    error::Result,
+    maintain::{Overlaps, UpkeepOptions, refactoring},
+    meta::evolving,
+    policy::{Ask, MaintenanceProgram, View},
+};
+
+/// Macro maintenance (HiSME 3.2, 3.4, algorithms 3 and 5): overlapping attempts are grouped, the skill that a group shares is
+/// written and tried on the group's true instances, and roles learn rules from the results of the skills that they wrote.
+#[derive(Debug)]
+pub(super) struct AcrossTasks {
+    pub(super) options: UpkeepOptions,
+    pub(super) overlaps: Overlaps,
+}
+
+#[async_trait]
+impl MaintenanceProgram for AcrossTasks {
+    async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
+        let context = self.options.upkeep(view.context());
+        let (mut decided, mut left) = (Vec::new(), view.budget_left());
+
+        let embeddings = ask.embed(refactoring::texts(&context)).await;
+
+        let groups = refactoring::groups(&context, &self.overlaps, embeddings);
+        let cost = |task: &RoleTask| refactoring::most_trials(&context, task);
+        let groups = affordable(ask, &left, groups, cost);
+        let written = ask_within(ask, &mut left, groups).await;
+        let known = view.library().entries().map(|entry| &entry.skill);
+        let drafts: Vec<Compared> = Compared::of_replies(&written).collect();
+        let unclear = context.admit.identity.unclear(known, &drafts);
+        let meanings = Meanings::of(ask, unclear).await;
+        let written = (written.as_slice(), &meanings);
+        let mut events = Vec::new();
+        let (proposed, handled) =
+            refactoring::proposed(&context, view.step(), written, &mut events);
+        decided.extend(handled);
+        tell(ask, events);
+
+        let runs = play_all(ask, &mut left, refactoring::trial_cases(&proposed)).await;
+        tell_undecided(ask, &runs);
+        let mut events = Vec::new();
+        let proposed = (proposed, &meanings);
+        decided.extend(refactoring::added(&context, proposed, &runs, &mut events));
+        tell(ask, events);
+
+        let meanings = Meanings::of(ask, evolving::unclear(&context)).await;
+        let written = ask_within(ask, &mut left, evolving::due(&context, &meanings)).await;
+        decided.extend(evolving::learned(&context, &written));
+        Ok(decided)
+    }
+
+    fn roles(&self) -> Vec<Role> {
+        let policy = &self.options.policy;
+        let refactor = policy.refactor.map(|_| Role::Refactor);
+        let evolve = policy.evolve.map(|_| Role::Evolve);
+        refactor.into_iter().chain(evolve).collect()
+    }
+
+    fn records(&self) -> bool {
+        true
+    }
+
+    fn reason(&self) -> &'static str {
+        "attempts were refactored and rules learnt"
+    }
+}

@@ -1,0 +1,108 @@
+//! The bank, to be read beside SkillRL's algorithm 1.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use super::{tell, within_budget::may_begin};
+use crate::{
+    domain::{LibraryChange, Role, Trace},
+    error::Result,
+    id::AttemptId,
+    maintain::{
+        BankPolicy, Upkeep, UpkeepOptions, ValidationRound,
+        bank::{distilling, entering},
+    },
+    policy::{Ask, MaintenanceProgram, View, ask_roles},
+};
+
+/// The bank (SkillRL algorithm 1, lines 2 to 14 and 26 to 30): the first one is distilled from kept attempts of both kinds; then
+/// the failures of the weak categories of each validation round give new skills, and refinements of those that are there.
+#[derive(Debug)]
+pub(super) struct Bank(pub(super) UpkeepOptions);
+
+#[async_trait]
+impl MaintenanceProgram for Bank {
+    async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
+        let context = self.0.upkeep(view.context());
+        let Some(policy) = &self.0.policy.bank else {
+            return Ok(Vec::new());
+        };
+        if !may_begin(ask, &context.left, "bank") {
+            return Ok(Vec::new());
+        }
+        let library = view.library();
+        let is_first = policy.first && entering::is_empty(library);
+        let attempts = match is_first {
+            true => entering::undistilled(library, library.traces()),
+            false => {
+                let round = ValidationRound::of_latest(library, policy);
+                entering::undistilled(library, round.drawn(policy))
+            }
+        };
+        let mut decided = Vec::new();
+        let missed = distil(
+            ask,
+            &context,
+            (policy, view.step()),
+            (&attempts, is_first),
+            &mut decided,
+        )
+        .await;
+        let mut events = Vec::new();
+        decided.extend(entering::marked(
+            &context,
+            &attempts,
+            |attempt| missed.contains(attempt),
+            &mut events,
+        ));
+        tell(ask, events);
+        Ok(decided)
+    }
+
+    fn roles(&self) -> Vec<Role> {
+        let first = self.0.policy.bank.filter(|bank| bank.first);
+        // Without `distil-bank` patterns and lessons are skills by themselves.
+        let extract = first.map(|_| Role::Extract);
+        extract.into_iter().chain([Role::Lesson]).collect()
+    }
+
+    fn records(&self) -> bool {
+        true
+    }
+
+    fn reason(&self) -> &'static str {
+        "attempts were distilled into the bank"
+    }
+}
+
+/// Distils attempts into skills that enter the bank: successes into patterns if `patterns` is set, failures into lessons, and
+/// these into skills. Returns the attempts that have to be distilled again after a temporary error.
+pub(crate) async fn distil(
+    ask: &mut Ask,
+    context: &Upkeep<'_>,
+    (policy, step): (&BankPolicy, u64),
+    (attempts, patterns): (&[Trace], bool),
+    decided: &mut Vec<LibraryChange>,
+) -> BTreeSet<AttemptId> {
+    let replies = ask_roles(
+        ask,
+        distilling::teaching_tasks(context, policy, attempts, patterns),
+    )
+    .await;
+    let (taught, mut missed) = distilling::taught(&replies);
+
+    let distilled = distilling::distil_bank(ask, context, policy, &taught).await;
+    missed.extend(distilled.missed);
+
+    let mut events = Vec::new();
+    decided.extend(entering::entering(
+        context,
+        policy,
+        step,
+        &distilled.skills,
+        &mut events,
+    ));
+    tell(ask, events);
+    missed
+}

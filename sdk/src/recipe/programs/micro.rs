@@ -1,0 +1,81 @@
+//! Micro maintenance, to be read beside HiSME's algorithms 1 and 4.
+
+use async_trait::async_trait;
+
+use super::{
+    tell, tell_undecided,
+    within_budget::{affordable, ask_within, play_all, play_within},
+};
+use crate::{
+    contract::RoleTask,
+    domain::{LibraryChange, Role},
+    error::Result,
+    maintain::{UpkeepOptions, bundling, filtering, live, refining},
+    policy::{Ask, MaintenanceProgram, View},
+};
+
+/// Micro maintenance (HiSME 3.3, algorithms 1 and 4): test cases are made and played, skills on trial that pass are released,
+/// skills that failed are refined, tested again and released when they pass, as are a curator's drafts, and harmful skills are
+/// disabled.
+#[derive(Debug)]
+pub(super) struct Micro(pub(super) UpkeepOptions);
+
+#[async_trait]
+impl MaintenanceProgram for Micro {
+    async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
+        let context = self.0.upkeep(view.context());
+        let (mut decided, mut left) = (Vec::new(), view.budget_left());
+
+        let cut = ask_within(ask, &mut left, bundling::bundle_tasks(&context)).await;
+        let patches = bundling::patches(&context, &cut);
+
+        let cases = bundling::test_cases(&context, &patches);
+        let runs = play_within(ask, &mut left, cases).await;
+        tell_undecided(ask, &runs);
+        let mut events = Vec::new();
+        decided.extend(bundling::tested(&context, &patches, &runs, &mut events));
+        tell(ask, events);
+
+        let tasks = refining::refine_tasks(&context);
+        let cost = |task: &RoleTask| refining::most_retests(&context, &patches, task);
+        let tasks = affordable(ask, &left, tasks, cost);
+        let written = ask_within(ask, &mut left, tasks).await;
+        let mut events = Vec::new();
+        let (mut versions, handled) =
+            refining::next_versions(&context, view.step(), &written, &mut events);
+        decided.extend(handled);
+        let (drafts, handled) = refining::drafts(&context, &versions, &decided, &mut events);
+        versions.extend(drafts);
+        decided.extend(handled);
+        tell(ask, events);
+
+        let cases = refining::retest_cases(&context, &patches, &versions);
+        let runs = play_all(ask, &mut left, cases).await;
+        tell_undecided(ask, &runs);
+        let mut events = Vec::new();
+        let changes = refining::released(&context, versions, &runs, &decided, &mut events);
+        decided.extend(changes);
+        tell(ask, events);
+
+        let filtered = filtering::filtered(&context, &decided);
+        decided.extend(filtered);
+        let undone = live::rolled_back(&context, &decided);
+        decided.extend(undone);
+        Ok(decided)
+    }
+
+    fn roles(&self) -> Vec<Role> {
+        let policy = &self.0.policy;
+        let bundle = policy.bundles.map(|_| Role::Bundle);
+        let refine = policy.refine.as_ref().map(|_| Role::Refine);
+        bundle.into_iter().chain(refine).collect()
+    }
+
+    fn records(&self) -> bool {
+        true
+    }
+
+    fn reason(&self) -> &'static str {
+        "skills were tested, mended and filtered"
+    }
+}

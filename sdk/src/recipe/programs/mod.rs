@@ -1,0 +1,141 @@
+//! Our maintenance programs, each read beside its listing in its paper, the names under which a recipe schedules them, and when
+//! they run.
+
+mod across_tasks;
+mod bank;
+mod gains;
+mod micro;
+mod prototypes;
+mod within_budget;
+
+use std::{num::NonZeroU64, sync::Arc};
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+pub(crate) use self::bank::distil;
+use self::{
+    across_tasks::AcrossTasks, bank::Bank, gains::Gains, micro::Micro, prototypes::Prototypes,
+};
+use super::{Recipe, ScheduledProgram};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    maintain::{Overlaps, UpkeepOptions, outcomes::undecided},
+    policy::{Ask, OwnPolicy, PlayedCase, Policies},
+    report::EventKind,
+};
+
+const MICRO: &str = "micro";
+const MACRO: &str = "macro";
+const BANK: &str = "bank";
+const GAINS: &str = "gains";
+const PROTOTYPES: &str = "prototypes";
+
+/// Our programs, by their names.
+pub(super) fn ours() -> Policies {
+    // The runs of a session share the registry, and so the graph.
+    let overlaps = Overlaps::default();
+    Policies::new()
+        .with_program(MICRO, |options| Ok(Arc::new(Micro(read(MICRO, options)?))))
+        .with_program(MACRO, move |options| {
+            Ok(Arc::new(AcrossTasks {
+                options: read(MACRO, options)?,
+                overlaps: overlaps.clone(),
+            }))
+        })
+        .with_program(BANK, |options| Ok(Arc::new(Bank(read(BANK, options)?))))
+        .with_program(GAINS, |_| Ok(Arc::new(Gains)))
+        .with_program(PROTOTYPES, |options| {
+            Ok(Arc::new(Prototypes(read(PROTOTYPES, options)?)))
+        })
+}
+
+/// Reads a program's options.
+///
+/// # Errors
+/// `Invalid` for options of another program.
+fn read<T: DeserializeOwned>(name: &'static str, options: &Value) -> Result<T> {
+    T::deserialize(options).map_err(|error| {
+        Error::invalid(
+            "Recipe::resolve",
+            "these are not the options of this program",
+        )
+        .with("program", name)
+        .source_from(error)
+    })
+}
+
+fn written(options: &impl Serialize) -> Result<Value> {
+    serde_json::to_value(options).map_err(|error| {
+        let message = "the options of a program could not be written";
+        Error::new(ErrorKind::Internal, "Recipe::scheduled", message).source_from(error)
+    })
+}
+
+impl ScheduledProgram {
+    /// Whether the program is due, where `before` and `now` count the tasks that were learned from.
+    pub(crate) fn is_due(&self, before: u64, now: u64) -> bool {
+        let passed = |every: NonZeroU64| now / every > before / every;
+        let is_first = |first: NonZeroU64| before < first.get() && first.get() <= now;
+        passed(self.every) || self.first.is_some_and(is_first)
+    }
+}
+
+impl Recipe {
+    /// All maintenance programs, ours and the host's, in the order in which they run.
+    pub(crate) fn scheduled(&self) -> Result<Vec<ScheduledProgram>> {
+        let (schedule, maintenance) = (self.schedule, &self.maintenance);
+        let upkeep = written(&self.upkeep_options())?;
+        let ours = |name, every, options: &Value| ScheduledProgram {
+            every,
+            first: None,
+            program: OwnPolicy::new(name).with_parameters(options.clone()),
+        };
+        let mut programs = Vec::new();
+        if maintenance.looks_after_skills() {
+            programs.push(ours(MICRO, schedule.micro, &upkeep));
+            programs.push(ours(MACRO, schedule.r#macro, &upkeep));
+        }
+        if let Some(bank) = &maintenance.bank {
+            programs.push(ours(BANK, bank.round, &upkeep));
+        }
+        if let Some(every) = schedule.gain_tasks() {
+            programs.push(ours(GAINS, every, &Value::Null));
+        }
+        if let Some(assess) = &self.assess {
+            let every = assess.refresh.saturating_mul(schedule.batch);
+            programs.push(ScheduledProgram {
+                first: Some(assess.first),
+                ..ours(PROTOTYPES, every, &written(assess)?)
+            });
+        }
+        programs.extend(self.programs.iter().cloned());
+        Ok(programs)
+    }
+
+    /// What maintenance reads of the recipe.
+    pub(crate) fn upkeep_options(&self) -> UpkeepOptions {
+        UpkeepOptions {
+            policy: self.maintenance.clone(),
+            admit: self.admit.clone(),
+            skill_use: self.reward.skill_use,
+        }
+    }
+}
+
+/// Emits a program's events, except those of skills that enter: the run tells these after the commit, which fixes their names.
+fn tell(ask: &mut Ask, events: Vec<EventKind>) {
+    let events = events.into_iter();
+    let told = events.filter(|event| !matches!(event, EventKind::Admitted { .. }));
+    told.for_each(|event| ask.tell(event));
+}
+
+/// Emits an event for each test case that decides nothing.
+fn tell_undecided(ask: &mut Ask, runs: &[PlayedCase]) {
+    for PlayedCase { case, run } in runs {
+        if let Some(reason) = undecided(run) {
+            let case = case.case.name.clone();
+            ask.tell(EventKind::CaseFailed { case, reason });
+        }
+    }
+}
