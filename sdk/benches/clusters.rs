@@ -19,7 +19,7 @@ use futures::executor::block_on;
 use journeyman::{
     Seed,
     builtin::{EnvironmentJudge, MemoryStore},
-    contract::{Backends, SkillStore},
+    contract::{Components, SkillStore},
     domain::{AssessedSubgoal, Assessment, Commit, LibraryChange, Role, Subgoal},
     recipe,
     run::{Journeyman, Options},
@@ -78,7 +78,7 @@ fn learn(seed: Seed, size: usize, first: NonZeroU64) -> f64 {
     }
     let agent = ScriptedExecutor::acting(|_, _| Play::Give(None));
     let model = ScriptedModel::always("none: nothing is to be learned");
-    let parts = Backends::new(
+    let parts = Components::new(
         Arc::new(agent),
         Arc::new(ScriptedEnvironment::words()),
         Arc::new(EnvironmentJudge),

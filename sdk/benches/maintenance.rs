@@ -51,12 +51,12 @@ impl Size {
             0 => LargeLibrary::new(skills, seed).with_families_of(skills.div_ceil(20)),
             family => LargeLibrary::new(skills, seed).with_families_of(family),
         };
-        let mut backends = library.backends();
+        let mut components = library.components();
         if embed > 0 {
-            backends.embedder = Some(Arc::new(HashEmbedder::new(embed)));
+            components.embedder = Some(Arc::new(HashEmbedder::new(embed)));
         }
         let options = Options::new(format!("growth-{skills}"), seed);
-        let opening = Journeyman::open(backends, recipe(skills), options);
+        let opening = Journeyman::open(components, recipe(skills), options);
         let journeyman = block_on(opening).expect("it opens");
         let all = library.skills();
         let (add, _) = timed(|| block_on(journeyman.add(all, "a large library")).expect("added"));

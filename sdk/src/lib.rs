@@ -11,7 +11,7 @@
 //! use journeyman::{
 //!     Seed,
 //!     builtin::EnvironmentJudge,
-//!     contract::Backends,
+//!     contract::Components,
 //!     domain::Action,
 //!     recipe,
 //!     run::{Journeyman, Options},
@@ -25,10 +25,10 @@
 //!     Play::Give(Some(Action::Message(word.to_owned())))
 //! });
 //! let world = ScriptedEnvironment::words();
-//! let backends = Backends::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge));
+//! let components = Components::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge));
 //!
 //! let options = Options::new("first-session", Seed(7));
-//! let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+//! let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
 //! let report = journeyman.learn(vec![sample::task("greet", &["good", "day"])]).await?;
 //! assert_eq!(report.tasks[0].attempts[0].success, Some(true));
 //! # Ok::<_, journeyman::Error>(())

@@ -5,9 +5,9 @@
 
 pub use crate::{
     Error, ErrorKind, Result, Seed, async_trait,
-    builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
+    builtin::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
     contract::{
-        Attempt, Backends, Environment, EnvironmentCapabilities, Episode, Executor, Judge,
+        Attempt, Components, Environment, EnvironmentCapabilities, Episode, Executor, Judge,
         JudgeRequest, LanguageModel,
     },
     domain::{

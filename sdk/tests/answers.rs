@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use journeyman::{
-    builtin::ChatDialect,
+    builtin::ChatFormat,
     domain::Role,
     role::GeneralRoles,
     testing::{AnswerCase, AnswerTo, Meaning, answers, held_back_answers, read_answers},
@@ -10,7 +10,7 @@ use journeyman::{
 
 fn check(cases: &[AnswerCase]) {
     let roles = GeneralRoles::shipped().unwrap();
-    let figures = read_answers(cases, &ChatDialect::default(), &roles);
+    let figures = read_answers(cases, &ChatFormat::default(), &roles);
     assert!(figures.faults().is_empty(), "\n{}\n", figures.faults());
     let refused = |case: &&AnswerCase| matches!(case.meaning, Meaning::Refused(_));
     let refused = cases.iter().filter(refused).count();

@@ -29,14 +29,14 @@ use journeyman::{
         AdaptedModel, EnvironmentJudge, ForkStore, JsonLinesJournal, MemoryJournal, MemoryStore,
         ModelExecutor, ModelExecutorOptions, ObservedExecutor, SystemClock, VectorRetriever,
     },
-    conformance::{self, Outcome, Report, dialect::UseSample},
+    conformance::{self, Outcome, Report, prompt_format::UseSample},
     contract::{
-        Clock, Dialect, FixedGuidance, GenerateRequest, Journal, Retriever, SkillFiles, SkillStore,
-        ToolChoice,
+        Clock, FixedGuidance, GenerateRequest, Journal, PromptFormat, Retriever, SkillFiles,
+        SkillStore, ToolChoice,
     },
     domain::{Action, EndReason, Message, Prompt, Role, SkillUse, Speaker},
     testing::{
-        HashEmbedder, ManualClock, Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor,
+        HashEmbedder, ManualClock, Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat,
         ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer,
         WordTokenizer, sample,
     },
@@ -48,8 +48,8 @@ fn clock() -> Report {
     block_on(conformance::clock::check(&manual, Some(&advance)))
 }
 
-fn dialect() -> Report {
-    let fixture = conformance::dialect::DialectFixture {
+fn prompt_format() -> Report {
+    let fixture = conformance::prompt_format::PromptFormatFixture {
         task: sample::task("t", &["one"]),
         observation: sample::observation("say one"),
         skills: vec![sample::skill("saying"), sample::skill("singing")],
@@ -69,7 +69,7 @@ fn dialect() -> Report {
         })
         .into(),
     };
-    block_on(conformance::dialect::check(&ScriptedDialect, &fixture))
+    block_on(conformance::prompt_format::check(&ScriptedFormat, &fixture))
 }
 
 fn embedder() -> Report {
@@ -125,7 +125,7 @@ fn speaking() -> ScriptedModel {
 
 fn executor() -> Report {
     let options = ModelExecutorOptions::default();
-    let agent = ModelExecutor::new(Arc::new(speaking()), Arc::new(ScriptedDialect), options);
+    let agent = ModelExecutor::new(Arc::new(speaking()), Arc::new(ScriptedFormat), options);
     block_on(conformance::executor::check(
         &agent.unwrap(),
         &executor_fixture(),
@@ -289,7 +289,7 @@ fn roles() -> Report {
 
 fn scorer_fixture() -> conformance::scorer::ScorerFixture {
     conformance::scorer::ScorerFixture {
-        prompt: ScriptedDialect.score_prompt("open the vault"),
+        prompt: ScriptedFormat.score_prompt("open the vault"),
         continuations: vec![
             "first unseal, then open".to_owned(),
             "brew a coffee".to_owned(),
@@ -353,7 +353,7 @@ fn tokenizer() -> Report {
 fn suites() -> BTreeMap<&'static str, Report> {
     let contracts = [
         ("clock", clock()),
-        ("dialect", dialect()),
+        ("prompt format", prompt_format()),
         ("embedder", embedder()),
         ("environment", environment()),
         ("executor", executor()),

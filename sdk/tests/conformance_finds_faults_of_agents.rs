@@ -1,4 +1,4 @@
-//! A world, an agent, a dialect or roles that break one rule fail the case of that rule.
+//! A world, an agent, a prompt format or roles that break one rule fail the case of that rule.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::{
@@ -13,18 +13,17 @@ use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Result, Seed,
-    conformance::{self, Report, dialect::UseSample},
+    conformance::{self, Report, prompt_format::UseSample},
     contract::{
-        Attempt, Dialect, Environment, EnvironmentCapabilities, Episode, Executor, FitQuestion,
-        GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles, TurnMove, TurnView,
+        Attempt, Environment, EnvironmentCapabilities, Episode, Executor, FitQuestion,
+        GenerateRequest, PromptFormat, RoleAnswer, RoleRequest, RoleTask, Roles, TurnMove,
+        TurnView,
     },
     domain::{
         Action, EndReason, Observation, Prompt, Role, RoleRule, Segmentation, Skill, SkillUse,
         Span, Task, Trajectory, Transition,
     },
-    testing::{
-        Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedRoles, sample,
-    },
+    testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedRoles, sample},
 };
 
 fn failed(report: &Report) -> Vec<&'static str> {
@@ -223,7 +222,7 @@ fn executors() {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum DialectFlaw {
+enum PromptFormatFlaw {
     NeverEnds,
     Wavers,
     NoSkillText,
@@ -237,16 +236,16 @@ enum DialectFlaw {
 }
 
 #[derive(Debug)]
-struct FlawedDialect(DialectFlaw, AtomicUsize);
+struct FlawedFormat(PromptFormatFlaw, AtomicUsize);
 
-impl Dialect for FlawedDialect {
+impl PromptFormat for FlawedFormat {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let again = match self.0 {
-            DialectFlaw::NeverEnds => ScriptedDialect.turn(&TurnView {
+            PromptFormatFlaw::NeverEnds => ScriptedFormat.turn(&TurnView {
                 replies: &[],
                 ..*view
             }),
-            _ => ScriptedDialect.turn(view),
+            _ => ScriptedFormat.turn(view),
         };
         match again? {
             TurnMove::Act {
@@ -254,7 +253,7 @@ impl Dialect for FlawedDialect {
                 transcript,
                 notes,
                 ..
-            } if self.0 == DialectFlaw::CountsInjected => Ok(TurnMove::Act {
+            } if self.0 == PromptFormatFlaw::CountsInjected => Ok(TurnMove::Act {
                 action,
                 transcript,
                 used: vec![SkillUse::Followed; view.injection.skills.len()],
@@ -265,7 +264,7 @@ impl Dialect for FlawedDialect {
                 transcript,
                 notes,
                 ..
-            } if self.0 == DialectFlaw::CountsAbsent => Ok(TurnMove::Act {
+            } if self.0 == PromptFormatFlaw::CountsAbsent => Ok(TurnMove::Act {
                 action,
                 transcript,
                 used: vec![SkillUse::Unknown],
@@ -276,7 +275,7 @@ impl Dialect for FlawedDialect {
                 used,
                 notes,
                 ..
-            } if self.0 == DialectFlaw::Wavers => {
+            } if self.0 == PromptFormatFlaw::Wavers => {
                 let transcript = self.1.fetch_add(1, Ordering::SeqCst).to_string();
                 Ok(TurnMove::Act {
                     action,
@@ -291,7 +290,7 @@ impl Dialect for FlawedDialect {
                 stop,
                 max_tokens,
                 json_schema,
-            } if self.0 == DialectFlaw::ShortensSkills => {
+            } if self.0 == PromptFormatFlaw::ShortensSkills => {
                 prompt.messages.iter_mut().for_each(|message| {
                     if let Some(Span::Data(text)) = message.content.first_mut() {
                         text.truncate(5);
@@ -311,31 +310,31 @@ impl Dialect for FlawedDialect {
 
     fn skill_text(&self, skill: &Skill) -> String {
         match self.0 {
-            DialectFlaw::NoSkillText => String::new(),
-            _ => ScriptedDialect.skill_text(skill),
+            PromptFormatFlaw::NoSkillText => String::new(),
+            _ => ScriptedFormat.skill_text(skill),
         }
     }
 
     fn score_prompt(&self, query: &str) -> Prompt {
         match self.0 {
-            DialectFlaw::AnotherTemplate if query.is_empty() => Prompt::default(),
-            _ => ScriptedDialect.score_prompt(query),
+            PromptFormatFlaw::AnotherTemplate if query.is_empty() => Prompt::default(),
+            _ => ScriptedFormat.score_prompt(query),
         }
     }
 
     fn fit_question(&self, query: &str, skill_text: &str) -> Result<FitQuestion> {
         let skill_text = match self.0 {
-            DialectFlaw::AsksOnlyOfNothing if !skill_text.is_empty() => {
+            PromptFormatFlaw::AsksOnlyOfNothing if !skill_text.is_empty() => {
                 return Err(Error::unsupported(
-                    "Dialect::fit_question",
+                    "PromptFormat::fit_question",
                     "not of this one",
                 ));
             }
-            DialectFlaw::AsksWithoutTheSkill => "",
+            PromptFormatFlaw::AsksWithoutTheSkill => "",
             _ => skill_text,
         };
-        let mut question = ScriptedDialect.fit_question(query, skill_text)?;
-        if self.0 == DialectFlaw::SameAnswers {
+        let mut question = ScriptedFormat.fit_question(query, skill_text)?;
+        if self.0 == PromptFormatFlaw::SameAnswers {
             question.does_not.clone_from(&question.fits);
         }
         Ok(question)
@@ -343,8 +342,8 @@ impl Dialect for FlawedDialect {
 }
 
 #[test]
-fn dialects() {
-    let fixture = conformance::dialect::DialectFixture {
+fn prompt_formats() {
+    let fixture = conformance::prompt_format::PromptFormatFixture {
         task: sample::task("t", &["one"]),
         observation: sample::observation("say one"),
         skills: vec![sample::skill("saying")],
@@ -354,21 +353,21 @@ fn dialects() {
             used: vec![SkillUse::Unknown],
         }],
     };
-    let cases: [(DialectFlaw, &[&str]); 10] = [
-        (DialectFlaw::NeverEnds, &["ends", "pure", "used"]),
-        (DialectFlaw::Wavers, &["pure"]),
-        (DialectFlaw::NoSkillText, &["skill text"]),
-        (DialectFlaw::ShortensSkills, &["skill text"]),
-        (DialectFlaw::AnotherTemplate, &["empty query"]),
-        (DialectFlaw::SameAnswers, &["fit question"]),
-        (DialectFlaw::AsksWithoutTheSkill, &["fit question"]),
-        (DialectFlaw::AsksOnlyOfNothing, &["fit question"]),
-        (DialectFlaw::CountsInjected, &["used"]),
-        (DialectFlaw::CountsAbsent, &["used"]),
+    let cases: [(PromptFormatFlaw, &[&str]); 10] = [
+        (PromptFormatFlaw::NeverEnds, &["ends", "pure", "used"]),
+        (PromptFormatFlaw::Wavers, &["pure"]),
+        (PromptFormatFlaw::NoSkillText, &["skill text"]),
+        (PromptFormatFlaw::ShortensSkills, &["skill text"]),
+        (PromptFormatFlaw::AnotherTemplate, &["empty query"]),
+        (PromptFormatFlaw::SameAnswers, &["fit question"]),
+        (PromptFormatFlaw::AsksWithoutTheSkill, &["fit question"]),
+        (PromptFormatFlaw::AsksOnlyOfNothing, &["fit question"]),
+        (PromptFormatFlaw::CountsInjected, &["used"]),
+        (PromptFormatFlaw::CountsAbsent, &["used"]),
     ];
     for (flaw, expected) in cases {
-        let dialect = FlawedDialect(flaw, AtomicUsize::new(0));
-        let report = block_on(conformance::dialect::check(&dialect, &fixture));
+        let prompt_format = FlawedFormat(flaw, AtomicUsize::new(0));
+        let report = block_on(conformance::prompt_format::check(&prompt_format, &fixture));
         assert_eq!(failed(&report), expected, "{flaw:?}\n{report}");
     }
 }

@@ -1,4 +1,4 @@
-//! General instruct models: the chat dialect keeps the rules of its contract, and an agent that is spoken to in it does a
+//! General instruct models: the chat format keeps the rules of its contract, and an agent that is spoken to in it does a
 //! task. Their roles: `roles/`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -11,8 +11,8 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     AttemptId, Error, Seed,
-    builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
-    conformance::{self, Report, dialect::UseSample},
+    builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions},
+    conformance::{self, Report, prompt_format::UseSample},
     contract::{Attempt, Environment, Executor, FixedGuidance},
     domain::{
         Action, EndReason, Observation, Outcome, SkillDraft, SkillUse, ToolCall, ToolDefinition,
@@ -29,12 +29,12 @@ fn check(report: Report) {
 }
 
 #[test]
-fn the_chat_dialect_keeps_the_rules() {
+fn the_chat_format_keeps_the_rules() {
     let mut document = sample::skill("equation-setup");
     let draft = SkillDraft::from(&seed_skills()[0]);
     document.body = draft.body;
     document.metadata = draft.metadata;
-    let fixture = conformance::dialect::DialectFixture {
+    let fixture = conformance::prompt_format::PromptFormatFixture {
         task: sample::task("t", &["one"]),
         observation: sample::observation("say one"),
         skills: vec![sample::skill("saying"), document],
@@ -72,8 +72,11 @@ fn the_chat_dialect_keeps_the_rules() {
         })
         .into(),
     };
-    let dialect = ChatDialect::default();
-    check(block_on(conformance::dialect::check(&dialect, &fixture)));
+    let prompt_format = ChatFormat::default();
+    check(block_on(conformance::prompt_format::check(
+        &prompt_format,
+        &fixture,
+    )));
 }
 
 /// A door that opens when its code is typed by a tool and the word "open" is then said; anything else is refused. Ending
@@ -134,7 +137,7 @@ fn at_the_door(answers: &'static [&'static str]) -> (Trajectory, Vec<String>) {
     });
     let agent = ModelExecutor::new(
         Arc::new(model),
-        Arc::new(ChatDialect::default()),
+        Arc::new(ChatFormat::default()),
         ModelExecutorOptions::default(),
     );
     let task = sample::task("t", &["open"]);
@@ -161,7 +164,7 @@ fn at_the_door(answers: &'static [&'static str]) -> (Trajectory, Vec<String>) {
 }
 
 #[test]
-fn an_agent_acts_in_the_chat_dialect() {
+fn an_agent_acts_in_the_chat_format() {
     let answers = &[
         "I will type it.",
         "Skill: saying\n{\"tool\": \"type_code\", \"arguments\": {\"code\": \"17\", \"times\": 2}}",

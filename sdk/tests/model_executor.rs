@@ -9,15 +9,15 @@ use journeyman::{
     AttemptId, Error, ErrorKind, Result, Seed,
     builtin::{ModelExecutor, ModelExecutorOptions},
     contract::{
-        Attempt, Dialect, Environment, Executor, FixedGuidance, GenerateRequest, Guidance,
-        LanguageModel, TurnContext, TurnMove, TurnView,
+        Attempt, Environment, Executor, FixedGuidance, GenerateRequest, Guidance, LanguageModel,
+        PromptFormat, TurnContext, TurnMove, TurnView,
     },
     domain::{Action, EndReason, Injection, Prompt, Skill, SkillRef, SkillUse, Task, Trajectory},
-    testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedModel, sample},
+    testing::{Play, ScriptedEnvironment, ScriptedFormat, ScriptedModel, sample},
 };
 
 fn executor(model: ScriptedModel, options: ModelExecutorOptions) -> ModelExecutor {
-    ModelExecutor::new(Arc::new(model), Arc::new(ScriptedDialect), options).unwrap()
+    ModelExecutor::new(Arc::new(model), Arc::new(ScriptedFormat), options).unwrap()
 }
 
 struct Try<'a> {
@@ -112,7 +112,7 @@ fn refuses_budgets_that_allow_nothing() {
     ];
     for options in cases {
         let model = Arc::new(ScriptedModel::always("one"));
-        let error = ModelExecutor::new(model, Arc::new(ScriptedDialect), options).unwrap_err();
+        let error = ModelExecutor::new(model, Arc::new(ScriptedFormat), options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(error.hint_text().is_some());
     }
@@ -310,9 +310,9 @@ fn used(trajectory: &Trajectory) -> Vec<SkillUse> {
 #[derive(Debug)]
 struct FollowsTheSecond;
 
-impl Dialect for FollowsTheSecond {
+impl PromptFormat for FollowsTheSecond {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
-        let mut next = ScriptedDialect.turn(view)?;
+        let mut next = ScriptedFormat.turn(view)?;
         if let TurnMove::Act { used, .. } = &mut next {
             *used = vec![
                 SkillUse::NotFollowed,
@@ -324,11 +324,11 @@ impl Dialect for FollowsTheSecond {
     }
 
     fn skill_text(&self, skill: &Skill) -> String {
-        ScriptedDialect.skill_text(skill)
+        ScriptedFormat.skill_text(skill)
     }
 
     fn score_prompt(&self, query: &str) -> Prompt {
-        ScriptedDialect.score_prompt(query)
+        ScriptedFormat.score_prompt(query)
     }
 }
 

@@ -12,7 +12,7 @@ use journeyman::{
     Error, ErrorKind, Revision, Seed,
     assess::{AssessBy, AssessPolicy},
     builtin::{EnvironmentJudge, MemoryJournal, ModelExecutor, ModelExecutorOptions},
-    contract::{Backends, Journal, JournalEntry},
+    contract::{Components, Journal, JournalEntry},
     domain::{EndReason, GenerationRecord, Role, Sampling, Trajectory},
     interchange::rollouts::{
         self, ExportedRollouts, JSON_SCHEMA, RewardPart, Rollout, RolloutAttempt, RolloutEnd,
@@ -24,7 +24,7 @@ use journeyman::{
     reward::advantages,
     run::{Journeyman, Options},
     testing::{
-        Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedJudge, ScriptedModel,
+        Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedJudge, ScriptedModel,
         ScriptedRetriever, ScriptedRoles, sample,
     },
     text::JsonSchema,
@@ -54,24 +54,24 @@ fn agent(model: ScriptedModel, record: bool) -> Arc<ModelExecutor> {
         record,
         ..Default::default()
     };
-    Arc::new(ModelExecutor::new(Arc::new(model), Arc::new(ScriptedDialect), options).unwrap())
+    Arc::new(ModelExecutor::new(Arc::new(model), Arc::new(ScriptedFormat), options).unwrap())
 }
 
-fn backends(journal: &Arc<MemoryJournal>) -> Backends {
-    let mut backends = Backends::new(
+fn components(journal: &Arc<MemoryJournal>) -> Components {
+    let mut components = Components::new(
         agent(model(), true),
         Arc::new(ScriptedEnvironment::words()),
         Arc::new(EnvironmentJudge),
     );
-    backends.journal = Some(journal.clone());
-    backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
-    backends.dialect = Some(Arc::new(ScriptedDialect));
+    components.journal = Some(journal.clone());
+    components.retriever = Some(Arc::new(ScriptedRetriever::new()));
+    components.prompt_format = Some(Arc::new(ScriptedFormat));
     // Writes a skill from the attempts of each task.
-    backends.model = Some(Arc::new(ScriptedModel::by(|_, call| {
+    components.model = Some(Arc::new(ScriptedModel::by(|_, call| {
         Play::Give(format!("greet-{call}: How to greet.\nSay both words."))
     })));
-    backends.roles = Some(Arc::new(ScriptedRoles::default()));
-    backends
+    components.roles = Some(Arc::new(ScriptedRoles::default()));
+    components
 }
 
 fn recipe() -> Recipe {
@@ -86,15 +86,16 @@ fn recipe() -> Recipe {
 
 /// Learns from so many tasks; the report and the journal.
 fn learn(
-    change: impl FnOnce(&mut Backends, &mut Recipe),
+    change: impl FnOnce(&mut Components, &mut Recipe),
     tasks: usize,
 ) -> (RunReport, Vec<JournalEntry>) {
     let journal = Arc::new(MemoryJournal::new());
-    let (mut backends, mut recipe) = (backends(&journal), recipe());
-    change(&mut backends, &mut recipe);
+    let (mut components, mut recipe) = (components(&journal), recipe());
+    change(&mut components, &mut recipe);
     let tasks = (0..tasks).map(|n| sample::task(&format!("t-{n}"), &["good", "day"]));
     block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, Options::new("desk", Seed(7))).await?;
+        let journeyman =
+            Journeyman::open(components, recipe, Options::new("desk", Seed(7))).await?;
         let report = journeyman.learn(tasks.collect()).await?;
         let entries = journal.read(&report.run).await?;
         Ok::<_, Error>((report, entries))
@@ -103,7 +104,7 @@ fn learn(
 }
 
 fn exported(
-    change: impl FnOnce(&mut Backends, &mut Recipe),
+    change: impl FnOnce(&mut Components, &mut Recipe),
     tasks: usize,
 ) -> (RunReport, ExportedRollouts) {
     let (report, entries) = learn(change, tasks);
@@ -174,7 +175,7 @@ fn each_generation_is_a_segment_and_the_unread_one_is_the_last() {
     let whole = of(RolloutEnd::Finished);
     let steps: Vec<u32> = whole.segments.iter().map(|segment| segment.step).collect();
     assert_eq!(steps, (0..whole.steps).collect::<Vec<_>>());
-    // The scripted dialect writes the prompt anew: it repeats the beginning of the first alone.
+    // The scripted prompt format writes the prompt anew: it repeats the beginning of the first alone.
     if let [first, second, ..] = whole.segments.as_slice() {
         assert!(0 < second.shared && second.shared < first.prompt_ids.len() + first.ids.len());
         assert_eq!(whole.sequences().len(), whole.segments.len());
@@ -226,13 +227,13 @@ fn what_a_reward_consists_of_is_told_where_it_is_known() {
         ..AssessPolicy::default()
     };
     let (report, exported) = exported(
-        |backends, recipe| {
+        |components, recipe| {
             recipe.reward.process = Some(journeyman::reward::ProcessReward::default());
             recipe.assess = Some(steps);
             recipe.tiers.traces = 20;
             recipe.write.when = WriteWhen::Never;
-            backends.model = Some(Arc::new(ScriptedModel::always("2 almost")));
-            backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Score])));
+            components.model = Some(Arc::new(ScriptedModel::always("2 almost")));
+            components.roles = Some(Arc::new(ScriptedRoles::only([Role::Score])));
         },
         2,
     );
@@ -293,7 +294,7 @@ fn attempts_of_a_batch_have_the_revision_that_they_began_with() {
 fn what_cannot_be_exported_is_refused_with_the_reason_and_the_others_stay() {
     // No records at all.
     let (_, none) = exported(
-        |backends, _| backends.executor = Some(agent(model(), false)),
+        |components, _| components.executor = Some(agent(model(), false)),
         1,
     );
     assert!(none.rollouts.is_empty());
@@ -309,8 +310,8 @@ fn what_cannot_be_exported_is_refused_with_the_reason_and_the_others_stay() {
 
     // A judge that fails at some attempts: advantages are those of the others.
     let (report, some) = exported(
-        |backends, _| {
-            backends.judge = Some(Arc::new(ScriptedJudge::by(|request, call| {
+        |components, _| {
+            components.judge = Some(Arc::new(ScriptedJudge::by(|request, call| {
                 match call % 3 {
                     0 => Play::Fail(Error::new(
                         ErrorKind::Unavailable,
@@ -346,9 +347,9 @@ fn what_cannot_be_exported_is_refused_with_the_reason_and_the_others_stay() {
 
     // A judge that cannot tell gives no reward.
     let (_, unsure) = exported(
-        |backends, _| {
+        |components, _| {
             let unsure = Play::Give(journeyman::domain::Verdict::undecided());
-            backends.judge = Some(Arc::new(ScriptedJudge::that(unsure)));
+            components.judge = Some(Arc::new(ScriptedJudge::that(unsure)));
         },
         1,
     );
@@ -388,9 +389,9 @@ fn a_record_that_breaks_a_rule_costs_its_attempt_alone() {
         made
     };
     let (_, exported) = exported(
-        |backends, recipe| {
+        |components, recipe| {
             recipe.attempts.group = NonZeroU32::new(8).unwrap();
-            backends.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, number| {
+            components.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, number| {
                 Play::Give(make(number, attempt.id.as_str()))
             })));
         },
@@ -451,7 +452,7 @@ fn evaluations_unfinished_tasks_and_other_journals_are_refused() {
 
     let journal = Arc::new(MemoryJournal::new());
     let error = block_on(async {
-        let parts = (backends(&journal), recipe());
+        let parts = (components(&journal), recipe());
         let journeyman = Journeyman::open(parts.0, parts.1, Options::new("desk", Seed(7))).await?;
         let report = journeyman
             .evaluate(vec![sample::task("t", &["good"])])

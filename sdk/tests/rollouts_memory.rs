@@ -19,7 +19,7 @@ use futures::executor::block_on;
 use journeyman::{
     Result, Revision, Seed, async_trait,
     builtin::{EnvironmentJudge, MemoryStore},
-    contract::{Attempt, Backends, Episode, Executor, Retriever, SkillStore},
+    contract::{Attempt, Components, Episode, Executor, Retriever, SkillStore},
     domain::{Action, Candidate, IndexUpdate, LibraryChange, Query, Role, SkillRef, Trajectory},
     library::SkillLibrary,
     recipe,
@@ -141,7 +141,7 @@ fn hundreds_of_rollouts_share_the_library_that_they_do_not_change() {
     let insert = r#"{"tool": "insert_skill", "arguments": {"name": "new", "description": "New.", "body": "New."}}"#;
     let world = Arc::new(ScriptedEnvironment::words());
     let executor = Arc::clone(&meeting) as Arc<dyn Executor>;
-    let backends = Backends::new(executor, world, Arc::new(EnvironmentJudge))
+    let components = Components::new(executor, world, Arc::new(EnvironmentJudge))
         .with_store(store)
         .with_model(Arc::new(ScriptedModel::always(insert)))
         .with_roles(Arc::new(ScriptedRoles::only([Role::Curate])));
@@ -152,7 +152,7 @@ fn hundreds_of_rollouts_share_the_library_that_they_do_not_change() {
         .to_vec();
     let (rolled, before) = block_on(async {
         let options = Options::new("group", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe::skillos(), options).await?;
+        let journeyman = Journeyman::open(components, recipe::skillos(), options).await?;
         let before = live();
         let rolled = journeyman.roll_out(group, &rollouts).await?;
         Ok::<_, journeyman::Error>((rolled, before))

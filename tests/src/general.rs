@@ -1,4 +1,4 @@
-//! The bundled model through `ChatDialect` and `GeneralRoles` in llama.cpp, as users' models are run, on held-out worlds.
+//! The bundled model through `ChatFormat` and `GeneralRoles` in llama.cpp, as users' models are run, on held-out worlds.
 
 mod context;
 mod stream;

@@ -14,7 +14,7 @@ use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
     builtin::{FrozenStore, MemoryStore},
-    contract::{Backends, Retriever, SkillStore},
+    contract::{Components, Retriever, SkillStore},
     domain::{Origin, Role, Task},
     interchange::rollouts::{self, Validator},
     measure::Efficiency,
@@ -53,8 +53,12 @@ fn tasks(tasks: &[StreamTask], seed: u64) -> Vec<Task> {
     spoken::tasks(tasks, Seed(seed)).expect("they are tasks")
 }
 
-async fn open(backends: Backends, session: &str) -> Journeyman {
-    let opened = Journeyman::open(backends, recipe::skillos(), Options::new(session, Seed(7)));
+async fn open(components: Components, session: &str) -> Journeyman {
+    let opened = Journeyman::open(
+        components,
+        recipe::skillos(),
+        Options::new(session, Seed(7)),
+    );
     opened.await.expect("it opens")
 }
 
@@ -81,9 +85,9 @@ fn a_library_that_it_curates_makes_later_tasks_cheaper_under_any_executor() {
     let stream = universe.stream(4 * tools);
     let held_out = tasks(&universe.held_out(&stream, 2 * tools), seed);
     let store = Arc::new(MemoryStore::new());
-    let backends = |store: Arc<dyn SkillStore>| parts.backends(store, None).expect("parts");
+    let components = |store: Arc<dyn SkillStore>| parts.components(store, None).expect("parts");
     let report = block_on(async {
-        let learning = open(backends(store.clone()), "learn").await;
+        let learning = open(components(store.clone()), "learn").await;
         learning
             .learn(tasks(&stream, seed))
             .await
@@ -111,12 +115,12 @@ fn a_library_that_it_curates_makes_later_tasks_cheaper_under_any_executor() {
     assert!(early.steps > late.steps);
 
     let evaluate = |store: Arc<dyn SkillStore>, by_rule: bool| {
-        let mut backends = backends(store);
+        let mut components = components(store);
         if by_rule {
-            backends.executor = Some(Arc::new(RuleAgent));
+            components.executor = Some(Arc::new(RuleAgent));
         }
         block_on(async {
-            let reading = open(backends, "test").await;
+            let reading = open(components, "test").await;
             let report = reading
                 .evaluate(held_out.clone())
                 .await
@@ -173,8 +177,8 @@ fn groups_that_it_tags_are_rolled_out_side_by_side() {
     });
     block_on(async {
         let store = Arc::new(MemoryStore::new());
-        let backends = parts.backends(store, None).expect("parts");
-        let journeyman = open(backends, "groups").await;
+        let components = parts.components(store, None).expect("parts");
+        let journeyman = open(components, "groups").await;
         let tagged = journeyman.tag(untagged.collect()).await.expect("it tags");
         assert!(tagged.untagged.is_empty(), "{:?}", tagged.untagged);
         // Each tool has three tasks, and the tags name the tool and the parameters that the task gives.

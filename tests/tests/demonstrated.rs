@@ -37,18 +37,18 @@ fn attempts(parts: &Parts) -> (Vec<Trace>, Given) {
     let tasks = spoken::tasks(&universe.stream(10), Seed(11));
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());
-    let mut backends = parts
-        .backends(store, Some(journal.clone()))
+    let mut components = parts
+        .components(store, Some(journal.clone()))
         .expect("the parts");
     let record = ModelExecutorOptions {
         record: true,
         ..ModelExecutorOptions::default()
     };
-    let agent = ModelExecutor::new(parts.model.clone(), parts.dialect(), record);
-    backends.executor = Some(Arc::new(agent.expect("an agent")));
+    let agent = ModelExecutor::new(parts.model.clone(), parts.prompt_format(), record);
+    components.executor = Some(Arc::new(agent.expect("an agent")));
     block_on(async {
         let options = Options::new("demonstrate", Seed(11));
-        let journeyman = Journeyman::open(backends, recipe::standard(), options).await;
+        let journeyman = Journeyman::open(components, recipe::standard(), options).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(tasks.unwrap()).await.expect("it learns");
         let entries = journal.read(&report.run).await.expect("entries");
@@ -96,14 +96,14 @@ fn each_answer_stands_behind_the_tokens_that_the_model_was_given() {
     let model = "../examples/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     let parts = Parts::deterministic(&model, 8).expect("the bundled model");
-    let dialect = parts.dialect();
+    let prompt_format = parts.prompt_format();
     let (mut answers, mut with_skill, mut later) = (0, 0, 0);
     let (attempts, given) = attempts(&parts);
     for attempt in attempts {
         with_skill += u32::from(!attempt.trajectory.injection.is_empty());
         let steps = attempt.trajectory.steps.iter();
         let steps = steps.filter(|step| step.notes.is_empty());
-        let answers_of = prompted(dialect.as_ref(), &attempt).expect("answers");
+        let answers_of = prompted(prompt_format.as_ref(), &attempt).expect("answers");
         for (step, answer) in steps.zip(&answers_of) {
             // As a line of a file.
             let line = serde_json::to_string(answer).unwrap();

@@ -58,22 +58,22 @@ fn export(seed: u64) -> Exported {
     let tasks = spoken::tasks(&universe.stream(TASKS), Seed(seed));
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());
-    let mut backends = parts
-        .backends(store, Some(journal.clone()))
+    let mut components = parts
+        .components(store, Some(journal.clone()))
         .expect("the parts");
     let record = ModelExecutorOptions {
         record: true,
         ..ModelExecutorOptions::default()
     };
-    let agent = ModelExecutor::new(parts.model.clone(), parts.dialect(), record);
-    backends.executor = Some(Arc::new(agent.expect("an agent")));
+    let agent = ModelExecutor::new(parts.model.clone(), parts.prompt_format(), record);
+    components.executor = Some(Arc::new(agent.expect("an agent")));
     let mut recipe = recipe::standard();
     recipe.attempts.group = GROUP;
     // At 1 all attempts of a group end alike.
     recipe.attempts.temperature = 2.0;
     block_on(async {
         let options = Options::new("export", Seed(seed));
-        let journeyman = Journeyman::open(backends, recipe, options)
+        let journeyman = Journeyman::open(components, recipe, options)
             .await
             .expect("it opens");
         let report = journeyman

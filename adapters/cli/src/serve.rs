@@ -12,7 +12,7 @@ use futures::{FutureExt, channel::oneshot};
 use journeyman::{
     Error, ErrorKind, Result, Seed,
     builtin::SystemClock,
-    contract::Backends,
+    contract::Components,
     domain::State,
     library::SkillLibrary,
     recipe,
@@ -42,7 +42,7 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
     let opened = library::open(root, false).await?;
     let skills = served(&opened.library);
     let store = Arc::new(opened.store);
-    let backends = Backends::own_loop()
+    let components = Components::own_loop()
         .with_retriever(Arc::new(retriever(command.stems)?))
         .with_store(store.clone())
         .with_journal(store.clone())
@@ -51,7 +51,7 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
     let mut recipe = recipe::standard();
     recipe.select.selector = Selector::First;
     let options = Options::new(fresh_session(), Seed(1));
-    let journeyman = Journeyman::open(backends, recipe, options).await?;
+    let journeyman = Journeyman::open(components, recipe, options).await?;
     let server = LibraryServer::new(Arc::new(journeyman.clone())).with_files(store);
     let end = told_to_end()?;
     let served = match command.http {

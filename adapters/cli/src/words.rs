@@ -2,20 +2,17 @@
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
 const WORDS: [(&str, &str); 45] = [
+    ("(`ChatFormat::max_tokens`)", "(`answer_tokens` in [model])"),
     (
-        "(`ChatDialect::max_tokens`)",
-        "(`answer_tokens` in [model])",
-    ),
-    (
-        "set `Backends::scorer` and `Backends::dialect`, or choose `Selector::Top`, which needs no scores",
+        "set `Components::scorer` and `Components::prompt_format`, or choose `Selector::Top`, which needs no scores",
         "let a GGUF score (`gguf` in [model_for.gate]), or choose without scores: set = { \"select.selector.top.limit\" = 1 }",
     ),
     (
-        "set `Backends::scorer` and `Backends::dialect`, or choose a selector without scores",
+        "set `Components::scorer` and `Components::prompt_format`, or choose a selector without scores",
         "let a GGUF score (`gguf` in [model_for.gate]), or choose without scores: set = { \"select.selector.top.limit\" = 1 }",
     ),
     (
-        "the host gave no scorer or no dialect",
+        "the host gave no scorer or no prompt format",
         "no model scores: a server that gives no log-probabilities cannot",
     ),
     ("set Config::context", "set `context` in [model]"),
@@ -92,31 +89,31 @@ const WORDS: [(&str, &str); 45] = [
         "release a skill with `journeyman skill release NAME --reason TEXT`, and set `trusted = true` in [world] if what it says is yours",
     ),
     (
-        "set `Backends::embedder`; without it, the other terms of the ranking decide",
+        "set `Components::embedder`; without it, the other terms of the ranking decide",
         "the command has no embedder: the other terms of the ranking decide",
     ),
     (
-        "set `Backends::embedder`; without it, subgoals that are worded otherwise count as different",
+        "set `Components::embedder`; without it, subgoals that are worded otherwise count as different",
         "the command has no embedder: subgoals that are worded otherwise count as different",
     ),
     (
-        "set `Backends::embedder`",
+        "set `Components::embedder`",
         "the command has no embedder: choose a recipe that needs none",
     ),
     (
-        "set `Backends::tokenizer`, or remove the limit from the recipe",
+        "set `Components::tokenizer`, or remove the limit from the recipe",
         "remove the limit: unset = [\"select.skill_tokens\"]",
     ),
     (
-        "set `Backends::model` and `Backends::roles`, such as `GeneralRoles::shipped()`",
+        "set `Components::model` and `Components::roles`, such as `GeneralRoles::shipped()`",
         "name a model in [model] or [model_for.writers]",
     ),
     (
-        "set `Backends::model` for the roles that have no model of their own",
+        "set `Components::model` for the roles that have no model of their own",
         "name a model in [model] or [model_for.writers]",
     ),
     (
-        "set `Backends::model` and `Backends::roles`, which play `segment` and `score`",
+        "set `Components::model` and `Components::roles`, which play `segment` and `score`",
         "name a model in [model] or [model_for.segment] and [model_for.score]",
     ),
     ("try again, or raise `DiskOptions::patience`", "try again"),
@@ -133,7 +130,7 @@ const WORDS: [(&str, &str); 45] = [
         "fit it once with `journeyman model calibrate`, and name the file in `calibration` of [model]",
     ),
     (
-        "give the session the search that it was calibrated with (`Backends::retriever`), or calibrate with `--score`",
+        "give the session the search that it was calibrated with (`Components::retriever`), or calibrate with `--score`",
         "make the calibration anew with `--score`, or leave out `calibration` of [model]",
     ),
     (
@@ -166,7 +163,7 @@ const WORDS: [(&str, &str); 45] = [
     ),
     ("; so does `Committed::cause`", ""),
     (
-        "set `Backends::clock`, such as `SystemClock`",
+        "set `Components::clock`, such as `SystemClock`",
         "the command always has a clock",
     ),
     (

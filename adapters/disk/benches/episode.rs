@@ -20,13 +20,13 @@ use futures::executor::block_on;
 use journeyman::{
     ModelId, Seed,
     builtin::EnvironmentJudge,
-    contract::{Attempt, Backends, ScoreRequest, Scorer, TokenScores},
+    contract::{Attempt, Components, ScoreRequest, Scorer, TokenScores},
     domain::{Action, Step, Task},
     propose::WriteWhen,
     recipe,
     run::{Journeyman, Options},
     select::Candidates,
-    testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, sample},
+    testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, sample},
 };
 use journeyman_disk::{DiskOptions, DiskStore};
 
@@ -77,22 +77,22 @@ impl Scorer for Likelier {
 
 fn open(root: &Path, journalled: bool) -> Journeyman {
     let store = Arc::new(DiskStore::open(root, &DiskOptions::default()).unwrap());
-    let mut backends = Backends::new(
+    let mut components = Components::new(
         Arc::new(agent()),
         Arc::new(ScriptedEnvironment::words()),
         Arc::new(EnvironmentJudge),
     );
     if journalled {
-        backends.journal = Some(store.clone());
+        components.journal = Some(store.clone());
     }
-    backends.store = Some(store);
-    backends.dialect = Some(Arc::new(ScriptedDialect));
-    backends.scorer = Some(Arc::new(Likelier(ModelId::new("bench"))));
+    components.store = Some(store);
+    components.prompt_format = Some(Arc::new(ScriptedFormat));
+    components.scorer = Some(Arc::new(Likelier(ModelId::new("bench"))));
     let mut recipe = recipe::standard();
     recipe.select.candidates = Candidates::Cache;
     recipe.write.when = WriteWhen::Never;
     recipe.attempts.group = NonZeroU32::MIN;
-    let opened = Journeyman::open(backends, recipe, Options::new("bench", Seed(1)));
+    let opened = Journeyman::open(components, recipe, Options::new("bench", Seed(1)));
     let journeyman = block_on(opened).unwrap();
     let skills = (0..SKILLS).map(|n| sample::skill(&format!("skill-{n:03}")));
     block_on(journeyman.add(skills.collect(), "a bench")).unwrap();

@@ -27,7 +27,7 @@ pub struct Arm {
     /// The skills in the library before the first task.
     pub start: Vec<Skill>,
     /// What identifies the models of single jobs that are not the plan's, by the job's name: part of each cell's key. The host gives the
-    /// models themselves ([`Host::backends`](crate::Host::backends)).
+    /// models themselves ([`Host::components`](crate::Host::components)).
     pub models: BTreeMap<String, String>,
 }
 

@@ -6,7 +6,7 @@ use futures::executor::block_on;
 use journeyman::{
     CommitKey, Error, Result, Revision, Seed,
     builtin::MemoryStore,
-    contract::{Backends, SkillStore},
+    contract::{Components, SkillStore},
     domain::{Cause, Commit, Committed, LibraryChange, Skill, Task},
     recipe::Recipe,
     run::{Journeyman, Options},
@@ -65,8 +65,8 @@ fn digest<S: Serializer>(skills: &[Skill], serializer: S) -> Result<S::Ok, S::Er
 }
 
 /// Whether tasks may be attempted at more than one checkpoint.
-fn sets_up_again(backends: &Backends) -> bool {
-    let world = backends.environment.as_ref();
+fn sets_up_again(components: &Components) -> bool {
+    let world = components.environment.as_ref();
     world.is_none_or(|world| world.capabilities().resettable)
 }
 
@@ -137,11 +137,11 @@ impl<'a, H: Host> Cell<'a, H> {
             false => (0, vec![0]),
         };
         if self.arm.learns {
-            let backends = self.host.backends(engine, self.arm)?;
-            if !sets_up_again(&backends) {
+            let components = self.host.components(engine, self.arm)?;
+            if !sets_up_again(&components) {
                 positions.retain(|learned| *learned == self.plan.stream);
             }
-            let learning = self.open(backends, "learn", store.clone()).await?;
+            let learning = self.open(components, "learn", store.clone()).await?;
             let report = learning.learn(tasks.stream).await?;
             result.stream = stream(&report);
         }
@@ -175,15 +175,15 @@ impl<'a, H: Host> Cell<'a, H> {
     /// A session over a store.
     async fn open(
         &self,
-        backends: Backends,
+        components: Components,
         session: &str,
         store: Arc<MemoryStore>,
     ) -> Result<Journeyman> {
-        let backends = backends.with_store(store);
+        let components = components.with_store(store);
         let mut options = Options::new(session, Seed(self.seed));
         options.redactor = self.plan.redactor.clone();
         let options = options.with_policies(self.plan.policies.clone());
-        Journeyman::open(backends, self.arm.recipe.clone(), options).await
+        Journeyman::open(components, self.arm.recipe.clone(), options).await
     }
 
     /// The held-out tasks with a copy of the library, to which nothing is committed.
@@ -196,8 +196,8 @@ impl<'a, H: Host> Cell<'a, H> {
     ) -> Result<Checkpoint> {
         let store = Arc::new(MemoryStore::from_committed(committed.to_vec())?);
         let frozen = store.load().await?.revision;
-        let backends = self.host.backends(engine, self.arm)?;
-        let evaluating = self.open(backends, "evaluate", store.clone()).await?;
+        let components = self.host.components(engine, self.arm)?;
+        let evaluating = self.open(components, "evaluate", store.clone()).await?;
         let report = evaluating.evaluate(held_out_tasks.to_vec()).await?;
         if store.load().await?.revision != frozen {
             return Err(internal("an evaluation changed its library"));

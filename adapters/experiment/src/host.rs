@@ -1,6 +1,6 @@
 //! What a host supplies: the world's settings and tasks, and the parts that attempt them.
 
-use journeyman::{Result, contract::Backends, domain::Task};
+use journeyman::{Result, contract::Components, domain::Task};
 use serde::Serialize;
 
 use crate::{arm::Arm, plan::Plan};
@@ -43,13 +43,13 @@ pub trait Host: Sync {
     /// The host's own; the cell fails then.
     fn tasks(&self, plan: &Plan, seed: u64) -> Result<Tasks>;
 
-    /// The parts for one session of an arm: agent, world and judge, and as the recipe needs them scorer, dialect, model,
+    /// The parts for one session of an arm: agent, world and judge, and as the recipe needs them scorer, prompt format, model,
     /// roles, retriever, tokenizer and clock. Called for the stream and for each checkpoint. A retriever follows one
-    /// library, so each call gives a new one. The experiment sets [`Backends::store`] itself.
+    /// library, so each call gives a new one. The experiment sets [`Components::store`] itself.
     ///
     /// # Errors
     /// The host's own; the cell fails then.
-    fn backends(&self, engine: &Self::Engine, arm: &Arm) -> Result<Backends>;
+    fn components(&self, engine: &Self::Engine, arm: &Arm) -> Result<Components>;
 }
 
 /// The tasks of one seed. The tag `hidden` marks a task that has something to learn: the report shows tasks with and

@@ -17,7 +17,7 @@
 //! use journeyman::{
 //!     Result,
 //!     builtin::EnvironmentJudge,
-//!     contract::Backends,
+//!     contract::Components,
 //!     domain::Action,
 //!     recipe,
 //!     select::Selector,
@@ -47,14 +47,14 @@
 //!         })
 //!     }
 //!
-//!     fn backends(&self, _engine: &(), _arm: &Arm) -> Result<Backends> {
+//!     fn components(&self, _engine: &(), _arm: &Arm) -> Result<Components> {
 //!         let agent = ScriptedExecutor::acting(|attempt, steps| {
 //!             let word = attempt.task.payload[steps.len()].as_str();
 //!             let word = word.filter(|_| !attempt.injection.skills.is_empty());
 //!             Play::Give(word.map(|word| Action::Message(word.to_owned())))
 //!         });
 //!         let world = ScriptedEnvironment::words();
-//!         Ok(Backends::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge)))
+//!         Ok(Components::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge)))
 //!     }
 //! }
 //!

@@ -17,13 +17,13 @@ use std::{
 use journeyman::{
     Error, ErrorKind, Result,
     builtin::EnvironmentJudge,
-    contract::{Attempt, Backends, EnvironmentCapabilities},
+    contract::{Attempt, Components, EnvironmentCapabilities},
     domain::{Action, Step, Task},
     propose::WriteWhen,
     recipe,
     select::Selector,
     testing::{
-        Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedModel,
+        Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedModel,
         ScriptedRetriever, ScriptedRoles, sample,
     },
 };
@@ -79,18 +79,18 @@ impl Host for Words {
         })
     }
 
-    fn backends(&self, _engine: &usize, _arm: &Arm) -> Result<Backends> {
-        let mut backends = Backends::new(
+    fn components(&self, _engine: &usize, _arm: &Arm) -> Result<Components> {
+        let mut components = Components::new(
             Arc::new(ScriptedExecutor::acting(next_word)),
             Arc::new(ScriptedEnvironment::words()),
             Arc::new(EnvironmentJudge),
         );
-        backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
-        backends.dialect = Some(Arc::new(ScriptedDialect));
+        components.retriever = Some(Arc::new(ScriptedRetriever::new()));
+        components.prompt_format = Some(Arc::new(ScriptedFormat));
         let writing = "say-good: How to say good first.\nSay good, then the next word.";
-        backends.model = Some(Arc::new(ScriptedModel::always(writing)));
-        backends.roles = Some(Arc::new(ScriptedRoles::default()));
-        Ok(backends)
+        components.model = Some(Arc::new(ScriptedModel::always(writing)));
+        components.roles = Some(Arc::new(ScriptedRoles::default()));
+        Ok(components)
     }
 }
 
@@ -261,8 +261,8 @@ fn a_plan_that_contradicts_itself_and_a_wrong_number_of_tasks_are_refused() {
             tasks.held_out.pop();
             Ok(tasks)
         }
-        fn backends(&self, engine: &usize, arm: &Arm) -> Result<Backends> {
-            self.0.backends(engine, arm)
+        fn components(&self, engine: &usize, arm: &Arm) -> Result<Components> {
+            self.0.components(engine, arm)
         }
     }
     let host = Short(Words::saying("day"));
@@ -338,12 +338,12 @@ impl Host for Live {
         self.0.tasks(plan, seed)
     }
 
-    fn backends(&self, engine: &bool, arm: &Arm) -> Result<Backends> {
+    fn components(&self, engine: &bool, arm: &Arm) -> Result<Components> {
         assert!(*engine);
-        let mut backends = self.0.backends(&0, arm)?;
+        let mut components = self.0.components(&0, arm)?;
         let world = ScriptedEnvironment::words().declaring(EnvironmentCapabilities::default());
-        backends.environment = Some(Arc::new(world));
-        Ok(backends)
+        components.environment = Some(Arc::new(world));
+        Ok(components)
     }
 }
 

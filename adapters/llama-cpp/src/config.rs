@@ -16,7 +16,7 @@ pub enum Template {
     #[default]
     Auto,
     /// No template: the contents of the messages are joined, even where the GGUF has a template. For prompts in the
-    /// model's own dialect, and for texts that a model goes on with.
+    /// model's own prompt format, and for texts that a model goes on with.
     None,
     /// A well-known template: `chatml`, `gemma`, `llama3` or `mistral`.
     Named(String),

@@ -90,7 +90,7 @@ impl ChatTemplate {
             Template::Auto => own.ok_or_else(|| {
                 Error::unsupported(LOAD, "the file has no chat template").hint(
                     "load with Template::Named, such as `chatml`, for a chat model, or with Template::None where prompts \
-                     are written in the model's own dialect",
+                     are written in the model's own prompt format",
                 )
             })?,
         };

@@ -15,7 +15,7 @@ use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Revision, Seed, async_trait,
     builtin::MemoryStore,
-    contract::{Backends, SkillFiles, SkillStore, Snapshot},
+    contract::{Components, SkillFiles, SkillStore, Snapshot},
     domain::{Commit, Committed, FilePath, FileRef, Skill, State},
     format::SkillMd,
     recipe::{self, Recipe},
@@ -53,8 +53,10 @@ async fn session(skills: Vec<Skill>) -> Arc<Journeyman> {
 /// A session over a store, which has the skills' files.
 async fn over(store: Arc<dyn SkillStore>, skills: Vec<Skill>) -> Arc<Journeyman> {
     let options = Options::new("desk", Seed(7));
-    let backends = Backends::own_loop().with_store(store);
-    let journeyman = Journeyman::open(backends, recipe(), options).await.unwrap();
+    let components = Components::own_loop().with_store(store);
+    let journeyman = Journeyman::open(components, recipe(), options)
+        .await
+        .unwrap();
     journeyman.add(skills, "shipped").await.unwrap();
     Arc::new(journeyman)
 }
@@ -196,8 +198,8 @@ fn a_long_list_comes_in_pages() {
         options.read_only = false;
         let mut recipe = recipe();
         recipe.tiers.reservoir = 1000;
-        let backends = Backends::own_loop();
-        let journeyman = Journeyman::open(backends, recipe, options).await.unwrap();
+        let components = Components::own_loop();
+        let journeyman = Journeyman::open(components, recipe, options).await.unwrap();
         let skills = (0..250)
             .map(|n| sample::skill(&format!("jar-{n}")))
             .collect();

@@ -64,7 +64,7 @@ pub enum Route {
     /// `/chat/completions`: the server renders the messages by the model's chat template.
     #[default]
     Chat,
-    /// `/completions`: the contents of the messages are joined. For prompts in the model's own dialect.
+    /// `/completions`: the contents of the messages are joined. For prompts in the model's own prompt format.
     Completions,
 }
 

@@ -236,7 +236,7 @@ impl Server {
                     "the server did not call a tool when it was probed ({})",
                     declined.collect::<String>()
                 ),
-                hint: "write the tools into the prompt and read the answer, as builtin::ChatDialect does",
+                hint: "write the tools into the prompt and read the answer, as builtin::ChatFormat does",
             });
         }
         let tools = ToolCalls::new(&request.tools, &request.tool_choice);
@@ -345,7 +345,7 @@ impl Server {
 }
 
 /// The calls of an answer; where the model was free to call and did it wrongly, none, and a text that spells what it called: the
-/// dialect reads it as it reads calls in any text, and asks again.
+/// prompt format reads it as it reads calls in any text, and asks again.
 fn called(
     tools: Option<&ToolCalls>,
     written: Vec<WrittenCall>,

@@ -38,7 +38,7 @@
 //!
 //! # How a prompt is sent
 //! On the chat route ([`Route::Chat`]) the server renders the messages by the model's chat template. On the route of
-//! completions the contents of the messages are joined, for prompts in the model's own dialect. There, each span is tokenized
+//! completions the contents of the messages are joined, for prompts in the model's own prompt format. There, each span is tokenized
 //! on its own by the server's tokenizer, data without special tokens, and ids are sent. Where the server has no such
 //! tokenizer, and on the chat route, text is sent: spellings of special tokens in data then get a blank behind their first
 //! character. [`Config::marks`] names spellings beside the usual ones.

@@ -48,7 +48,7 @@ pub(crate) fn unrendered() -> OpenAiError {
     OpenAiError::Request {
         kind: ErrorKind::Unsupported,
         what: "the server does not render messages by the model's chat template, so texts cannot be scored on the chat route".to_owned(),
-        hint: "use Route::Completions with a dialect of the model's own, or vLLM or llama-server",
+        hint: "use Route::Completions with a prompt format of the model's own, or vLLM or llama-server",
     }
 }
 

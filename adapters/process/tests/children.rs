@@ -17,7 +17,7 @@ use futures_timer::Delay;
 use journeyman::{
     Error, ErrorKind, Retry, Seed,
     builtin::EnvironmentJudge,
-    contract::{Attempt, Backends, Environment, Episode, Executor, FixedGuidance},
+    contract::{Attempt, Components, Environment, Episode, Executor, FixedGuidance},
     domain::{Action, EndReason, Injection, Observation, Task, Trajectory, Transition, Trust},
     recipe,
     run::{Journeyman, Options},
@@ -689,7 +689,7 @@ fn an_agent_that_hangs_keeps_its_steps_in_a_run() {
         let speller = ProcessExecutor::start(support::child("speller.py", &[]))
             .await
             .unwrap();
-        let backends = Backends::new(
+        let components = Components::new(
             Arc::new(speller),
             Arc::new(ScriptedEnvironment::words()),
             Arc::new(EnvironmentJudge),
@@ -697,7 +697,7 @@ fn an_agent_that_hangs_keeps_its_steps_in_a_run() {
         let mut recipe = recipe::standard();
         recipe.limits.attempt = Duration::from_secs(3);
         let options = Options::new("hangs", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe, options).await.unwrap();
+        let journeyman = Journeyman::open(components, recipe, options).await.unwrap();
         let task = Task::new("greet", "good day")
             .with_category("hangs")
             .with_payload(vec!["good", "day"]);

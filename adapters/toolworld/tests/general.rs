@@ -7,7 +7,7 @@ use journeyman::contract::{RoleAnswer, RoleRequest, RoleTask, Roles};
 use journeyman::domain::Role;
 use journeyman::role::GeneralRoles;
 use journeyman_toolworld::environment::command;
-use journeyman_toolworld::general::acting::dialect;
+use journeyman_toolworld::general::acting::prompt_format;
 use journeyman_toolworld::general::corpus::{Mixture, Writer};
 use journeyman_toolworld::general::document::Document;
 use journeyman_toolworld::general::manner::Manner;
@@ -26,13 +26,13 @@ use serde_json::Value;
 const CASES: u64 = 60;
 
 fn cases(role: Role) -> Vec<RoleCase> {
-    let dialect = dialect();
+    let prompt_format = prompt_format();
     let case = |number: u64| {
         let mut draws = Draws::new("role cases", &[number]);
         let spec = WorldSpec::wide(&mut draws);
         let stage = Stage {
             spec: &spec,
-            dialect: &dialect,
+            prompt_format: &prompt_format,
         };
         case(role, stage, &mut draws)
     };

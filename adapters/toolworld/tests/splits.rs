@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use journeyman::ErrorKind;
 use journeyman::domain::Role;
-use journeyman_toolworld::general::acting::dialect;
+use journeyman_toolworld::general::acting::prompt_format;
 use journeyman_toolworld::general::corpus::{Mixture, Writer};
 use journeyman_toolworld::general::document::Document;
 use journeyman_toolworld::general::recipe::Recipe;
@@ -142,7 +142,7 @@ fn no_text_or_skill_of_a_universe_occurs_in_training_text() {
 #[test]
 fn nothing_of_the_evaluation_occurs_in_training_text() {
     let writer = Writer::new().unwrap();
-    let dialect = dialect();
+    let prompt_format = prompt_format();
     let mut texts: HashMap<String, usize> = HashMap::new();
     for number in 0..60 {
         let mut draws = Draws::new("evaluation", &[1, number]);
@@ -155,7 +155,7 @@ fn nothing_of_the_evaluation_occurs_in_training_text() {
         let mut read = HashSet::from([world.query.clone(), draft(&recipe).body.trim().to_owned()]);
         let stage = Stage {
             spec: &spec,
-            dialect: &dialect,
+            prompt_format: &prompt_format,
         };
         for role in Role::ALL {
             let case = case(role, stage, &mut draws);

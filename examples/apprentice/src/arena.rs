@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::executor::block_on;
-use journeyman::builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions};
+use journeyman::builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions};
 use journeyman::contract::{
-    Attempt, Dialect, Environment, Executor, FixedGuidance, LanguageModel, RoleAnswer, RoleRequest,
-    RoleTask, Roles, Scorer,
+    Attempt, Environment, Executor, FixedGuidance, LanguageModel, PromptFormat, RoleAnswer,
+    RoleRequest, RoleTask, Roles, Scorer,
 };
 use journeyman::domain::{InjectedSkill, Injection, Skill, Task, Trace, Verdict};
 use journeyman::role::{GeneralRoles, RoleOptions};
@@ -28,7 +28,7 @@ const STEPS: usize = 14;
 pub struct Arena {
     pub(crate) model: Arc<dyn LanguageModel>,
     pub(crate) scorer: Arc<dyn Scorer>,
-    pub(crate) dialect: ChatDialect,
+    pub(crate) prompt_format: ChatFormat,
     executor: ModelExecutor,
     reworded: ModelExecutor,
     pub(crate) roles: GeneralRoles,
@@ -62,9 +62,13 @@ impl Arena {
     /// # Errors
     /// What the executor gives.
     pub fn new(model: Arc<dyn LanguageModel>, scorer: Arc<dyn Scorer>) -> Result<Self> {
-        let dialect = ChatDialect::of(model.capabilities());
-        let executor = |dialect: Arc<dyn Dialect>| {
-            ModelExecutor::new(model.clone(), dialect, ModelExecutorOptions::default())
+        let prompt_format = ChatFormat::of(model.capabilities());
+        let executor = |prompt_format: Arc<dyn PromptFormat>| {
+            ModelExecutor::new(
+                model.clone(),
+                prompt_format,
+                ModelExecutorOptions::default(),
+            )
         };
         // What is measured is the answer: another job on the machine is to change none.
         let options = RoleOptions {
@@ -72,12 +76,12 @@ impl Arena {
             ..RoleOptions::default()
         };
         Ok(Self {
-            executor: executor(Arc::new(dialect.clone()))?,
-            reworded: executor(Arc::new(Reworded(dialect.clone())))?,
+            executor: executor(Arc::new(prompt_format.clone()))?,
+            reworded: executor(Arc::new(Reworded(prompt_format.clone())))?,
             roles: GeneralRoles::shipped()?.with_options(options),
             environment: Toolworld::new(STEPS)?,
             scorer,
-            dialect,
+            prompt_format,
             model,
         })
     }
@@ -97,7 +101,7 @@ impl Arena {
         task.payload = Setup::new(world).with_manner(manner.clone()).to_json()?;
         let injected = skills
             .iter()
-            .map(|skill| InjectedSkill::new(skill, self.dialect.skill_text(skill)));
+            .map(|skill| InjectedSkill::new(skill, self.prompt_format.skill_text(skill)));
         let injection = Injection {
             skills: injected.collect(),
         };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use journeyman::Result;
-use journeyman::contract::{Dialect as _, ScoreRequest};
+use journeyman::contract::{PromptFormat as _, ScoreRequest};
 use journeyman::domain::Skill;
 use journeyman_toolworld::form::ContractForm;
 use journeyman_toolworld::general::manner::Manner;
@@ -118,10 +118,10 @@ impl Gate {
 /// Sum and mean of the log-probabilities of each skill's text behind a query.
 fn scores(arena: &Arena, query: &str, skills: &[Skill]) -> Result<Vec<(f64, f64)>> {
     let request = ScoreRequest {
-        prompt: arena.dialect.score_prompt(query),
+        prompt: arena.prompt_format.score_prompt(query),
         continuations: skills
             .iter()
-            .map(|skill| arena.dialect.skill_text(skill))
+            .map(|skill| arena.prompt_format.skill_text(skill))
             .collect(),
         max_continuation_tokens: 256,
         time_limit: Duration::from_secs(120),
@@ -139,8 +139,8 @@ fn scores(arena: &Arena, query: &str, skills: &[Skill]) -> Result<Vec<(f64, f64)
 fn fits(arena: &Arena, query: &str, skills: &[Skill]) -> Result<Vec<f64>> {
     let mut found = Vec::new();
     for skill in skills {
-        let text = arena.dialect.skill_text(skill);
-        let question = arena.dialect.fit_question(query, &text)?;
+        let text = arena.prompt_format.skill_text(skill);
+        let question = arena.prompt_format.fit_question(query, &text)?;
         let request = ScoreRequest {
             prompt: question.prompt,
             continuations: vec![question.fits, question.does_not],

@@ -1,4 +1,4 @@
-//! The bundled model's evaluation through llama.cpp, on the way that users take: through `ChatDialect` and `GeneralRoles`, on
+//! The bundled model's evaluation through llama.cpp, on the way that users take: through `ChatFormat` and `GeneralRoles`, on
 //! held-out worlds. A library, so that the measured figures run the same code.
 
 mod acting;

@@ -86,7 +86,7 @@ impl Asked {
         let spec = WorldSpec::wide(&mut draws);
         let stage = Stage {
             spec: &spec,
-            dialect: &arena.dialect,
+            prompt_format: &arena.prompt_format,
         };
         let case = case(role, stage, &mut draws);
         let request = RoleRequest::new(&case.task, journeyman::Seed(number));

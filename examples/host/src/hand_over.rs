@@ -15,16 +15,16 @@ pub async fn learn_and_compare(
     tasks: Vec<Task>,
     held_out: Vec<Task>,
 ) -> Result<(RunReport, RunReport)> {
-    let dialect = Arc::new(ChatDialect::default());
+    let prompt_format = Arc::new(ChatFormat::default());
     let agent = ModelExecutor::new(
         model.clone(),
-        dialect.clone(),
+        prompt_format.clone(),
         ModelExecutorOptions::default(),
     )?;
     let store = Arc::new(DiskStore::open(library, &DiskOptions::default())?);
-    let backends = Backends::new(Arc::new(agent), world, judge)
+    let components = Components::new(Arc::new(agent), world, judge)
         .with_scorer(model.clone())
-        .with_dialect(dialect)
+        .with_prompt_format(prompt_format)
         .with_model(model)
         .with_roles(Arc::new(GeneralRoles::shipped()?)) // writes, repairs and judges skills
         .with_retriever(Arc::new(Bm25Retriever::new(Default::default())?))
@@ -34,7 +34,7 @@ pub async fn learn_and_compare(
 
     // A session keeps its name over restarts; two processes that write at the same time need two names.
     let options = Options::new("shop-agent", Seed(7));
-    let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+    let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
     for finding in journeyman.findings() {
         println!("note: {finding}"); // what will not happen, and why
     }

@@ -12,16 +12,16 @@ use crate::{desk::Shift, model::Scripted, tasks::source};
 pub async fn open(library: &Path, recipe: Recipe, options: Options) -> Result<Journeyman> {
     let model = Arc::new(Scripted::default());
     let store = Arc::new(DiskStore::open(library, &DiskOptions::default())?);
-    let backends = Backends::own_loop()
+    let components = Components::own_loop()
         .with_scorer(model.clone())
-        .with_dialect(Arc::new(ChatDialect::default()))
+        .with_prompt_format(Arc::new(ChatFormat::default()))
         .with_model(model)
         .with_roles(Arc::new(GeneralRoles::shipped()?))
         .with_retriever(Arc::new(Bm25Retriever::new(Default::default())?))
         .with_store(store.clone())
         .with_journal(store)
         .with_clock(Arc::new(SystemClock::new()));
-    Journeyman::open(backends, recipe, options).await
+    Journeyman::open(components, recipe, options).await
 }
 
 /// One task in the host's own loop: whether it was done without a refused call, and with a skill.

@@ -8,8 +8,8 @@ use std::{
 
 use journeyman::{
     Result, Seed,
-    builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
-    contract::{Backends, Dialect, Journal, LanguageModel, Roles, SkillStore},
+    builtin::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
+    contract::{Components, Journal, LanguageModel, PromptFormat, Roles, SkillStore},
     recipe::Recipe,
     role::GeneralRoles,
     run::{Journeyman, Options},
@@ -33,7 +33,7 @@ pub struct Parts {
     /// Acts, scores and writes.
     pub model: Arc<LlamaCpp>,
     world: Arc<Toolworld>,
-    dialect: Arc<dyn Dialect>,
+    prompt_format: Arc<dyn PromptFormat>,
     roles: Arc<dyn Roles>,
 }
 
@@ -64,7 +64,7 @@ impl Parts {
         let world = Arc::new(Toolworld::new(steps)?);
         let model = LlamaCpp::load(config)?;
         Ok(Self {
-            dialect: Arc::new(ChatDialect::of(model.capabilities())),
+            prompt_format: Arc::new(ChatFormat::of(model.capabilities())),
             roles: Arc::new(GeneralRoles::shipped()?),
             world,
             model,
@@ -72,8 +72,8 @@ impl Parts {
     }
 
     /// How the agent's prompts are written.
-    pub fn dialect(&self) -> Arc<dyn Dialect> {
-        self.dialect.clone()
+    pub fn prompt_format(&self) -> Arc<dyn PromptFormat> {
+        self.prompt_format.clone()
     }
 
     /// The roles that the model plays.
@@ -85,31 +85,31 @@ impl Parts {
     ///
     /// # Errors
     /// What the executor and the index give.
-    pub fn backends(
+    pub fn components(
         &self,
         store: Arc<dyn SkillStore>,
         journal: Option<Arc<dyn Journal>>,
-    ) -> Result<Backends> {
+    ) -> Result<Components> {
         let executor = ModelExecutor::new(
             self.model.clone(),
-            self.dialect.clone(),
+            self.prompt_format.clone(),
             ModelExecutorOptions::default(),
         )?;
-        let mut backends = Backends::new(
+        let mut components = Components::new(
             Arc::new(executor),
             self.world.clone(),
             Arc::new(EnvironmentJudge),
         );
-        backends.store = Some(store);
-        backends.journal = journal;
-        backends.retriever = Some(Arc::new(Bm25Retriever::new(Config::default())?));
-        backends.scorer = Some(self.model.clone());
-        backends.model = Some(self.model.clone());
-        backends.tokenizer = Some(self.model.clone());
-        backends.dialect = Some(self.dialect.clone());
-        backends.roles = Some(self.roles.clone());
-        backends.clock = Some(Arc::new(SystemClock::new()));
-        Ok(backends)
+        components.store = Some(store);
+        components.journal = journal;
+        components.retriever = Some(Arc::new(Bm25Retriever::new(Config::default())?));
+        components.scorer = Some(self.model.clone());
+        components.model = Some(self.model.clone());
+        components.tokenizer = Some(self.model.clone());
+        components.prompt_format = Some(self.prompt_format.clone());
+        components.roles = Some(self.roles.clone());
+        components.clock = Some(Arc::new(SystemClock::new()));
+        Ok(components)
     }
 
     /// A runtime over a store, with an index of its own.
@@ -124,7 +124,7 @@ impl Parts {
         store: Arc<dyn SkillStore>,
         journal: Option<Arc<dyn Journal>>,
     ) -> Result<Journeyman> {
-        let backends = self.backends(store, journal)?;
-        Journeyman::open(backends, recipe, Options::new(session, seed)).await
+        let components = self.components(store, journal)?;
+        Journeyman::open(components, recipe, Options::new(session, seed)).await
     }
 }

@@ -108,7 +108,7 @@ fn the_same_seed_gives_the_same_output() {
     std::fs::remove_dir_all(out).expect("cleared");
 }
 
-/// The way that users' models take: `ChatDialect`, tool calls and the general roles.
+/// The way that users' models take: `ChatFormat`, tool calls and the general roles.
 #[test]
 fn it_learns_what_does_held_out_tasks_and_injects_nothing_where_nothing_is_called_for() {
     let out = folder("learns");

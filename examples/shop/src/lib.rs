@@ -13,14 +13,14 @@ use journeyman_tantivy::Bm25Retriever;
 use scripted::{next_call, writer};
 
 /// The shop's parts, with a model that scores skills. The library is in memory, unless a store is added.
-pub fn parts(scorer: Arc<dyn Scorer>) -> Result<Backends> {
+pub fn parts(scorer: Arc<dyn Scorer>) -> Result<Components> {
     let agent = ScriptedExecutor::acting(|one, steps| {
         Play::Give(next_call(one.task, one.injection, steps, one.seed))
     });
     let (agent, desk) = (Arc::new(agent), Arc::new(Desk::default()));
-    Ok(Backends::new(agent, desk, Arc::new(EnvironmentJudge))
+    Ok(Components::new(agent, desk, Arc::new(EnvironmentJudge))
         .with_scorer(scorer)
-        .with_dialect(Arc::new(ChatDialect::default()))
+        .with_prompt_format(Arc::new(ChatFormat::default()))
         .with_model(Arc::new(writer()))
         .with_roles(Arc::new(GeneralRoles::shipped()?))
         .with_retriever(Arc::new(Bm25Retriever::new(Default::default())?)))

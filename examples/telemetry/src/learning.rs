@@ -18,15 +18,15 @@ const GREETING: &str = "---\nname: greet-first\ndescription: Greets the customer
 /// Learns from twelve tasks, then adds a skill, upgrades it and takes it out of use; what came of it, in a line.
 pub(crate) async fn learn(texts_in_spans: bool) -> Result<String> {
     let model = Arc::new(Scripted::default());
-    let dialect = Arc::new(ChatDialect::default());
+    let prompt_format = Arc::new(ChatFormat::default());
     let agent = ModelExecutor::new(
         model.clone(),
-        dialect.clone(),
+        prompt_format.clone(),
         ModelExecutorOptions::default(),
     )?;
-    let backends = Backends::new(Arc::new(agent), Arc::new(Desk), Arc::new(Supervisor))
+    let components = Components::new(Arc::new(agent), Arc::new(Desk), Arc::new(Supervisor))
         .with_scorer(model.clone())
-        .with_dialect(dialect)
+        .with_prompt_format(prompt_format)
         .with_model(model)
         .with_roles(Arc::new(GeneralRoles::shipped()?))
         .with_retriever(Arc::new(Bm25Retriever::new(Default::default())?))
@@ -39,7 +39,7 @@ pub(crate) async fn learn(texts_in_spans: bool) -> Result<String> {
     let mut recipe = recipe::standard();
     // Candidates are ranked by meaning too, so that there is something to embed.
     recipe.select.rank = Some(RankWeights::default());
-    let journeyman = Journeyman::open(backends, recipe, options).await?;
+    let journeyman = Journeyman::open(components, recipe, options).await?;
     let report = journeyman.learn((0..12).map(task).collect()).await?;
     let skills = journeyman.library().await?.entries().count();
     let greeting = Skill::from_skill_md(GREETING)?;

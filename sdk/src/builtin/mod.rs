@@ -1,11 +1,11 @@
 //! Implementations of contracts that need no other crate: a store and a journal in memory, a frozen store, a store for one
 //! rollout, a journal of JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, one
-//! whose attempts the host sees, a model with an adapter (LoRA), a dialect for instruct models, retrieval by embeddings and by words together, and an embedder without a model. With the feature `threads` also a
+//! whose attempts the host sees, a model with an adapter (LoRA), a prompt format for instruct models, retrieval by embeddings and by words together, and an embedder without a model. With the feature `threads` also a
 //! wrapper that runs blocking parts on threads, and
 //! with `system-clock` a clock.
 
 mod adapted_model;
-mod chat_dialect;
+mod chat_format;
 mod environment_judge;
 mod fork_store;
 mod frozen_store;
@@ -24,7 +24,7 @@ mod system_clock;
 mod vector_retriever;
 
 pub use adapted_model::AdaptedModel;
-pub use chat_dialect::ChatDialect;
+pub use chat_format::ChatFormat;
 pub use environment_judge::EnvironmentJudge;
 pub use fork_store::ForkStore;
 pub use frozen_store::FrozenStore;

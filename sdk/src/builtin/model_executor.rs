@@ -16,7 +16,7 @@ use self::{
 };
 use crate::{
     contract::{
-        Attempt, Dialect, Episode, Executor, LanguageModel, ModelCapabilities, TurnContext,
+        Attempt, Episode, Executor, LanguageModel, ModelCapabilities, PromptFormat, TurnContext,
     },
     domain::{
         EndReason, Exposure, Injection, Observation, Outcome, SkillRef, SkillUse, Step, StepResult,
@@ -25,7 +25,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
 };
 
-/// An [`Executor`] that lets a [`LanguageModel`] write each turn in its [`Dialect`].
+/// An [`Executor`] that lets a [`LanguageModel`] write each turn in its [`PromptFormat`].
 ///
 /// The first turn has the attempt's skills. For every later turn the attempt's guidance is asked, and a turn whose guidance
 /// fails has no skills. Every generation has its own seed, derived from the attempt's. The executor reads no clock: the
@@ -41,8 +41,8 @@ use crate::{
 ///
 /// use journeyman::{
 ///     Seed,
-///     builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
-///     contract::Backends,
+///     builtin::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
+///     contract::Components,
 ///     recipe,
 ///     run::{Journeyman, Options},
 ///     testing::{ScriptedEnvironment, ScriptedModel, sample},
@@ -50,13 +50,13 @@ use crate::{
 ///
 /// # futures::executor::block_on(async {
 /// let model = ScriptedModel::answers([r#"{"message": "good"}"#, r#"{"message": "day"}"#]);
-/// let dialect = Arc::new(ChatDialect::default());
-/// let agent = ModelExecutor::new(Arc::new(model), dialect, ModelExecutorOptions::default())?;
+/// let prompt_format = Arc::new(ChatFormat::default());
+/// let agent = ModelExecutor::new(Arc::new(model), prompt_format, ModelExecutorOptions::default())?;
 /// let world = Arc::new(ScriptedEnvironment::words());
-/// let backends = Backends::new(Arc::new(agent), world, Arc::new(EnvironmentJudge));
+/// let components = Components::new(Arc::new(agent), world, Arc::new(EnvironmentJudge));
 ///
 /// let options = Options::new("session", Seed(7));
-/// let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+/// let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
 /// let report = journeyman.evaluate(vec![sample::task("greet", &["good", "day"])]).await?;
 /// assert_eq!(report.tasks[0].attempts[0].success, Some(true));
 /// # Ok::<_, journeyman::Error>(())
@@ -65,25 +65,25 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct ModelExecutor {
     model: Arc<dyn LanguageModel>,
-    dialect: Arc<dyn Dialect>,
+    prompt_format: Arc<dyn PromptFormat>,
     options: ModelExecutorOptions,
 }
 
 impl ModelExecutor {
-    /// An agent that is this model, prompted in this dialect.
+    /// An agent that is this model, prompted in this prompt format.
     ///
     /// # Errors
     /// `Invalid` for a step budget of 0, a generation time of 0, or a nucleus outside (0, 1].
     pub fn new(
         model: Arc<dyn LanguageModel>,
-        dialect: Arc<dyn Dialect>,
+        prompt_format: Arc<dyn PromptFormat>,
         options: ModelExecutorOptions,
     ) -> Result<Self> {
         options.validate()?;
         Ok(Self {
             options: options.for_model(model.capabilities()),
             model,
-            dialect,
+            prompt_format,
         })
     }
 }

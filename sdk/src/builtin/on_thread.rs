@@ -261,7 +261,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        contract::Backends,
+        contract::Components,
         domain::{Message, Prompt, Speaker},
         testing::{
             HashEmbedder, Play, ScriptedEnvironment, ScriptedModel, ScriptedRetriever,
@@ -350,7 +350,7 @@ mod tests {
         );
         assert_eq!(here.unwrap(), there.unwrap());
         assert_eq!(direct.space(), threaded.space());
-        let _ = Backends::own_loop().with_embedder(Arc::new(threaded));
+        let _ = Components::own_loop().with_embedder(Arc::new(threaded));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
 use super::report::{Shortfall, Tried, require, skip};
 use crate::{
     builtin::MemoryJournal,
-    contract::{Backends, Journal, JournalEntry},
+    contract::{Components, Journal, JournalEntry},
     domain::{Skill, Task},
     error::Result,
     id::Seed,
@@ -115,7 +115,7 @@ pub(super) struct Learned {
 
 /// Learns with a program that `watch` puts in the place of the host's own; `None` where the recipe names none.
 pub(super) async fn learned(
-    fresh: &impl AsyncFn() -> Result<Backends>,
+    fresh: &impl AsyncFn() -> Result<Components>,
     fixture: &LearningFixture,
     watch: impl Fn(&LearningFixture, &Notes) -> Option<Policies>,
 ) -> Tried<Learned> {
@@ -157,14 +157,14 @@ fn first_failure(report: &RunReport) -> Option<String> {
 }
 
 async fn learn(
-    fresh: &impl AsyncFn() -> Result<Backends>,
+    fresh: &impl AsyncFn() -> Result<Components>,
     fixture: &LearningFixture,
     (policies, notes): (Policies, Notes),
 ) -> Result<(Ended, Vec<JournalEntry>)> {
     let journal = Arc::new(MemoryJournal::new());
-    let backends = fresh().await?.with_journal(Arc::clone(&journal) as _);
+    let components = fresh().await?.with_journal(Arc::clone(&journal) as _);
     let options = Options::new("conformance", fixture.seed).with_policies(policies);
-    let journeyman = Journeyman::open(backends, fixture.recipe.clone(), options).await?;
+    let journeyman = Journeyman::open(components, fixture.recipe.clone(), options).await?;
     if !fixture.skills.is_empty() {
         let reason = "the fixture's skills";
         journeyman.add(fixture.skills.clone(), reason).await?;

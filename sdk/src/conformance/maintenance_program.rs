@@ -9,7 +9,7 @@ use super::{
     report::{Report, Tried},
 };
 use crate::{
-    contract::Backends,
+    contract::Components,
     domain::{Cause, LibraryChange, Role},
     error::Result,
     library::SkillLibrary,
@@ -20,7 +20,10 @@ use crate::{
 /// Checks the maintenance programs that the fixture's recipe names; `fresh` makes the host's parts anew at each call, with an
 /// empty store. The suite keeps the run in a journal of its own. [`select_program`](super::select_program::check) has an
 /// example.
-pub async fn check(fresh: impl AsyncFn() -> Result<Backends>, fixture: &LearningFixture) -> Report {
+pub async fn check(
+    fresh: impl AsyncFn() -> Result<Components>,
+    fixture: &LearningFixture,
+) -> Report {
     let learned = learned(&fresh, fixture, watched).await;
     let learned =
         |rule: fn(&Learned) -> Tried| learned.as_ref().map_err(Clone::clone).and_then(rule);

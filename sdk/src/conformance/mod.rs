@@ -32,7 +32,6 @@
 pub mod admit_rule;
 pub mod clock;
 pub mod credit_rule;
-pub mod dialect;
 pub mod embedder;
 pub mod environment;
 pub mod executor;
@@ -42,6 +41,7 @@ pub mod judge;
 pub mod language_model;
 mod learning;
 pub mod maintenance_program;
+pub mod prompt_format;
 mod report;
 pub mod retriever;
 pub mod reward_rule;

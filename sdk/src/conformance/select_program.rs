@@ -9,7 +9,7 @@ use super::{
     report::{Report, Tried},
 };
 use crate::{
-    contract::Backends,
+    contract::Components,
     domain::{Selection, TurnQuery},
     error::Result,
     policy::{Ask, OwnPolicy, Policies, SelectProgram, View, checks},
@@ -26,7 +26,7 @@ use crate::{
 ///     Result, Seed, async_trait,
 ///     builtin::EnvironmentJudge,
 ///     conformance::{LearningFixture, select_program::check},
-///     contract::Backends,
+///     contract::Components,
 ///     domain::{Action, Decision, NothingReason, Selection, TurnQuery},
 ///     policy::{Ask, OwnPolicy, Policies, SelectProgram, View},
 ///     recipe,
@@ -51,7 +51,7 @@ use crate::{
 /// let fresh = async || {
 ///     let agent = ScriptedExecutor::acting(|_, _| Play::Give(Some(Action::Message("hello".to_owned()))));
 ///     let world = ScriptedEnvironment::words();
-///     Ok(Backends::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge)))
+///     Ok(Components::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge)))
 /// };
 /// let mut recipe = recipe::standard();
 /// recipe.select.selector = Selector::Own(OwnPolicy::new("first"));
@@ -68,7 +68,10 @@ use crate::{
 /// report.into_result()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
-pub async fn check(fresh: impl AsyncFn() -> Result<Backends>, fixture: &LearningFixture) -> Report {
+pub async fn check(
+    fresh: impl AsyncFn() -> Result<Components>,
+    fixture: &LearningFixture,
+) -> Report {
     let learned = learned(&fresh, fixture, watched).await;
     let learned =
         |rule: fn(&Learned) -> Tried| learned.as_ref().map_err(Clone::clone).and_then(rule);

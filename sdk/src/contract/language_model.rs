@@ -195,7 +195,7 @@ impl GenerateRequest {
         }
         Err(
             Error::unsupported(operation, "this model has no interface for tool calls").hint(
-                "write the tools into the prompt and read the answer, as builtin::ChatDialect does",
+                "write the tools into the prompt and read the answer, as builtin::ChatFormat does",
             ),
         )
     }

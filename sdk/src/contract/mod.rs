@@ -13,9 +13,8 @@
 //! [`OnThread`](crate::builtin::OnThread) runs the blocking calls of a judge, an environment, a model, a scorer, a retriever
 //! or an embedder on threads of their own. The SDK works with any async runtime and therefore starts no thread by itself.
 
-mod backends;
 mod clock;
-mod dialect;
+mod components;
 mod embedder;
 mod environment;
 mod executor;
@@ -24,6 +23,7 @@ mod journal;
 mod judge;
 mod kept_scores;
 mod language_model;
+mod prompt_format;
 mod refinable;
 mod retriever;
 mod role_task;
@@ -35,9 +35,8 @@ mod skill_store;
 mod tokenizer;
 mod tools;
 
-pub use backends::Backends;
 pub use clock::Clock;
-pub use dialect::{Dialect, FitQuestion, ScoringPair, TurnMove, TurnView};
+pub use components::Components;
 pub(crate) use embedder::dot;
 pub use embedder::{Embedder, Embedding, EmbeddingSpace};
 pub use environment::{Environment, EnvironmentCapabilities, Episode};
@@ -50,6 +49,7 @@ pub use language_model::{
     FinishReason, GenerateRequest, Generation, LanguageModel, ModelCapabilities, ModelSpeed,
     TokenSink,
 };
+pub use prompt_format::{FitQuestion, PromptFormat, ScoringPair, TurnMove, TurnView};
 pub(crate) use refinable::Refinable;
 pub use retriever::Retriever;
 pub use role_task::{

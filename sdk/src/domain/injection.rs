@@ -9,7 +9,7 @@ use super::{Skill, SkillRef, State};
 pub struct InjectedSkill {
     /// Which skill, in which version.
     pub skill: SkillRef,
-    /// Its text as the dialect renders it, whole.
+    /// Its text as the prompt format renders it, whole.
     pub text: String,
     /// The SHA-256 of the skill's content, checked when it was rendered.
     pub sha256: String,
@@ -20,7 +20,7 @@ pub struct InjectedSkill {
 }
 
 impl InjectedSkill {
-    /// A skill with its text as the dialect renders it.
+    /// A skill with its text as the prompt format renders it.
     pub fn new(skill: &Skill, text: String) -> Self {
         Self {
             skill: skill.reference(),

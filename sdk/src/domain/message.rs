@@ -46,7 +46,7 @@ impl Span {
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NativeCall {
-    /// The id that the model, its server or the dialect gave the call; empty where none did.
+    /// The id that the model, its server or the prompt format gave the call; empty where none did.
     pub id: String,
     /// The tool and its arguments.
     pub call: ToolCall,

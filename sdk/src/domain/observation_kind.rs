@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What an observation is to the agent: what came of its action, a user's words, or something that happened.
 ///
-/// A dialect gives a user's words to the model as the user's own turn, and everything else as data in which no instruction is
+/// A prompt format gives a user's words to the model as the user's own turn, and everything else as data in which no instruction is
 /// followed. So an environment says [`User`](Self::User) where a person speaks to the agent, and nowhere else; how far the
 /// text is trusted is said by its [`Source`](super::Source), whatever the kind.
 ///

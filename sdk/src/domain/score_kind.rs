@@ -21,7 +21,7 @@ pub enum ScoreKind {
     /// trained to have skills scored; what stands behind them adds more noise than it tells. Ours.
     CardPmi,
     /// The model is asked whether the skill fits: log p("it fits" given query and skill) - log p("it does not"), nats, in the
-    /// words of the dialect ([`FitQuestion`](crate::contract::FitQuestion)). 0 means that both answers are equally likely.
+    /// words of the prompt format ([`FitQuestion`](crate::contract::FitQuestion)). 0 means that both answers are equally likely.
     /// The model reads each candidate, where the other scores share one prompt. Ours.
     Fits,
 }

@@ -7,7 +7,7 @@ use crate::{
 
 /// Splits an injection at a budget of `most` tokens. Skills are taken in order, each whole, while they fit into the room
 /// that is left; the others are returned with their size and with the room that was left, both in tokens. Tokens that a
-/// dialect or a chat template adds around a text are not counted.
+/// prompt format or a chat template adds around a text are not counted.
 ///
 /// ```
 /// use journeyman::{

@@ -1,6 +1,6 @@
 //! How a turn's prompt is made to fit the model's context: what of the steps, the observation and the tools is left out first.
 //!
-//! The steps are shortened, and not the prompt's text: so every dialect writes a prompt in its own form. In this order, each
+//! The steps are shortened, and not the prompt's text: so every prompt format writes a prompt in its own form. In this order, each
 //! only as far as it is needed:
 //!
 //! 1. the results of the oldest steps become one line each, then nothing but the fact that there was one; the newest
@@ -231,7 +231,7 @@ impl Compactor {
             }
             let mut one = lean(step, how);
             match kept.last() {
-                // A dialect shows what was seen at first beside the task.
+                // A prompt format shows what was seen at first beside the task.
                 None => {
                     let first = steps.first().map(|first| first.observation.kind);
                     one.observation.text = self.beginning(seen);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Upkeep,
+    MaintenanceContext,
     covered::Covered,
     live,
     outcomes::outcomes,
@@ -33,7 +33,7 @@ pub(crate) type Patches = BTreeMap<SkillId, Vec<BundleCase>>;
 
 /// Role tasks that make test cases for skills that gather evidence, from attempts at their tasks that have no case yet. None
 /// where nothing can be replayed.
-pub(crate) fn bundle_tasks(context: &Upkeep<'_>) -> Vec<RoleTask> {
+pub(crate) fn bundle_tasks(context: &MaintenanceContext<'_>) -> Vec<RoleTask> {
     let Some(policy) = context.played_bundles() else {
         return Vec::new();
     };
@@ -52,7 +52,7 @@ pub(crate) fn bundle_tasks(context: &Upkeep<'_>) -> Vec<RoleTask> {
 /// The change that adds a whole-attempt case to a known skill: the same skill was written again from an attempt that did not
 /// follow it. `None` if the attempt may have followed it (an attempt of unknown use confirms nothing), if the attempt cannot confirm the skill or the bundle covers its task.
 pub(crate) fn confirmed_by(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     skill: &SkillRef,
     attempt: &Trace,
 ) -> Option<LibraryChange> {
@@ -77,13 +77,17 @@ pub(crate) fn confirmed_by(
 }
 
 /// Whether an attempt can confirm a skill that gathers evidence: it succeeded, at a task that the skill was not written from.
-pub(crate) fn can_confirm(context: &Upkeep<'_>, entry: &Entry, attempt: &Trace) -> bool {
+pub(crate) fn can_confirm(
+    context: &MaintenanceContext<'_>,
+    entry: &Entry,
+    attempt: &Trace,
+) -> bool {
     let own = entry.skill.provenance.tasks.contains(&attempt.task.id);
     context.gathers_evidence(entry) && attempt.is_success() && !own
 }
 
 /// The latest kept successful attempt at a task that the skill was written from and that its bundle has no case of.
-fn source<'a>(context: &Upkeep<'a>, entry: &Entry) -> Option<&'a Trace> {
+fn source<'a>(context: &MaintenanceContext<'a>, entry: &Entry) -> Option<&'a Trace> {
     let tasks = &entry.skill.provenance.tasks;
     if tasks.is_empty() {
         return None;
@@ -97,7 +101,7 @@ fn source<'a>(context: &Upkeep<'a>, entry: &Entry) -> Option<&'a Trace> {
 }
 
 /// The new cases: those of the roles' answers, and those of judgements.
-pub(crate) fn patches(context: &Upkeep<'_>, replies: &[RoleReply]) -> Patches {
+pub(crate) fn patches(context: &MaintenanceContext<'_>, replies: &[RoleReply]) -> Patches {
     let mut patches = Patches::new();
     if context.played_bundles().is_none() {
         return patches;
@@ -264,7 +268,11 @@ fn is_tested(entry: &Entry) -> bool {
 
 /// Whether no case of the current version can be played: the recipe has no bundles, nothing can be replayed, there is no case and no attempt to make one
 /// from, no case could be played, or playing them was given up.
-fn is_unplayable(context: &Upkeep<'_>, entry: &Entry, changes: &[LibraryChange]) -> bool {
+fn is_unplayable(
+    context: &MaintenanceContext<'_>,
+    entry: &Entry,
+    changes: &[LibraryChange],
+) -> bool {
     let nothing_to_cut = || entry.life.bundle.is_empty() && source(context, entry).is_none();
     if context.played_bundles().is_none() || nothing_to_cut() {
         return true;
@@ -283,7 +291,7 @@ fn mark(skill: &SkillRef) -> String {
 }
 
 /// The cases of bundles that changed, and of versions that were never tested.
-pub(crate) fn test_cases(context: &Upkeep<'_>, patches: &Patches) -> Vec<Case> {
+pub(crate) fn test_cases(context: &MaintenanceContext<'_>, patches: &Patches) -> Vec<Case> {
     let Some(policy) = context.played_bundles() else {
         return Vec::new();
     };
@@ -330,7 +338,7 @@ fn patch_changes(patches: &Patches) -> Vec<LibraryChange> {
 /// The changes after the bundles ran: new cases and outcomes are kept, and skills with enough support are released that are on
 /// trial or tried in quarantine.
 pub(crate) fn tested(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     patches: &Patches,
     runs: &[PlayedCase],
     events: &mut Vec<EventKind>,

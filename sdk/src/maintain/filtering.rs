@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    FilterPolicy, Upkeep,
+    FilterPolicy, MaintenanceContext,
     support::{release_support, use_of},
 };
 use crate::{
@@ -15,7 +15,10 @@ use crate::{
 /// The changes that disable skills, or roll them back (Eq. 16). A skill that was refined or archived in this maintenance is kept as it is,
 /// and by the policy one that still meets the release threshold ([`FilterPolicy::keep_supported`]). `changes` are those of this
 /// maintenance so far.
-pub(crate) fn filtered(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
+pub(crate) fn filtered(
+    context: &MaintenanceContext<'_>,
+    changes: &[LibraryChange],
+) -> Vec<LibraryChange> {
     let Some(policy) = &context.policy.filter else {
         return Vec::new();
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Upkeep, quarantine};
+use super::{MaintenanceContext, quarantine};
 use crate::{
     domain::{BundleCase, CaseKind, LibraryChange, Origin, SkillUse, State},
     id::{TaskId, Version},
@@ -19,7 +19,7 @@ const TASKS: u32 = 2;
 const FAILED: u32 = 2;
 
 /// Minimum number of different tasks with evidence for the release of a skill in this state.
-pub(crate) fn tasks_needed(context: &Upkeep<'_>, state: State) -> u32 {
+pub(crate) fn tasks_needed(context: &MaintenanceContext<'_>, state: State) -> u32 {
     let bundles = context.policy.bundles.as_ref();
     let on_trial = bundles.map_or(TASKS, |bundles| bundles.tasks.get());
     match (state, &context.policy.quarantine) {
@@ -35,7 +35,7 @@ pub(crate) fn tasks_needed(context: &Upkeep<'_>, state: State) -> u32 {
 ///
 /// Where nothing can be replayed, attempts without the skill that came to the same skill support it too (off-policy), beside at
 /// least one with it; not one in quarantine, since the same untrusted text may have led them to it.
-pub(crate) fn support(context: &Upkeep<'_>, entry: &Entry) -> Option<u32> {
+pub(crate) fn support(context: &MaintenanceContext<'_>, entry: &Entry) -> Option<u32> {
     let version = entry.skill.version;
     let live = live(context, entry);
     let counts = entry.life.counts(version);
@@ -55,18 +55,18 @@ pub(crate) fn support(context: &Upkeep<'_>, entry: &Entry) -> Option<u32> {
 }
 
 /// The results of the current version's live attempts.
-fn live(context: &Upkeep<'_>, entry: &Entry) -> LiveEvidence {
+fn live(context: &MaintenanceContext<'_>, entry: &Entry) -> LiveEvidence {
     live_of(context, entry, entry.skill.version)
 }
 
 /// The same of a version.
-fn live_of(context: &Upkeep<'_>, entry: &Entry, version: Version) -> LiveEvidence {
+fn live_of(context: &MaintenanceContext<'_>, entry: &Entry, version: Version) -> LiveEvidence {
     entry.life.live(version, counts_as_used(context, entry))
 }
 
 /// Whether an attempt counts for a skill, by how it used the skill. In quarantine the attempt must have followed it; elsewhere the recipe
 /// says.
-fn counts_as_used(context: &Upkeep<'_>, entry: &Entry) -> impl Fn(SkillUse) -> bool {
+fn counts_as_used(context: &MaintenanceContext<'_>, entry: &Entry) -> impl Fn(SkillUse) -> bool {
     let (by_recipe, state) = (context.skill_use, entry.skill.state);
     move |used: SkillUse| match state {
         State::Quarantined => used.is_followed(),
@@ -85,7 +85,7 @@ fn confirmed(entry: &Entry) -> impl Iterator<Item = &TaskId> {
 
 /// Whether a refined version does worse in live attempts than the version before did: a smaller share of its attempts succeeded.
 /// Their tasks differ, so that some attempts have to have failed before anything is said.
-fn is_worse(context: &Upkeep<'_>, entry: &Entry) -> bool {
+fn is_worse(context: &MaintenanceContext<'_>, entry: &Entry) -> bool {
     let refined = entry.skill.provenance.origin == Origin::Refined;
     let Some(before) = entry
         .version_before()
@@ -103,7 +103,10 @@ fn is_worse(context: &Upkeep<'_>, entry: &Entry) -> bool {
 
 /// The changes that take back refined versions which do worse in live attempts than the versions before did, where nothing can
 /// be replayed to find that out. `changes` are those of this maintenance so far.
-pub(crate) fn rolled_back(context: &Upkeep<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
+pub(crate) fn rolled_back(
+    context: &MaintenanceContext<'_>,
+    changes: &[LibraryChange],
+) -> Vec<LibraryChange> {
     if context.policy.refine.is_none() {
         return Vec::new();
     }
@@ -138,7 +141,10 @@ pub(crate) fn release(entry: &Entry, tasks: u32) -> LibraryChange {
 
 /// The changes of states with a task's commit: trials in quarantine end for its `evidence`, and skills on trial, or tried in
 /// quarantine, are released by live attempts, if the recipe has no maintenance that releases them.
-pub(crate) fn decided(context: &Upkeep<'_>, evidence: &[LibraryChange]) -> Vec<LibraryChange> {
+pub(crate) fn decided(
+    context: &MaintenanceContext<'_>,
+    evidence: &[LibraryChange],
+) -> Vec<LibraryChange> {
     // The end comes first, so that a release beside it has no effect.
     let mut changes = quarantine::ended(context, evidence);
     if !context.policy.looks_after_skills() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Upkeep;
+use super::MaintenanceContext;
 use crate::{
     domain::{ExposureOutcome, Judgement, LibraryChange, SkillUse, State, Taint},
     id::AttemptId,
@@ -28,7 +28,10 @@ pub(crate) fn release(entry: &Entry, evidence: String) -> LibraryChange {
 }
 
 /// The changes that end trials in quarantine, for the evidence of the commit that they are made for and that before it.
-pub(crate) fn ended(context: &Upkeep<'_>, evidence: &[LibraryChange]) -> Vec<LibraryChange> {
+pub(crate) fn ended(
+    context: &MaintenanceContext<'_>,
+    evidence: &[LibraryChange],
+) -> Vec<LibraryChange> {
     let tried = context.library.entries();
     let tried = tried.filter(|entry| context.tries(entry));
     let ended = tried.filter_map(|entry| {

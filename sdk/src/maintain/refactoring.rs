@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use self::instances::most_trials;
 use self::instances::{Instance, InstanceOutcome, Trials, instances_of};
 use super::{
-    Overlaps, Upkeep,
+    MaintenanceContext, Overlaps,
     bundling::can_confirm,
     covered::Covered,
     outcomes::is_temporary,
@@ -48,7 +48,7 @@ pub(crate) struct Proposed {
 }
 
 /// The segments of the library: the turns of its kept attempts, and its offered skills.
-fn segments(context: &Upkeep<'_>) -> Vec<Segment> {
+fn segments(context: &MaintenanceContext<'_>) -> Vec<Segment> {
     let traces = context
         .library
         .traces()
@@ -60,7 +60,7 @@ fn segments(context: &Upkeep<'_>) -> Vec<Segment> {
 }
 
 /// The texts of all segments, to be embedded.
-pub(crate) fn texts(context: &Upkeep<'_>) -> Vec<String> {
+pub(crate) fn texts(context: &MaintenanceContext<'_>) -> Vec<String> {
     if context.policy.refactor.is_none() {
         return Vec::new();
     }
@@ -69,7 +69,7 @@ pub(crate) fn texts(context: &Upkeep<'_>) -> Vec<String> {
 
 /// The refactorer's tasks: the best groups that are not handled yet.
 pub(crate) fn groups(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     overlaps: &Overlaps,
     embeddings: Option<Vec<Embedding>>,
 ) -> Vec<RoleTask> {
@@ -83,7 +83,7 @@ pub(crate) fn groups(
 }
 
 fn cliques(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     overlaps: &Overlaps,
     embeddings: Option<Vec<Embedding>>,
 ) -> Result<Vec<Clique>> {
@@ -105,7 +105,7 @@ fn cliques(
     overlaps.of(policy.overlap, segments, read)
 }
 
-fn task(context: &Upkeep<'_>, clique: &Clique) -> RoleTask {
+fn task(context: &MaintenanceContext<'_>, clique: &Clique) -> RoleTask {
     let members: BTreeSet<&str> = clique.segments.iter().map(|id| id.as_str()).collect();
     let skills = context.library.entries().map(|entry| &entry.skill);
     let skills = skills.filter(|skill| {
@@ -124,7 +124,11 @@ fn task(context: &Upkeep<'_>, clique: &Clique) -> RoleTask {
 
 /// The true instances of a group: the successful attempts of its turns, and the latest kept successful attempt at each task that
 /// its skills were written from. A skill alone does not show what only its attempt needed.
-fn instances(context: &Upkeep<'_>, members: &BTreeSet<&str>, skills: &[Skill]) -> Vec<Trace> {
+fn instances(
+    context: &MaintenanceContext<'_>,
+    members: &BTreeSet<&str>,
+    skills: &[Skill],
+) -> Vec<Trace> {
     let made_from = skills.iter().flat_map(|skill| &skill.provenance.tasks);
     let made_from: BTreeSet<&TaskId> = made_from.collect();
     let successes = || context.library.traces().filter(|trace| trace.is_success());
@@ -147,7 +151,7 @@ fn instances(context: &Upkeep<'_>, members: &BTreeSet<&str>, skills: &[Skill]) -
 
 /// The skills that were written for groups, to be tried, and the changes that mark the other groups as handled or missed.
 pub(crate) fn proposed(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     step: u64,
     (replies, meanings): (&[RoleReply], &Meanings),
     events: &mut Vec<EventKind>,
@@ -208,7 +212,7 @@ pub(crate) fn proposed(
 /// # Errors
 /// The group's fingerprint, if there is nothing to try.
 fn propose(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     drafted: &Drafted<'_>,
     attempts: &[Trace],
     group: String,
@@ -244,7 +248,7 @@ fn propose(
 /// A skill of the library, to be tried on the attempts that can confirm it: first those that followed no skill, which are
 /// stronger evidence.
 fn of_known_skill(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     entry: &Entry,
     attempts: &[Trace],
     group: String,
@@ -282,7 +286,7 @@ pub(crate) fn trial_cases(proposed: &[Proposed]) -> Vec<Case> {
 /// The changes after the trials: a new skill that all true instances confirm is added, active instead of on trial; a known
 /// skill gets the instances that decide something as cases. Where nothing can be replayed, a new skill is added on trial.
 pub(crate) fn added(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     (proposed, meanings): (Vec<Proposed>, &Meanings),
     runs: &[PlayedCase],
     events: &mut Vec<EventKind>,
@@ -361,7 +365,7 @@ fn state_of(state: State, replays: bool) -> State {
 
 /// The cases that are added to a known skill, also those that it fails, which block its release.
 fn patch_known(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     skill: &Skill,
     instances: Vec<InstanceOutcome>,
     before: &[LibraryChange],

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::trigger::trigger;
 pub(crate) use self::{drafts::drafts, releasing::released};
 use super::{
-    RefinePolicy, Upkeep,
+    MaintenanceContext, RefinePolicy,
     bundling::{Patches, bundle},
     outcomes::is_temporary,
     retries::{handled, missed, misses},
@@ -52,7 +52,7 @@ pub(crate) struct NextVersion {
 }
 
 /// The refiner's tasks: skills with enough failed attempts ([`RefinePolicy::failed`]), each once for the same evidence.
-pub(crate) fn refine_tasks(context: &Upkeep<'_>) -> Vec<RoleTask> {
+pub(crate) fn refine_tasks(context: &MaintenanceContext<'_>) -> Vec<RoleTask> {
     let Some(policy) = &context.policy.refine else {
         return Vec::new();
     };
@@ -88,7 +88,11 @@ pub(crate) fn refine_tasks(context: &Upkeep<'_>) -> Vec<RoleTask> {
 
 /// The attempts for which the current version is refined, by the policy: failed attempts, the latest first, then the attempts
 /// of failed cases.
-fn evidence<'a>(context: &Upkeep<'a>, policy: &RefinePolicy, entry: &Entry) -> Vec<&'a Trace> {
+fn evidence<'a>(
+    context: &MaintenanceContext<'a>,
+    policy: &RefinePolicy,
+    entry: &Entry,
+) -> Vec<&'a Trace> {
     let mut all: Vec<&Trace> = failed(context, policy, entry).collect();
     if policy.failed_cases {
         let known: BTreeSet<AttemptId> =
@@ -100,7 +104,10 @@ fn evidence<'a>(context: &Upkeep<'a>, policy: &RefinePolicy, entry: &Entry) -> V
 }
 
 /// The kept attempts of cases that the current version fails.
-fn failed_cases<'a>(context: &Upkeep<'a>, entry: &Entry) -> impl Iterator<Item = &'a Trace> {
+fn failed_cases<'a>(
+    context: &MaintenanceContext<'a>,
+    entry: &Entry,
+) -> impl Iterator<Item = &'a Trace> {
     let outcomes = last_outcomes(entry, &[]);
     let fails = outcomes.filter(|outcome| outcome.has_failed());
     let names: BTreeSet<&String> = fails.map(|outcome| &outcome.name).collect();
@@ -114,7 +121,7 @@ fn failed_cases<'a>(context: &Upkeep<'a>, entry: &Entry) -> impl Iterator<Item =
 /// The failed attempts of the current version, the latest first: those that it harmed, and by the policy those for which it was
 /// insufficient ([`RefinePolicy::insufficient`]).
 fn failed<'a>(
-    context: &Upkeep<'a>,
+    context: &MaintenanceContext<'a>,
     policy: &RefinePolicy,
     entry: &Entry,
 ) -> impl Iterator<Item = &'a Trace> + use<'a> {
@@ -154,7 +161,7 @@ fn failed<'a>(
 }
 
 /// The fingerprint of the current version's evidence: the version and the latest attempt.
-fn fingerprint(context: &Upkeep<'_>, entry: &Entry) -> String {
+fn fingerprint(context: &MaintenanceContext<'_>, entry: &Entry) -> String {
     let policy = context.policy.refine.as_ref();
     let latest = policy.and_then(|policy| evidence(context, policy, entry).first().copied());
     let latest = latest.map(|trace| trace.trajectory.attempt.as_str());
@@ -169,7 +176,7 @@ fn mark(skill: &SkillRef) -> String {
 /// The next versions that the refiner wrote, to be tested, and the changes that archive skills and that mark the evidence of the
 /// others as handled or missed.
 pub(crate) fn next_versions(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     step: u64,
     replies: &[RoleReply],
     events: &mut Vec<EventKind>,
@@ -228,7 +235,11 @@ pub(crate) fn next_versions(
 
 /// The test cases of the attempts for which a skill is refined. The attempts of failed cases are left out: their cases are in the
 /// bundle already.
-fn triggers(context: &Upkeep<'_>, entry: &Entry, attempts: &[Trace]) -> Vec<BundleCase> {
+fn triggers(
+    context: &MaintenanceContext<'_>,
+    entry: &Entry,
+    attempts: &[Trace],
+) -> Vec<BundleCase> {
     let policy = context.policy.refine.as_ref();
     let failed = policy.map(|policy| failed(context, policy, entry));
     let failed: BTreeSet<_> = (failed.into_iter().flatten())
@@ -252,7 +263,7 @@ enum Refined {
 /// # Errors
 /// The reason why nothing comes of it, for an event; `None` if another event has it already.
 fn refined(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     key: String,
     (before, attempts): (&Skill, &[Trace]),
     (played, reply): (&Played, &Result<Option<Played>>),
@@ -324,7 +335,7 @@ fn refused(reason: String) -> EventKind {
 
 /// The test cases of next versions: the cases that triggered the refinement, and the skill's bundle.
 pub(crate) fn retest_cases(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     patches: &Patches,
     versions: &[NextVersion],
 ) -> Vec<Case> {
@@ -349,7 +360,11 @@ pub(crate) fn retest_cases(
 }
 
 /// Number of test cases that the next version of a refiner's task has at most.
-pub(crate) fn most_retests(context: &Upkeep<'_>, patches: &Patches, task: &RoleTask) -> u64 {
+pub(crate) fn most_retests(
+    context: &MaintenanceContext<'_>,
+    patches: &Patches,
+    task: &RoleTask,
+) -> u64 {
     match task {
         RoleTask::Refine {
             skill, attempts, ..

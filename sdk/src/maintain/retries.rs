@@ -7,7 +7,7 @@
 //! A piece of work is identified by a fingerprint, `subject/its evidence`; more evidence makes another piece of work, with
 //! tries of its own.
 
-use super::Upkeep;
+use super::MaintenanceContext;
 use crate::{
     domain::{HandledMark, LibraryChange},
     library::SkillLibrary,
@@ -27,7 +27,7 @@ pub(crate) fn handled(fingerprint: &str) -> LibraryChange {
 /// The change that marks a miss of a piece of work. After the last of [`TRIES`] the work is given up, with an event that calls
 /// it `what`.
 pub(crate) fn missed(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     what: &str,
     fingerprint: &str,
     events: &mut Vec<EventKind>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Upkeep, live::tasks_needed};
+use super::{MaintenanceContext, live::tasks_needed};
 use crate::{
     domain::{
         BundleCase, CaseKind, CaseOutcome, Judgement, LibraryChange, SkillRef, SkillUse, State,
@@ -51,7 +51,7 @@ pub(crate) fn use_of_any(library: &SkillLibrary, trajectory: &Trajectory) -> Ski
 /// What releases a skill on trial, or tried in quarantine, in maintenance: its bundle, where the recipe has bundles; else more
 /// helpful judgements than harmful ones, which do not suffice in quarantine. The number of tasks or judgements.
 pub(crate) fn support_in_maintenance(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     entry: &Entry,
     changes: &[LibraryChange],
 ) -> Option<u32> {
@@ -71,7 +71,7 @@ pub(crate) fn support_in_maintenance(
 /// ([`BundlePolicy::tasks`](super::BundlePolicy::tasks), [`QuarantinePolicy::tasks`](super::QuarantinePolicy::tasks)) and there
 /// are no more harmful judgements than such tasks. `changes` are those of this maintenance so far, with the latest outcomes.
 pub(crate) fn release_support(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     entry: &Entry,
     changes: &[LibraryChange],
 ) -> Option<u32> {

@@ -10,12 +10,12 @@ use crate::{
     contract::{BundleCounts, Experience, RoleAnswer, RoleTask, VersionJudgements},
     domain::{LibraryChange, Origin, Role, RoleRule, Skill, State, Taint},
     library::{Entry, JudgementCounts},
-    maintain::{EvolvePolicy, Upkeep},
+    maintain::{EvolvePolicy, MaintenanceContext},
     policy::RoleReply,
 };
 
 /// The evolver's tasks: one for each role with enough mature skills ([`EvolvePolicy::rows`]).
-pub(crate) fn due(context: &Upkeep<'_>, meanings: &Meanings) -> Vec<RoleTask> {
+pub(crate) fn due(context: &MaintenanceContext<'_>, meanings: &Meanings) -> Vec<RoleTask> {
     let Some(policy) = &context.policy.evolve else {
         return Vec::new();
     };
@@ -34,7 +34,7 @@ pub(crate) fn due(context: &Upkeep<'_>, meanings: &Meanings) -> Vec<RoleTask> {
 }
 
 /// The versions that roles wrote, in use and deleted. A text of an untrusted source makes no rule before it is released.
-fn versions<'a>(context: &Upkeep<'a>) -> impl Iterator<Item = (&'a Entry, &'a Skill)> {
+fn versions<'a>(context: &MaintenanceContext<'a>) -> impl Iterator<Item = (&'a Entry, &'a Skill)> {
     let library = context.context.library;
     let entries = library.entries().chain(library.deleted());
     let versions = entries.flat_map(|entry| entry.versions().map(move |version| (entry, version)));
@@ -53,7 +53,7 @@ fn was_released(entry: &Entry, version: &Skill) -> bool {
 }
 
 /// The texts whose embeddings decide which versions have the same text.
-pub(crate) fn unclear(context: &Upkeep<'_>) -> BTreeSet<String> {
+pub(crate) fn unclear(context: &MaintenanceContext<'_>) -> BTreeSet<String> {
     let identity = &context.admit.identity;
     if context.policy.evolve.is_none() || *identity == Identity::Bytes {
         return BTreeSet::new();
@@ -70,7 +70,7 @@ struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    fn of(context: &Upkeep<'a>, meanings: &Meanings) -> Self {
+    fn of(context: &MaintenanceContext<'a>, meanings: &Meanings) -> Self {
         let identity = &context.admit.identity;
         let mut first: Vec<&Skill> = Vec::new();
         let mut texts = Self {
@@ -105,7 +105,7 @@ impl<'a> Texts<'a> {
     }
 
     /// One version of each body.
-    fn bodies(context: &Upkeep<'_>) -> Vec<Compared> {
+    fn bodies(context: &MaintenanceContext<'_>) -> Vec<Compared> {
         let mut bodies = BTreeSet::new();
         let first = versions(context).filter(|(_, version)| bodies.insert(version.body.as_str()));
         let first = first.map(|(_, version)| Compared::of_skill(version, Terms::default()));
@@ -120,7 +120,7 @@ impl<'a> Texts<'a> {
 /// The replay buffer of a role (Eq. 17): the latest mature versions that it wrote with their results, oldest first. Versions
 /// with the same text make one row, which has the judgements of all versions with that text, by whichever role.
 fn rows(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     (policy, texts): (&EvolvePolicy, &Texts<'_>),
     role: Role,
 ) -> Vec<Experience> {
@@ -150,7 +150,7 @@ fn rows(
 
 /// The revision at which a version entered the library. It is known for the current version; for others it is that of the
 /// skill's first version.
-fn entered_at(context: &Upkeep<'_>, entry: &Entry, version: &Skill) -> u64 {
+fn entered_at(context: &MaintenanceContext<'_>, entry: &Entry, version: &Skill) -> u64 {
     let in_use = context.library.get(&entry.skill.id).is_some();
     match in_use && version.version == entry.skill.version {
         true => entry.changed_at.0,
@@ -207,7 +207,10 @@ fn row(
 }
 
 /// The changes of rules that the evolver's answers make. An unreadable answer changes nothing.
-pub(crate) fn learned(context: &Upkeep<'_>, replies: &[RoleReply]) -> Vec<LibraryChange> {
+pub(crate) fn learned(
+    context: &MaintenanceContext<'_>,
+    replies: &[RoleReply],
+) -> Vec<LibraryChange> {
     let Some(policy) = &context.policy.evolve else {
         return Vec::new();
     };

@@ -208,7 +208,7 @@ pub enum Answer {
     Tried(Result<CaseRun, FailedCall>),
     /// Embeddings, in the order of the texts; `None` where the host gave no embedder.
     Embedded(Result<Option<Vec<Embedding>>>),
-    /// An exact information gain; `None` where the host gave no scorer or no dialect, or the attempts hold no model output
+    /// An exact information gain; `None` where the host gave no scorer or no prompt format, or the attempts hold no model output
     /// that can be scored.
     Gained(Result<Option<InformationGain>>),
     /// The result of a commit.

@@ -12,7 +12,7 @@ use std::{
 use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 
-use super::Place;
+use super::QuestionPath;
 use crate::{
     error::{Error, ErrorKind},
     id::sha256_hex,
@@ -54,16 +54,16 @@ pub(super) struct Open<Q> {
 
 /// The state that a running program shares with its [`Program`](super::Program).
 pub(super) struct Board<D: Dialogue> {
-    pub(super) answers: BTreeMap<Place, Answered<D::Answer>>,
-    pub(super) open: BTreeMap<Place, Open<D::Question>>,
+    pub(super) answers: BTreeMap<QuestionPath, Answered<D::Answer>>,
+    pub(super) open: BTreeMap<QuestionPath, Open<D::Question>>,
     /// The places of all questions so far.
-    pub(super) asked: BTreeSet<Place>,
+    pub(super) asked: BTreeSet<QuestionPath>,
     /// Set when a question cannot be written as JSON, or differs from the one asked at its place in the first run.
     pub(super) fault: Option<Error>,
 }
 
 impl<D: Dialogue> Board<D> {
-    pub(super) fn answered(&mut self, place: &Place, answer: D::Answer) -> bool {
+    pub(super) fn answered(&mut self, place: &QuestionPath, answer: D::Answer) -> bool {
         let Some(open) = self.open.remove(place) else {
             return false;
         };
@@ -119,7 +119,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub struct Ask<D: Dialogue> {
     board: Shared<D>,
     events: Events<D>,
-    scope: Place,
+    scope: QuestionPath,
     next: u32,
 }
 
@@ -137,7 +137,7 @@ impl<D: Dialogue> Ask<D> {
         Self {
             board,
             events,
-            scope: Place::default(),
+            scope: QuestionPath::default(),
             next: first,
         }
     }
@@ -190,7 +190,7 @@ impl<D: Dialogue> Ask<D> {
         lock(&self.events).push(event);
     }
 
-    fn place(&mut self) -> Place {
+    fn place(&mut self) -> QuestionPath {
         let place = self.scope.within(self.next);
         self.next = self.next.saturating_add(1);
         place
@@ -227,7 +227,7 @@ impl<D: Dialogue> Ask<D> {
     }
 }
 
-pub(super) fn fault(place: &Place, reason: &str) -> Error {
+pub(super) fn fault(place: &QuestionPath, reason: &str) -> Error {
     Error::new(ErrorKind::Invalid, "Program::poll", reason)
         .with("place", place)
         .hint("a resumed program is run again over its saved answers: it may depend only on them and on its inputs")
@@ -236,7 +236,7 @@ pub(super) fn fault(place: &Place, reason: &str) -> Error {
 /// The future of one question's answer.
 struct Asking<D: Dialogue> {
     board: Shared<D>,
-    place: Place,
+    place: QuestionPath,
     question: Option<(String, D::Question)>,
 }
 

@@ -4,7 +4,7 @@
 //! an answer suspends the program, and the caller reads the open questions from [`Program`]. A program therefore does no
 //! input or output and needs no async runtime.
 //!
-//! - *Places.* A question is identified by its [`Place`]: the counters of the scopes that contain it. A place depends on the
+//! - *Places.* A question is identified by its [`QuestionPath`]: the counters of the scopes that contain it. A place depends on the
 //!   program's control flow and never on the order in which answers arrive.
 //! - *Saving.* A suspended program is saved as its answers. To resume it, the program is run again over these answers, so it
 //!   has to be deterministic. A program that asks a different question on the second run fails with the question's place.
@@ -12,11 +12,11 @@
 //!   repeat the events that were already taken.
 
 mod ask;
-mod place;
+mod question_path;
 mod running;
 
 pub use ask::{Ask, Dialogue};
-pub use place::Place;
+pub use question_path::QuestionPath;
 pub use running::{Program, Running};
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use std::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    Ask, Dialogue, Place,
+    Ask, Dialogue, QuestionPath,
     ask::{Answered, Board, Events, Shared, fault, lock},
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -45,7 +45,7 @@ pub struct Program<D: Dialogue, T> {
     /// The number of the first question.
     first: u32,
     /// The answers of the suspended program. While it runs, its board has the current ones.
-    answers: BTreeMap<Place, Answered<D::Answer>>,
+    answers: BTreeMap<QuestionPath, Answered<D::Answer>>,
     /// Number of events that were taken.
     events_taken: usize,
     run: Mutex<Option<Run<D, T>>>,
@@ -55,7 +55,7 @@ pub struct Program<D: Dialogue, T> {
 #[derive(Serialize, Deserialize)]
 struct Saved<A> {
     first: u32,
-    answers: BTreeMap<Place, Answered<A>>,
+    answers: BTreeMap<QuestionPath, Answered<A>>,
     #[serde(rename = "told")]
     events_taken: usize,
 }
@@ -153,7 +153,7 @@ impl<D: Dialogue, T> Program<D, T> {
     pub fn questions<R>(
         &self,
         start: impl FnOnce(Ask<D>) -> Running<T>,
-        mut of: impl FnMut(&Place, &D::Question) -> Option<R>,
+        mut of: impl FnMut(&QuestionPath, &D::Question) -> Option<R>,
     ) -> Vec<R> {
         let mut run = lock(&self.run);
         if run.is_none() {
@@ -173,7 +173,7 @@ impl<D: Dialogue, T> Program<D, T> {
 
     /// Stores an answer for the next [`poll`](Self::poll). Returns whether the question was open; a suspended program has no
     /// open questions. A second answer to a question is ignored.
-    pub fn answer(&mut self, place: &Place, answer: D::Answer) -> bool {
+    pub fn answer(&mut self, place: &QuestionPath, answer: D::Answer) -> bool {
         let run = lock(&self.run);
         run.as_ref()
             .is_some_and(|run| lock(&run.board).answered(place, answer))
@@ -181,14 +181,14 @@ impl<D: Dialogue, T> Program<D, T> {
 
     /// SHA-256 of the [`Dialogue::identity`] of the open question at a place, in hexadecimal digits; none where no question is open there, and
     /// while the program is suspended.
-    pub fn digest(&self, place: &Place) -> Option<String> {
+    pub fn digest(&self, place: &QuestionPath) -> Option<String> {
         let run = lock(&self.run);
         let board = lock(&run.as_ref()?.board);
         board.open.get(place).map(|open| open.digest.clone())
     }
 
     /// Whether the question at a place is answered or withdrawn, or belongs to a program before this one.
-    pub fn is_past(&self, place: &Place) -> bool {
+    pub fn is_past(&self, place: &QuestionPath) -> bool {
         if place
             .path()
             .first()
@@ -207,7 +207,7 @@ impl<D: Dialogue, T> Program<D, T> {
 
     /// After the program has ended: the next free number in the outermost scope.
     pub fn next_number(&self) -> u32 {
-        let after = |last: Option<&Place>| {
+        let after = |last: Option<&QuestionPath>| {
             let last = last.and_then(|place| place.path().first());
             last.map_or(self.first, |last| last.saturating_add(1))
         };
@@ -249,7 +249,7 @@ impl<D: Dialogue, T> Program<D, T> {
         }
     }
 
-    fn answers(&self) -> BTreeMap<Place, Answered<D::Answer>> {
+    fn answers(&self) -> BTreeMap<QuestionPath, Answered<D::Answer>> {
         match &*lock(&self.run) {
             Some(run) => lock(&run.board).answers.clone(),
             None => self.answers.clone(),
@@ -281,7 +281,7 @@ impl<D: Dialogue, T> Run<D, T> {
             return Poll::Ready(Err(fault.clone()));
         }
         // A resumed program has to ask every question that its first run had answered.
-        let passed = |place: &&Place| !board.asked.contains(*place);
+        let passed = |place: &&QuestionPath| !board.asked.contains(*place);
         if resumed && let Some(place) = board.answers.keys().find(passed) {
             let reason = "the program does not ask a question that it asked in its first run";
             return Poll::Ready(Err(fault(place, reason)));

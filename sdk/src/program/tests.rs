@@ -2,7 +2,7 @@
 
 use std::task::Poll;
 
-use super::{Ask, Dialogue, Place, Program, Running};
+use super::{Ask, Dialogue, Program, QuestionPath, Running};
 use crate::error::ErrorKind;
 
 #[derive(Debug)]
@@ -45,7 +45,7 @@ fn start(ask: Ask<Numbers>) -> Running<Vec<u32>> {
     Box::pin(nested(ask))
 }
 
-fn open(program: &Numbered, start: Start) -> Vec<(Place, u32)> {
+fn open(program: &Numbered, start: Start) -> Vec<(QuestionPath, u32)> {
     program.questions(start, |place, asked| Some((place.clone(), *asked)))
 }
 
@@ -55,7 +55,7 @@ fn run(
     start: Start,
     mut pick: impl FnMut(usize) -> usize,
     pass: impl Fn(Numbered) -> Numbered,
-) -> (Vec<u32>, Vec<String>, Vec<Place>) {
+) -> (Vec<u32>, Vec<String>, Vec<QuestionPath>) {
     let mut program = Numbered::new(0);
     let (mut events, mut places) = (Vec::new(), Vec::new());
     loop {
@@ -127,8 +127,8 @@ fn questions_count_on_from_the_first_number() {
         .map(|(place, _)| place.to_string())
         .collect();
     assert_eq!(places, ["5", "6"]);
-    program.answer(&Place::at(6), 0);
-    program.answer(&Place::at(5), 0);
+    program.answer(&QuestionPath::at(6), 0);
+    program.answer(&QuestionPath::at(5), 0);
     assert!(program.poll(start).is_ready());
     assert_eq!(program.next_number(), 7);
 }
@@ -143,7 +143,7 @@ fn check_again(again: Start, expect: Option<&str>) {
     };
     let mut program = Numbered::new(0);
     assert!(program.poll(first).is_pending());
-    assert!(program.answer(&Place::at(0), 1));
+    assert!(program.answer(&QuestionPath::at(0), 1));
     let mut program = program.clone();
     match (program.poll(again), expect) {
         (Poll::Pending, None) => {}
@@ -250,8 +250,11 @@ fn a_question_that_is_given_up_is_past() {
     };
     let mut program = Numbered::new(0);
     assert!(program.poll(start).is_pending());
-    assert_eq!(open(&program, start), [(Place::at(2), 3)]);
-    assert!(program.is_past(&Place::at(0)) && !program.is_past(&Place::at(2)));
-    assert!(!program.answer(&Place::at(0), 9), "nobody waits for it");
+    assert_eq!(open(&program, start), [(QuestionPath::at(2), 3)]);
+    assert!(program.is_past(&QuestionPath::at(0)) && !program.is_past(&QuestionPath::at(2)));
+    assert!(
+        !program.answer(&QuestionPath::at(0), 9),
+        "nobody waits for it"
+    );
     assert_eq!(program.next_number(), 3);
 }

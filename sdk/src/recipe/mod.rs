@@ -32,11 +32,11 @@ pub use self::{
 use crate::{
     admit::AdmitPolicy,
     assess::AssessPolicy,
-    contract::Backends,
+    contract::Components,
     credit::CreditPolicy,
     domain::TierPolicy,
     error::{Error, Result},
-    maintain::{Maintenance, Upkeep},
+    maintain::{Maintenance, MaintenanceContext},
     policy::{Context, OwnPolicy, Policies},
     propose::{WritePolicy, Writer},
     reward::RewardPolicy,
@@ -83,21 +83,21 @@ impl Limits {
     /// The same limits, and more time for attempts where the agent's model was measured to need it, for scoring where the scorer was,
     /// and for writing where one of the roles' models was: a default that suits a fast model ends every call of a slow one. An agent that does not say its model is
     /// taken to be that of the roles.
-    pub(crate) fn for_models(mut self, backends: &Backends, in_flight: NonZeroUsize) -> Self {
+    pub(crate) fn for_models(mut self, components: &Components, in_flight: NonZeroUsize) -> Self {
         // An answer and its repair.
         let half = self.write / 2;
-        for model in backends.models() {
+        for model in components.models() {
             let answer = model.capabilities().time_limit(half, ANSWER_TOKENS);
             self.write = self.write.max(answer.saturating_mul(2));
         }
-        if let Some(speed) = backends.scorer.as_ref().and_then(|scorer| scorer.speed()) {
+        if let Some(speed) = components.scorer.as_ref().and_then(|scorer| scorer.speed()) {
             // Decisions that are made at once share the machine.
             let tokens = DECISION_TOKENS.saturating_mul(in_flight.get());
             self.score = self.score.max(speed.limit(tokens, 0));
         }
-        let agent = backends.executor.as_ref();
+        let agent = components.executor.as_ref();
         let agent = agent.and_then(|agent| agent.capabilities());
-        let of_roles = backends.model.as_ref().map(|model| model.capabilities());
+        let of_roles = components.model.as_ref().map(|model| model.capabilities());
         if let Some(capabilities) = agent.or(of_roles) {
             let generation = capabilities.time_limit(self.attempt / GENERATIONS, ANSWER_TOKENS / 4);
             self.attempt = self.attempt.max(generation.saturating_mul(GENERATIONS));
@@ -273,8 +273,11 @@ impl Recipe {
     }
 
     /// The input of maintenance.
-    pub(crate) fn upkeep<'a>(&'a self, context: Context<'a>) -> Upkeep<'a> {
-        Upkeep {
+    pub(crate) fn maintenance_context<'a>(
+        &'a self,
+        context: Context<'a>,
+    ) -> MaintenanceContext<'a> {
+        MaintenanceContext {
             context,
             policy: &self.maintenance,
             admit: &self.admit,
@@ -342,7 +345,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
+        builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions},
         contract::ModelSpeed,
         domain::Role,
         testing::ScriptedModel,
@@ -359,17 +362,17 @@ mod tests {
     #[test]
     fn each_limit_follows_from_the_speed_of_the_model_that_it_bounds() {
         let agent = |milliseconds| {
-            let dialect = Arc::new(ChatDialect::default());
+            let prompt_format = Arc::new(ChatFormat::default());
             let options = ModelExecutorOptions::default();
-            let agent = ModelExecutor::new(model(milliseconds), dialect, options).unwrap();
-            Backends::own_loop().with_executor(Arc::new(agent))
+            let agent = ModelExecutor::new(model(milliseconds), prompt_format, options).unwrap();
+            Components::own_loop().with_executor(Arc::new(agent))
         };
-        let limits = |backends: &Backends| {
-            let limits = Limits::default().for_models(backends, NonZeroUsize::MIN);
+        let limits = |components: &Components| {
+            let limits = Limits::default().for_models(components, NonZeroUsize::MIN);
             (limits.attempt, limits.write)
         };
         let (attempt, write) = (Limits::default().attempt, Limits::default().write);
-        assert_eq!(limits(&Backends::own_loop()), (attempt, write));
+        assert_eq!(limits(&Components::own_loop()), (attempt, write));
         let fast = agent(1).with_model(model(1));
         assert_eq!(limits(&fast), (attempt, write));
         // 8 generations of 512 tokens, and an answer of 2,048 with its repair, each four times over.
@@ -383,7 +386,7 @@ mod tests {
         let slow_judge = slow_judge.with_model_for(Role::JUDGE, model(500));
         assert_eq!(limits(&slow_judge), (attempt, slow_write));
         // An agent of the host's own loop is taken to be the model of the roles.
-        let own = Backends::own_loop().with_model(model(500));
+        let own = Components::own_loop().with_model(model(500));
         assert_eq!(limits(&own), (slow_attempt, slow_write));
     }
 }

@@ -1,9 +1,9 @@
 //! Runs: the state machine that decides, the driver that calls the host's parts, and the interface for hosts.
 //!
-//! - `machine` decides. [`RunMachine`] lists its open [`Need`]s and accepts the [`Answer`](crate::policy::Answer)s in any
+//! - `machine` decides. [`RunMachine`] lists its open [`Effect`]s and accepts the [`Answer`](crate::policy::Answer)s in any
 //!   order. It does no input or output, starts no thread and reads no clock, so it can be saved and resumed between any two
 //!   answers, and replayed from its journal ([`replay`]).
-//! - `driver` acts. [`Performer`] performs each need with the host's parts, and one loop awaits the answers.
+//! - `driver` acts. [`Performer`] performs each effect with the host's parts, and one loop awaits the answers.
 //! - `host` has the types that a host calls: [`Journeyman`] and [`AttemptHandle`].
 
 pub(crate) mod driver;
@@ -18,6 +18,6 @@ pub use host::{
     TrialOptions, UnreviewedSkill, UntaggedTask,
 };
 pub use machine::{
-    AttemptNeed, CaseNeed, Need, NeedId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,
+    AttemptEffect, CaseEffect, Effect, EffectId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,
     recorded_attempts, replay,
 };

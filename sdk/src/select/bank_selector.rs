@@ -67,7 +67,7 @@ pub enum WithoutCategory {
 ///
 /// Each skill is tested by itself: it stays if its probability among the tested skills reaches [`GatePolicy::relative`] and its
 /// score exceeds [`GatePolicy::absolute`]. In the absolute test 'nothing' competes with each skill, so it is the one to use for
-/// more than one skill. The gate needs a scorer and a dialect.
+/// more than one skill. The gate needs a scorer and a prompt format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BankGate {
     /// The tests. [`GatePolicy::epsilon`] is 0: a bank's choice has no exploration.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{GatePolicy, ThresholdFor};
 use crate::{
-    contract::Dialect,
+    contract::PromptFormat,
     domain::{FoundWeight, ScoreKind},
     error::{Error, Result},
     id::{ModelId, Seed, TaskId, sha256_hex},
@@ -119,7 +119,7 @@ impl GateRates {
     }
 }
 
-/// A threshold that was fitted to a model, a score and a dialect, with what it does on tasks that it was not fitted on. In JSON it
+/// A threshold that was fitted to a model, a score and a prompt format, with what it does on tasks that it was not fitted on. In JSON it
 /// is the file of `journeyman model calibrate`.
 ///
 /// ```
@@ -128,7 +128,7 @@ impl GateRates {
 ///     domain::ScoreKind,
 ///     recipe,
 ///     select::{GateCalibration, LabeledScores},
-///     testing::ScriptedDialect,
+///     testing::ScriptedFormat,
 /// };
 ///
 /// // Right skills score about 6 nats, wrong ones about 1.
@@ -141,7 +141,7 @@ impl GateRates {
 /// let tasks: Vec<LabeledScores> = (0..40).map(scored).collect();
 /// let fitted = GateCalibration::fit(
 ///     &tasks,
-///     (&"a-model@1".into(), ScoreKind::Pmi, &ScriptedDialect),
+///     (&"a-model@1".into(), ScoreKind::Pmi, &ScriptedFormat),
 ///     0.05,
 ///     Seed(1),
 /// )?;
@@ -186,7 +186,7 @@ impl GateCalibration {
     /// a `most_wrong` outside [0, 1].
     pub fn fit(
         tasks: &[LabeledScores],
-        of: (&ModelId, ScoreKind, &dyn Dialect),
+        of: (&ModelId, ScoreKind, &dyn PromptFormat),
         most_wrong: f64,
         seed: Seed,
     ) -> Result<Self> {
@@ -267,19 +267,21 @@ impl GateCalibration {
     }
 }
 
-fn fitted_for((model, score, dialect): (&ModelId, ScoreKind, &dyn Dialect)) -> ThresholdFor {
+fn fitted_for(
+    (model, score, prompt_format): (&ModelId, ScoreKind, &dyn PromptFormat),
+) -> ThresholdFor {
     ThresholdFor {
         score,
         model: model.clone(),
-        dialect: Some(dialect_digest(dialect)),
+        prompt_format: Some(prompt_format_digest(prompt_format)),
     }
 }
 
-/// A digest of the texts by which a dialect has skills scored: scores of another dialect are on another scale.
-pub(crate) fn dialect_digest(dialect: &dyn Dialect) -> String {
-    let question = dialect.fit_question("a task", "a skill");
+/// A digest of the texts by which a prompt format has skills scored: scores of another prompt format are on another scale.
+pub(crate) fn prompt_format_digest(prompt_format: &dyn PromptFormat) -> String {
+    let question = prompt_format.fit_question("a task", "a skill");
     let question = question.map(|one| (one.prompt.text(), one.fits, one.does_not));
-    let texts = (dialect.score_prompt("a task").text(), question.ok());
+    let texts = (prompt_format.score_prompt("a task").text(), question.ok());
     let digest = sha256_hex(format!("{texts:?}"));
     digest.chars().take(12).collect()
 }
@@ -361,7 +363,7 @@ fn threshold(tasks: &[&LabeledScores], most_wrong: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{error::ErrorKind, recipe, select::Selector, testing::ScriptedDialect};
+    use crate::{error::ErrorKind, recipe, select::Selector, testing::ScriptedFormat};
 
     fn scored(number: usize, right: f64, wrong: f64) -> LabeledScores {
         LabeledScores {
@@ -373,7 +375,7 @@ mod tests {
     }
 
     fn fit(tasks: &[LabeledScores], most_wrong: f64) -> Result<GateCalibration> {
-        let of = (&ModelId::new("m"), ScoreKind::Pmi, &ScriptedDialect as _);
+        let of = (&ModelId::new("m"), ScoreKind::Pmi, &ScriptedFormat as _);
         GateCalibration::fit(tasks, of, most_wrong, Seed(7))
     }
 

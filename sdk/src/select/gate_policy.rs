@@ -77,9 +77,9 @@ pub struct ThresholdFor {
     pub score: ScoreKind,
     /// The model that scored.
     pub model: ModelId,
-    /// A digest of the dialect's words, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dialect: Option<String>,
+    /// A digest of the prompt format's words, where it is known. Calibrations that lie on disk say `dialect`.
+    #[serde(default, alias = "dialect", skip_serializing_if = "Option::is_none")]
+    pub prompt_format: Option<String>,
 }
 
 impl Default for GatePolicy {

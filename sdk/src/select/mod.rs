@@ -7,7 +7,7 @@
 //! category, and may have a gate behind it; the other selectors are baselines and need no scores. Every
 //! answer is a [`Selection`](crate::domain::Selection): the decision, the score that it was made by, and the reason.
 //!
-//! A threshold is valid for one score, one model and one dialect ([`ThresholdFor`]); [`GateCalibration`] fits it.
+//! A threshold is valid for one score, one model and one prompt format ([`ThresholdFor`]); [`GateCalibration`] fits it.
 
 mod bank_selector;
 mod calibration;
@@ -24,7 +24,7 @@ mod selector;
 mod tests;
 
 pub use bank_selector::{BankGate, BankSelector, WithoutCategory};
-pub(crate) use calibration::dialect_digest;
+pub(crate) use calibration::prompt_format_digest;
 pub use calibration::{GateCalibration, GateRates, LabeledScores, Share};
 pub use gate::decide;
 pub use gate_policy::{GatePolicy, ThresholdFor};

@@ -314,7 +314,7 @@ fn policies_are_checked() {
     let fitted = ThresholdFor {
         score: ScoreKind::Mean,
         model: "m".into(),
-        dialect: None,
+        prompt_format: None,
     };
     refused(
         GatePolicy {

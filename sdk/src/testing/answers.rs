@@ -10,7 +10,7 @@ use super::sample;
 use crate::{
     Seed,
     contract::{
-        Dialect, FinishReason, Generation, RoleAnswer, RoleRequest, Roles, TurnMove, TurnView,
+        FinishReason, Generation, PromptFormat, RoleAnswer, RoleRequest, Roles, TurnMove, TurnView,
     },
     domain::{Action, Injection, Role, Task, ToolDefinition},
     id::ModelId,
@@ -19,7 +19,7 @@ use crate::{
 /// The reader of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerTo {
-    /// A dialect, with these tools in force.
+    /// A prompt format, with these tools in force.
     Turn(Vec<ToolDefinition>),
     /// A role, at [`sample::role_task`].
     Role(Role),
@@ -92,16 +92,18 @@ pub fn held_back_answers() -> Vec<AnswerCase> {
     held_back::cases()
 }
 
-/// Reads each answer with the dialect or the roles that it is for, and counts the results.
+/// Reads each answer with the prompt format or the roles that it is for, and counts the results.
 pub fn read_answers(
     cases: &[AnswerCase],
-    dialect: &dyn Dialect,
+    prompt_format: &dyn PromptFormat,
     roles: &dyn Roles,
 ) -> AnswerFigures {
     let mut figures = AnswerFigures::default();
     for case in cases {
         let read = match &case.to {
-            AnswerTo::Turn(tools) => read_turn(dialect, tools, &case.text).map(Meaning::Action),
+            AnswerTo::Turn(tools) => {
+                read_turn(prompt_format, tools, &case.text).map(Meaning::Action)
+            }
             AnswerTo::Role(role) => {
                 let task = sample::role_task(*role);
                 let request = RoleRequest::new(&task, Seed(1));
@@ -135,7 +137,7 @@ pub fn read_answers(
 
 /// The action of an answer that the model repeats in every reply of the turn.
 fn read_turn(
-    dialect: &dyn Dialect,
+    prompt_format: &dyn PromptFormat,
     tools: &[ToolDefinition],
     text: &str,
 ) -> Result<Action, String> {
@@ -152,14 +154,14 @@ fn read_turn(
             steps: &[],
             replies: &replies,
         };
-        match dialect.turn(&view) {
+        match prompt_format.turn(&view) {
             Ok(TurnMove::Act { action, .. }) => return Ok(action),
             Ok(TurnMove::Unreadable { reason, .. }) => return Err(reason),
             Ok(TurnMove::Generate { .. }) => {}
             Err(error) => return Err(error.to_string()),
         }
     }
-    Err("the dialect does not end".to_owned())
+    Err("the prompt format does not end".to_owned())
 }
 
 fn reply(text: &str) -> Generation {

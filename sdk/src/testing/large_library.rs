@@ -7,7 +7,7 @@ use super::{
     ScriptedRoles, sample,
 };
 use crate::{
-    contract::{Attempt, Backends, GenerateRequest},
+    contract::{Attempt, Components, GenerateRequest},
     domain::{Action, Skill, SkillName, Step, Task, Verdict},
     id::{Seed, SkillId},
 };
@@ -24,7 +24,7 @@ const FAMILIES_WITH_TASKS: usize = 4;
 /// families of a few: each skill of a family keeps most words of the family's text, so that some of them overlap. Tasks
 /// are about a few families, each time in another wording.
 ///
-/// The caller opens a `Journeyman` with [`backends`](Self::backends), adds [`skills`](Self::skills), learns from the
+/// The caller opens a `Journeyman` with [`components`](Self::components), adds [`skills`](Self::skills), learns from the
 /// [`tasks`](Self::tasks) of one round after the other, and reads its own clock.
 ///
 /// ```
@@ -40,7 +40,7 @@ const FAMILIES_WITH_TASKS: usize = 4;
 /// recipe.tiers.cache = 1_000;
 /// futures::executor::block_on(async {
 ///     let options = Options::new("growth", Seed(1));
-///     let journeyman = Journeyman::open(library.backends(), recipe, options).await?;
+///     let journeyman = Journeyman::open(library.components(), recipe, options).await?;
 ///     journeyman.add(library.skills(), "a large library").await?;
 ///     for round in 0..2 {
 ///         let report = journeyman.learn(library.tasks(round)).await?;
@@ -93,22 +93,22 @@ impl LargeLibrary {
 
     /// An agent that follows its first skill, an environment of words, a retriever, and a model that plays all roles.
     /// There is no embedder, no journal and no store.
-    pub fn backends(&self) -> Backends {
+    pub fn components(&self) -> Components {
         let judge = ScriptedJudge::by(|request, _| {
             let outcome = request.trajectory.outcome.as_ref();
             Play::Give(Verdict::binary(outcome.is_some_and(|one| one.success)))
         });
-        let mut backends = Backends::new(
+        let mut components = Components::new(
             Arc::new(ScriptedExecutor::acting(act)),
             Arc::new(ScriptedEnvironment::words()),
             Arc::new(judge),
         );
-        backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
-        backends.model = Some(Arc::new(ScriptedModel::by(|request, _| {
+        components.retriever = Some(Arc::new(ScriptedRetriever::new()));
+        components.model = Some(Arc::new(ScriptedModel::by(|request, _| {
             Play::Give(answer(request))
         })));
-        backends.roles = Some(Arc::new(ScriptedRoles::default()));
-        backends
+        components.roles = Some(Arc::new(ScriptedRoles::default()));
+        components
     }
 
     fn skill(&self, number: usize) -> Skill {

@@ -4,11 +4,10 @@
 //! an error, or no answer for ever. A closure that panics makes a part that panics.
 //!
 //! There are also generators of inputs: skill packages for importers and linters ([`ordinary()`], [`hostile()`]), and
-//! answers of models for dialects and roles ([`answers()`]).
+//! answers of models for prompt formats and roles ([`answers()`]).
 
 mod answers;
 mod clock;
-mod dialect;
 mod environment;
 mod executor;
 mod hostile;
@@ -18,6 +17,7 @@ mod measure;
 mod model;
 mod ordinary;
 mod play;
+mod prompt_format;
 mod retriever;
 mod role_lines;
 mod roles;
@@ -30,7 +30,6 @@ pub use answers::{
     AnswerCase, AnswerFigures, AnswerTo, Meaning, answers, held_back_answers, read_answers,
 };
 pub use clock::ManualClock;
-pub use dialect::ScriptedDialect;
 pub use environment::ScriptedEnvironment;
 pub use executor::ScriptedExecutor;
 pub use hostile::{Hostile, RefusedBy, hostile, hostile_families, known_attacks};
@@ -40,6 +39,7 @@ pub use measure::{HashEmbedder, WordTokenizer};
 pub use model::ScriptedModel;
 pub use ordinary::{Ordinary, ordinary};
 pub use play::Play;
+pub use prompt_format::ScriptedFormat;
 pub use retriever::ScriptedRetriever;
 pub use roles::ScriptedRoles;
 pub use scorer::ScriptedScorer;

@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use futures::executor::block_on;
 use journeyman::{
     AttemptId, Seed,
-    builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
-    contract::{Attempt, Backends, Environment, Executor, FixedGuidance, LanguageModel},
+    builtin::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
+    contract::{Attempt, Components, Environment, Executor, FixedGuidance, LanguageModel},
     domain::{
         Compaction, EndReason, Observation, Outcome, Source, Task, ToolDefinition, Trajectory,
         Transition,
@@ -71,9 +71,9 @@ fn attempt(model: &Arc<FourBytes>, world: &ScriptedEnvironment, task: &Task) -> 
         max_steps: 300,
         ..ModelExecutorOptions::default()
     };
-    let dialect = Arc::new(ChatDialect::default());
+    let prompt_format = Arc::new(ChatFormat::default());
     let model: Arc<dyn LanguageModel> = model.clone();
-    let executor = ModelExecutor::new(model, dialect, options).unwrap();
+    let executor = ModelExecutor::new(model, prompt_format, options).unwrap();
     let injection = sample::injection(&[sample::skill("saying")]);
     let fixed = FixedGuidance::new(injection.clone());
     block_on(async {
@@ -308,15 +308,15 @@ fn an_answer_that_the_context_cuts_off_is_want_of_context() {
 #[test]
 fn want_of_context_is_counted_apart_and_earns_no_credit() {
     let model = Arc::new(FourBytes::new(512, opens));
-    let dialect = Arc::new(ChatDialect::default());
+    let prompt_format = Arc::new(ChatFormat::default());
     let own: Arc<dyn LanguageModel> = model;
-    let agent = ModelExecutor::new(own, dialect, ModelExecutorOptions::default()).unwrap();
+    let agent = ModelExecutor::new(own, prompt_format, ModelExecutorOptions::default()).unwrap();
     let world = corridor(2, 60, vec![tool("open", 1, 1)]);
-    let backends = Backends::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge));
+    let components = Components::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge));
     let long = Task::new("long", "Open every one of the doors. ".repeat(400));
     let (report, library) = block_on(async {
         let options = Options::new("session", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe::standard(), options)
+        let journeyman = Journeyman::open(components, recipe::standard(), options)
             .await
             .unwrap();
         let report = journeyman.learn(vec![task(), long]).await.unwrap();

@@ -5,12 +5,12 @@ use std::sync::{Arc, atomic::Ordering};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    contract::{Backends, Experience, LanguageModel, RoleTask},
+    contract::{Components, Experience, LanguageModel, RoleTask},
     domain::Role,
     policy::{Answer, FailedCall, Played},
     recipe,
     role::{GeneralRoles, RoleOptions},
-    run::{Need, Performer},
+    run::{Effect, Performer},
     testing::sample,
 };
 use serde_json::json;
@@ -46,15 +46,15 @@ fn play(
 ) -> Result<Played, Box<FailedCall>> {
     let roles = GeneralRoles::shipped().unwrap().with_options(options);
     let model: Arc<dyn LanguageModel> = model.clone();
-    let backends = Backends::own_loop()
+    let components = Components::own_loop()
         .with_model(model)
         .with_roles(Arc::new(roles));
-    let performer = Performer::new(Arc::new(backends), recipe::standard().limits);
-    let need = Need::Role {
+    let performer = Performer::new(Arc::new(components), recipe::standard().limits);
+    let effect = Effect::Role {
         ask: Box::new(task),
         seed: Seed(1),
     };
-    match block_on(performer.perform(need)).unwrap() {
+    match block_on(performer.perform(effect)).unwrap() {
         Answer::Played(Ok(played)) => Ok(played.unwrap()),
         Answer::Played(Err(failed)) => Err(Box::new(failed)),
         other => panic!("{other:?}"),

@@ -23,7 +23,7 @@ use journeyman::{
         credit_rule::CreditRuleFixture,
         reward_rule::{JudgedAttempt, RewardRuleFixture},
     },
-    contract::Backends,
+    contract::Components,
     domain::{
         Action, Decision, Kind, LibraryChange, NothingReason, Query, Scope, Selection, Skill,
         SkillDraft, SkillRef, State, Trace, TurnQuery, Verdict,
@@ -250,15 +250,15 @@ impl AdmitRule for Flawed {
     }
 }
 
-async fn backends() -> Result<Backends> {
+async fn components() -> Result<Components> {
     let agent = ScriptedExecutor::acting(|attempt, steps| {
         let words: Vec<String> =
             serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
         Play::Give(words.get(steps.len()).cloned().map(Action::Message))
     });
     let world = Arc::new(ScriptedEnvironment::words());
-    let backends = Backends::new(Arc::new(agent), world, Arc::new(EnvironmentJudge));
-    Ok(backends.with_retriever(Arc::new(ScriptedRetriever::new())))
+    let components = Components::new(Arc::new(agent), world, Arc::new(EnvironmentJudge));
+    Ok(components.with_retriever(Arc::new(ScriptedRetriever::new())))
 }
 
 /// A run of three tasks with a program of the host's own at every station that can have one.
@@ -307,12 +307,12 @@ pub(crate) fn select_program(flaw: Flaw) -> Report {
 }
 
 pub(crate) fn check_selector(fixture: &LearningFixture) -> Report {
-    block_on(conformance::select_program::check(backends, fixture))
+    block_on(conformance::select_program::check(components, fixture))
 }
 
 pub(crate) fn write_program(flaw: Flaw) -> Report {
     let fixture = alone(flaw, "write");
-    block_on(conformance::write_program::check(backends, &fixture))
+    block_on(conformance::write_program::check(components, &fixture))
 }
 
 pub(crate) fn maintenance_program(flaw: Flaw) -> Report {
@@ -320,7 +320,7 @@ pub(crate) fn maintenance_program(flaw: Flaw) -> Report {
 }
 
 pub(crate) fn check_maintenance(fixture: &LearningFixture) -> Report {
-    block_on(conformance::maintenance_program::check(backends, fixture))
+    block_on(conformance::maintenance_program::check(components, fixture))
 }
 
 pub(crate) fn reward_rule(flaw: Flaw) -> Report {

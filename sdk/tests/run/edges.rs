@@ -53,7 +53,7 @@ impl Journal for FaultyJournal {
 
 #[test]
 fn a_journal_that_fails_anywhere_costs_nothing() {
-    let whole = bytes(&learn(backends(), 3).1);
+    let whole = bytes(&learn(components(), 3).1);
     for keeps in [false, true] {
         for fails in 0..40 {
             let journal = Arc::new(FaultyJournal {
@@ -62,10 +62,10 @@ fn a_journal_that_fails_anywhere_costs_nothing() {
                 fails,
                 keeps,
             });
-            let mut backends = backends();
-            backends.journal = Some(journal.clone());
+            let mut components = components();
+            components.journal = Some(journal.clone());
             let library = block_on(async {
-                let journeyman = open(backends).await;
+                let journeyman = open(components).await;
                 let run = RunId::new("test/learn-0");
                 if journeyman.learn(tasks(3)).await.is_err()
                     && journeyman.resume(&run).await.is_err()
@@ -138,7 +138,7 @@ impl LanguageModel for Unhurried<dyn LanguageModel> {
 }
 
 /// The number of writes to the journal that learning from so many tasks takes, with one attempt at each.
-fn writes(mut backends: Backends, n: usize) -> usize {
+fn writes(mut components: Components, n: usize) -> usize {
     let mut recipe = recipe();
     recipe.attempts.group = n32(1);
     let journal = Arc::new(FaultyJournal {
@@ -147,10 +147,10 @@ fn writes(mut backends: Backends, n: usize) -> usize {
         fails: usize::MAX,
         keeps: true,
     });
-    backends.journal = Some(journal.clone());
+    components.journal = Some(journal.clone());
     let report = block_on(async {
         let options = Options::new("writes", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe, options).await?;
+        let journeyman = Journeyman::open(components, recipe, options).await?;
         journeyman.learn(tasks(n)).await
     });
     assert_eq!(report.expect("it learns").tasks.len(), n);
@@ -160,13 +160,13 @@ fn writes(mut backends: Backends, n: usize) -> usize {
 #[test]
 fn what_is_known_at_one_moment_is_one_write() {
     // No part makes the driver wait: an episode is one write, before its commit.
-    assert_eq!(writes(backends(), 6) - writes(backends(), 2), 4);
+    assert_eq!(writes(components(), 6) - writes(components(), 2), 4);
 }
 
 #[test]
 fn an_episode_whose_parts_take_time_is_at_most_three_writes() {
     let unhurried = || {
-        let mut all = backends();
+        let mut all = components();
         let executor = all.executor.take();
         all.executor = executor.map(|inner| Arc::new(Unhurried(inner)) as Arc<dyn Executor>);
         let judge = all.judge.take();
@@ -188,10 +188,10 @@ fn a_host_whose_journal_fails_settles_later() {
         fails: 2,
         keeps: true,
     });
-    let mut backends = backends();
-    backends.journal = Some(journal);
+    let mut components = components();
+    components.journal = Some(journal);
     block_on(async {
-        let journeyman = open(backends).await;
+        let journeyman = open(components).await;
         let handle = journeyman
             .begin(tasks(1).remove(0))
             .await
@@ -217,10 +217,10 @@ fn a_host_whose_journal_fails_settles_later() {
 #[test]
 fn a_run_whose_attempts_are_the_hosts_is_not_made_by_another_agent() {
     let journal = Arc::new(MemoryJournal::new());
-    let mut backends = backends();
-    backends.journal = Some(journal);
+    let mut components = components();
+    components.journal = Some(journal);
     block_on(async {
-        let journeyman = open(backends).await;
+        let journeyman = open(components).await;
         let handle = journeyman
             .begin(tasks(1).remove(0))
             .await
@@ -242,10 +242,10 @@ fn a_run_whose_attempts_are_the_hosts_is_not_made_by_another_agent() {
 
 #[test]
 fn finishing_can_be_cancelled_and_settled_later() {
-    let mut backends = backends();
-    backends.judge = Some(Arc::new(HangsOnce(AtomicUsize::new(0))));
+    let mut components = components();
+    components.judge = Some(Arc::new(HangsOnce(AtomicUsize::new(0))));
     block_on(async {
-        let journeyman = open(backends).await;
+        let journeyman = open(components).await;
         let handle = journeyman
             .begin(tasks(1).remove(0))
             .await
@@ -281,7 +281,7 @@ impl journeyman::contract::Judge for HangsOnce {
 #[test]
 fn evaluation_leaves_abandoned_groups_alone() {
     block_on(async {
-        let journeyman = open(backends()).await;
+        let journeyman = open(components()).await;
         let task = tasks(1).remove(0);
         let mut pair = journeyman
             .begin_group(task, NonZeroUsize::new(2).expect("two"))
@@ -310,7 +310,7 @@ fn a_warm_up_counts_steps_of_a_batch_of_tasks() {
     recipe.attempts.warm_up = 2;
     let report = block_on(async {
         let options = Options::new("steps", Seed(7));
-        let journeyman = Journeyman::open(backends(), recipe, options).await?;
+        let journeyman = Journeyman::open(components(), recipe, options).await?;
         journeyman.learn(tasks(6)).await
     });
     let report = report.expect("it learns");
@@ -325,7 +325,7 @@ fn a_host_leaves_the_warm_up() {
     let mut recipe = recipe();
     recipe.attempts.warm_up = 2;
     block_on(async {
-        let journeyman = Journeyman::open(backends(), recipe, Options::new("host", Seed(7)))
+        let journeyman = Journeyman::open(components(), recipe, Options::new("host", Seed(7)))
             .await
             .expect("it opens");
         let mut decisions = Vec::new();
@@ -346,9 +346,9 @@ fn a_host_leaves_the_warm_up() {
 
 /// Learns from tasks with a library that a host has put one skill in.
 fn beside(known: Skill, untrusted: bool) -> SkillLibrary {
-    let mut backends = backends();
+    let mut components = components();
     if untrusted {
-        backends.environment = Some(Arc::new(ScriptedEnvironment::words().beginning(
+        components.environment = Some(Arc::new(ScriptedEnvironment::words().beginning(
             |task, _| {
                 let mut seen = sample::observation(&task.instruction);
                 seen.source = sample::source(Trust::Untrusted);
@@ -357,7 +357,7 @@ fn beside(known: Skill, untrusted: bool) -> SkillLibrary {
         )));
     }
     block_on(async {
-        let journeyman = open(backends).await;
+        let journeyman = open(components).await;
         journeyman
             .add(vec![known], "the host's")
             .await
@@ -404,13 +404,13 @@ fn a_run_overrides_no_person_and_no_cleaner_skill() {
 
 #[test]
 fn numbers_that_are_none_are_refused_and_the_run_still_replays() {
-    let check = |change: &dyn Fn(&mut Backends)| {
-        let mut backends = backends();
-        change(&mut backends);
-        let journal = backends.journal.clone().expect("a journal");
+    let check = |change: &dyn Fn(&mut Components)| {
+        let mut components = components();
+        change(&mut components);
+        let journal = components.journal.clone().expect("a journal");
         // Where all of it is nonsense, the run is an error, and it replays all the same.
         let library = block_on(async {
-            let journeyman = open(backends).await;
+            let journeyman = open(components).await;
             let _ = journeyman.learn(tasks(3)).await;
             journeyman.library().await.expect("a library")
         });
@@ -467,10 +467,10 @@ impl journeyman::contract::Retriever for Nonsense {
 #[test]
 fn the_index_takes_in_what_other_writers_committed() {
     let store: Arc<dyn SkillStore> = Arc::new(MemoryStore::new());
-    let mut backends = backends();
-    backends.store = Some(Arc::clone(&store));
+    let mut components = components();
+    components.store = Some(Arc::clone(&store));
     block_on(async {
-        let journeyman = open(backends).await;
+        let journeyman = open(components).await;
         let skill = Skill {
             body: "To say one, say one and then two.".to_owned(),
             ..sample::skill("elsewhere")
@@ -490,14 +490,14 @@ fn the_index_takes_in_what_other_writers_committed() {
 #[test]
 fn what_does_not_fit_is_left_out_and_told() {
     let run = |tokens: Option<usize>, tokenizer: Option<Arc<dyn Tokenizer>>| {
-        let mut backends = backends();
-        backends.tokenizer = tokenizer;
-        let journal = backends.journal.clone().expect("a journal");
+        let mut components = components();
+        components.tokenizer = tokenizer;
+        let journal = components.journal.clone().expect("a journal");
         let mut recipe = recipe();
         recipe.select.skill_tokens = tokens.and_then(NonZeroUsize::new);
         block_on(async {
             let journeyman =
-                Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await?;
+                Journeyman::open(components, recipe, Options::new("test", Seed(7))).await?;
             let report = journeyman.learn(tasks(6)).await?;
             let library = journeyman.library().await?;
             let entries = journal.read(&report.run).await?;
@@ -516,7 +516,7 @@ fn what_does_not_fit_is_left_out_and_told() {
     let refused = run(Some(3), None).expect_err("nothing counts");
     assert_eq!(refused.kind(), ErrorKind::Invalid);
     assert!(
-        refused.to_string().contains("Backends::tokenizer"),
+        refused.to_string().contains("Components::tokenizer"),
         "{refused}"
     );
 }

@@ -1,7 +1,7 @@
 //! Parts of the host that fail.
 
 use journeyman::{
-    builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
+    builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions},
     credit::CreditPer,
 };
 
@@ -42,11 +42,11 @@ impl Executor for Panics {
 
 /// Learns from three tasks with one part replaced, where no attempt comes to a verdict: the error, the attempts as they were
 /// told, and the library.
-fn nothing_done(change: impl FnOnce(&mut Backends)) -> (Error, Vec<AttemptReport>, SkillLibrary) {
-    let mut backends = backends();
-    change(&mut backends);
+fn nothing_done(change: impl FnOnce(&mut Components)) -> (Error, Vec<AttemptReport>, SkillLibrary) {
+    let mut components = components();
+    change(&mut components);
     block_on(async {
-        let journeyman = open(backends).await;
+        let journeyman = open(components).await;
         let events = journeyman.events();
         let error = journeyman.learn(tasks(3)).await.expect_err("nothing done");
         let library = journeyman.library().await.expect("a library");
@@ -161,9 +161,9 @@ fn a_panic_keeps_its_message_and_is_blamed_on_its_part() {
 #[test]
 fn a_judge_that_hangs_is_given_up_without_credit_and_the_run_goes_on() {
     let clock = Arc::new(ManualClock::at(journeyman::Timestamp(0)));
-    let mut backends = backends();
-    backends.clock = Some(Arc::clone(&clock) as _);
-    backends.judge = Some(Arc::new(ScriptedJudge::by(move |request, call| {
+    let mut components = components();
+    components.clock = Some(Arc::clone(&clock) as _);
+    components.judge = Some(Arc::new(ScriptedJudge::by(move |request, call| {
         if call == 0 {
             clock.advance(JUDGE_LIMIT_MS);
             return Play::Hang;
@@ -178,7 +178,7 @@ fn a_judge_that_hangs_is_given_up_without_credit_and_the_run_goes_on() {
     recipe.credit.per = CreditPer::Rollout;
     let (report, library) = block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe, options)
+        let journeyman = Journeyman::open(components, recipe, options)
             .await
             .expect("it opens");
         let skill = sample::skill("saying");
@@ -243,20 +243,20 @@ fn a_gate_by_fits_asks_about_each_candidate_by_itself() {
         let likely = (asked == of_skill) == (answer == "yes");
         Play::Give(if likely { -0.1 } else { -3.0 })
     };
-    let learn = |dialect: Arc<dyn Dialect>| {
-        let mut backends = backends();
-        backends.scorer = Some(Arc::new(ScriptedScorer::by(fits)));
-        backends.dialect = Some(dialect);
+    let learn = |prompt_format: Arc<dyn PromptFormat>| {
+        let mut components = components();
+        components.scorer = Some(Arc::new(ScriptedScorer::by(fits)));
+        components.prompt_format = Some(prompt_format);
         let mut recipe = recipe();
         recipe.select.selector = Selector::Gate(GatePolicy::fits());
         let options = Options::new("test", Seed(7));
         block_on(async {
-            let journeyman = Journeyman::open(backends, recipe, options).await;
+            let journeyman = Journeyman::open(components, recipe, options).await;
             let journeyman = journeyman.expect("it opens");
             journeyman.learn(tasks(6)).await.expect("it learns")
         })
     };
-    let report = learn(Arc::new(ScriptedDialect));
+    let report = learn(Arc::new(ScriptedFormat));
     // Three kinds of tasks: the first three find no skill of theirs.
     for (number, task) in report.tasks.iter().enumerate() {
         let selection = &task.selections[0];
@@ -300,14 +300,14 @@ fn a_writer_that_writes_garbage_is_asked_once_more_and_then_abstracted() {
 
 #[test]
 fn another_writer_first_is_rebased_and_told() {
-    let mut backends = backends();
+    let mut components = components();
     let inner: Arc<dyn SkillStore> = Arc::new(MemoryStore::new());
-    backends.store = Some(Arc::new(FaultyStore::new(
+    components.store = Some(Arc::new(FaultyStore::new(
         inner,
         [(0, StoreFault::Overtaken), (1, StoreFault::Overtaken)],
     )));
-    let journal = backends.journal.clone().expect("a journal");
-    let (report, library) = learn(backends, 3);
+    let journal = components.journal.clone().expect("a journal");
+    let (report, library) = learn(components, 3);
     let entries = block_on(journal.read(&report.run)).expect("entries");
     let told = |n: u32| {
         let words = format!("\"rebased\":{n}");
@@ -332,12 +332,12 @@ fn another_writer_first_is_rebased_and_told() {
 #[test]
 fn a_store_that_fails_stops_the_run_and_resuming_loses_and_doubles_nothing() {
     for fault in [StoreFault::Refused, StoreFault::AnswerLost] {
-        let whole = bytes(&learn(backends(), 4).1);
-        let mut backends = backends();
+        let whole = bytes(&learn(components(), 4).1);
+        let mut components = components();
         let inner: Arc<dyn SkillStore> = Arc::new(MemoryStore::new());
-        backends.store = Some(Arc::new(FaultyStore::new(inner, [(2, fault)])));
+        components.store = Some(Arc::new(FaultyStore::new(inner, [(2, fault)])));
         let library = block_on(async {
-            let journeyman = open(backends).await;
+            let journeyman = open(components).await;
             let error = journeyman
                 .learn(tasks(4))
                 .await
@@ -357,8 +357,13 @@ fn a_store_that_fails_stops_the_run_and_resuming_loses_and_doubles_nothing() {
 /// A model that always says the same thing to do.
 fn talks() -> ModelExecutor {
     let model = ScriptedModel::by(|_, _| Play::Give(r#"{"message": "one"}"#.to_owned()));
-    let dialect = Arc::new(ChatDialect::default());
-    ModelExecutor::new(Arc::new(model), dialect, ModelExecutorOptions::default()).expect("an agent")
+    let prompt_format = Arc::new(ChatFormat::default());
+    ModelExecutor::new(
+        Arc::new(model),
+        prompt_format,
+        ModelExecutorOptions::default(),
+    )
+    .expect("an agent")
 }
 
 #[test]

@@ -43,17 +43,17 @@ use serde_json::json;
 use super::*;
 
 /// The parts of a host that keeps its own loop: no agent, no world, no judge.
-fn own_loop() -> Backends {
-    let all = backends();
-    Backends {
+fn own_loop() -> Components {
+    let all = components();
+    Components {
         store: all.store,
         journal: all.journal,
         retriever: all.retriever,
         scorer: all.scorer,
-        dialect: all.dialect,
+        prompt_format: all.prompt_format,
         model: all.model,
         roles: all.roles,
-        ..Backends::own_loop()
+        ..Components::own_loop()
     }
 }
 
@@ -110,9 +110,9 @@ impl SkillStore for Refusing {
     }
 }
 
-async fn open_as(session: &str, backends: &Backends, recipe: Recipe) -> Journeyman {
+async fn open_as(session: &str, components: &Components, recipe: Recipe) -> Journeyman {
     let options = Options::new(session, Seed(7));
-    let opened = Journeyman::open(backends.clone(), recipe, options).await;
+    let opened = Journeyman::open(components.clone(), recipe, options).await;
     opened.expect("it opens")
 }
 

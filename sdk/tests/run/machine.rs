@@ -6,24 +6,24 @@ use super::*;
 fn perform(machine: &mut RunMachine, store: &MemoryStore, shuffle: Seed, mut stop_after: usize) {
     let mut round = 0;
     while !machine.is_finished() && stop_after > 0 {
-        let needs = machine.needs();
-        assert!(!needs.is_empty(), "an unfinished run needs something");
+        let effects = machine.effects();
+        assert!(!effects.is_empty(), "an unfinished run needs something");
         let pick = shuffle
             .derive("pick", round)
-            .index(needs.len())
+            .index(effects.len())
             .unwrap_or(0);
-        let (id, need) = needs.into_iter().nth(pick).expect("in range");
+        let (id, effect) = effects.into_iter().nth(pick).expect("in range");
         machine
-            .answer(id.clone(), answer(&id, need, store))
+            .answer(id.clone(), answer(&id, effect, store))
             .expect("it fits");
         round += 1;
         stop_after -= 1;
     }
 }
 
-fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
-    match need {
-        Need::Retrieve(query) => Answer::Retrieved(Ok(query
+fn answer(id: &EffectId, effect: Effect, store: &MemoryStore) -> Answer {
+    match effect {
+        Effect::Retrieve(query) => Answer::Retrieved(Ok(query
             .among
             .unwrap_or_default()
             .into_iter()
@@ -35,8 +35,8 @@ fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
                 score: 1.0,
             })
             .collect())),
-        Need::Threshold { .. } => Answer::Fitted(Ok(None)),
-        Need::Score { skills, .. } => Answer::Scored(Ok(skills
+        Effect::Threshold { .. } => Answer::Fitted(Ok(None)),
+        Effect::Score { skills, .. } => Answer::Scored(Ok(skills
             .iter()
             .map(|skill| SkillScores {
                 skill: skill.reference(),
@@ -51,15 +51,15 @@ fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
                 fit: None,
             })
             .collect())),
-        Need::Attempt(need) => {
-            let success = need.seed.0.is_multiple_of(3) || !need.skills.is_empty();
-            let said = sample::trajectory(need.attempt.as_str(), &need.task, &["one"], success);
+        Effect::Attempt(effect) => {
+            let success = effect.seed.0.is_multiple_of(3) || !effect.skills.is_empty();
+            let said = sample::trajectory(effect.attempt.as_str(), &effect.task, &["one"], success);
             Answer::Attempted(Ok(Box::new(said)))
         }
-        Need::Judge { trajectory, .. } => Answer::Judged(Ok(Verdict::binary(
+        Effect::Judge { trajectory, .. } => Answer::Judged(Ok(Verdict::binary(
             trajectory.outcome.is_some_and(|outcome| outcome.success),
         ))),
-        Need::Role { ask, .. } => {
+        Effect::Role { ask, .. } => {
             let task = &ask.attempts()[0].task;
             let draft = journeyman::domain::SkillDraft {
                 title: format!("skill for {}", task.instruction),
@@ -72,7 +72,7 @@ fn answer(id: &NeedId, need: Need, store: &MemoryStore) -> Answer {
             };
             Answer::Played(Ok(Some(Played::of(RoleAnswer::Draft(Box::new(draft))))))
         }
-        Need::Commit(commit) => {
+        Effect::Commit(commit) => {
             let done = block_on(store.commit(&commit)).expect("it commits");
             Answer::Committed(CommitDone {
                 committed: vec![done],
@@ -170,7 +170,7 @@ fn a_saved_run_of_another_schema_or_of_garbage_is_refused() {
 fn an_answer_that_nothing_waits_for_changes_nothing() {
     let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
     let before = machine.save().expect("it saves");
-    let (id, _) = machine.needs().into_iter().next().expect("a need");
+    let (id, _) = machine.effects().into_iter().next().expect("a need");
     let wrong = machine.answer(id, Answer::Played(Ok(None)));
     assert_eq!(wrong.expect_err("refused").kind(), ErrorKind::Invalid);
     assert_eq!(machine.save().expect("it saves"), before);
@@ -181,8 +181,8 @@ fn an_answer_that_comes_twice_changes_nothing() {
     let store = MemoryStore::new();
     let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
     for _ in 0..40 {
-        let (id, need) = machine.needs().into_iter().next().expect("a need");
-        let given = answer(&id, need, &store);
+        let (id, effect) = machine.effects().into_iter().next().expect("a need");
+        let given = answer(&id, effect, &store);
         machine.answer(id.clone(), given.clone()).expect("it fits");
         let before = machine.save().expect("it saves");
         if !matches!(given, Answer::Committed(_)) {

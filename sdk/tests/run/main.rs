@@ -31,7 +31,7 @@ use journeyman::{
     Error, ErrorKind, Revision, RunId, Seed, TaskId,
     builtin::{EnvironmentJudge, MemoryJournal, MemoryStore},
     contract::{
-        Attempt, Backends, Dialect, Episode, Executor, Journal, RoleAnswer, SkillScores,
+        Attempt, Components, Episode, Executor, Journal, PromptFormat, RoleAnswer, SkillScores,
         SkillStore, Total, TurnMove, TurnView,
     },
     domain::{
@@ -44,10 +44,10 @@ use journeyman::{
     propose::WriteWhen,
     recipe::{self, Recipe},
     report::{AttemptReport, Event, EventKind, Finding, RunReport},
-    run::{AddFate, Journeyman, Need, NeedId, Options, RunEntry, RunMachine, RunPlan, replay},
+    run::{AddFate, Effect, EffectId, Journeyman, Options, RunEntry, RunMachine, RunPlan, replay},
     select::{GatePolicy, SelectPer, Selector},
     testing::{
-        FaultyStore, ManualClock, Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor,
+        FaultyStore, ManualClock, Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat,
         ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer, StoreFault,
         sample,
     },
@@ -121,66 +121,66 @@ fn writer_model() -> ScriptedModel {
     })
 }
 
-/// A dialect without a question whether a skill fits.
+/// A prompt format without a question whether a skill fits.
 #[derive(Debug)]
 struct CannotAsk;
 
-impl Dialect for CannotAsk {
+impl PromptFormat for CannotAsk {
     fn turn(&self, view: &TurnView<'_>) -> journeyman::Result<TurnMove> {
-        ScriptedDialect.turn(view)
+        ScriptedFormat.turn(view)
     }
 
     fn skill_text(&self, skill: &Skill) -> String {
-        ScriptedDialect.skill_text(skill)
+        ScriptedFormat.skill_text(skill)
     }
 
     fn score_prompt(&self, query: &str) -> Prompt {
-        ScriptedDialect.score_prompt(query)
+        ScriptedFormat.score_prompt(query)
     }
 }
 
-fn backends() -> Backends {
-    let mut backends = Backends::new(
+fn components() -> Components {
+    let mut components = Components::new(
         Arc::new(agent()),
         Arc::new(ScriptedEnvironment::words()),
         Arc::new(EnvironmentJudge),
     );
-    backends.store = Some(Arc::new(MemoryStore::new()));
-    backends.journal = Some(Arc::new(MemoryJournal::new()));
-    backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
+    components.store = Some(Arc::new(MemoryStore::new()));
+    components.journal = Some(Arc::new(MemoryJournal::new()));
+    components.retriever = Some(Arc::new(ScriptedRetriever::new()));
     // A skill is likelier behind a query than behind none.
-    backends.scorer = Some(Arc::new(ScriptedScorer::by(|prompt, _| {
+    components.scorer = Some(Arc::new(ScriptedScorer::by(|prompt, _| {
         Play::Give(if prompt.text().contains("say") {
             -0.5
         } else {
             -2.0
         })
     })));
-    backends.dialect = Some(Arc::new(ScriptedDialect));
-    backends.model = Some(Arc::new(writer_model()));
-    backends.roles = Some(Arc::new(ScriptedRoles::default()));
-    backends
+    components.prompt_format = Some(Arc::new(ScriptedFormat));
+    components.model = Some(Arc::new(writer_model()));
+    components.roles = Some(Arc::new(ScriptedRoles::default()));
+    components
 }
 
-async fn open(backends: Backends) -> Journeyman {
-    Journeyman::open(backends, recipe(), Options::new("test", Seed(7)))
+async fn open(components: Components) -> Journeyman {
+    Journeyman::open(components, recipe(), Options::new("test", Seed(7)))
         .await
         .expect("it opens")
 }
 
-fn learn(backends: Backends, n: usize) -> (RunReport, SkillLibrary) {
+fn learn(components: Components, n: usize) -> (RunReport, SkillLibrary) {
     block_on(async {
-        let journeyman = open(backends).await;
+        let journeyman = open(components).await;
         let report = journeyman.learn(tasks(n)).await.expect("it learns");
         (report, journeyman.library().await.expect("a library"))
     })
 }
 
 /// Learns with one part replaced, and gives the report of the first task.
-fn with(change: impl FnOnce(&mut Backends)) -> (RunReport, SkillLibrary) {
-    let mut backends = backends();
-    change(&mut backends);
-    learn(backends, 3)
+fn with(change: impl FnOnce(&mut Components)) -> (RunReport, SkillLibrary) {
+    let mut components = components();
+    change(&mut components);
+    learn(components, 3)
 }
 
 /// What the journal says of a run: the findings at its start, and its events.
@@ -212,7 +212,7 @@ fn bytes(library: &SkillLibrary) -> String {
 
 #[test]
 fn skills_are_written_and_then_used() {
-    let (report, library) = learn(backends(), 9);
+    let (report, library) = learn(components(), 9);
     assert_eq!(report.tasks.len(), 9);
     assert_eq!(library.cache().count(), 3, "one skill a kind of task");
     let first = &report.tasks[0];
@@ -231,12 +231,12 @@ fn skills_are_written_and_then_used() {
 fn evaluation_is_greedy_and_changes_nothing() {
     let temperatures = Arc::new(std::sync::Mutex::new(Vec::new()));
     let seen = Arc::clone(&temperatures);
-    let mut backends = backends();
+    let mut components = components();
     let inner = agent_by(move |attempt| seen.lock().unwrap().push(attempt.temperature));
-    backends.executor = Some(Arc::new(inner));
+    components.executor = Some(Arc::new(inner));
     let drawn = || std::mem::take(&mut *temperatures.lock().unwrap());
     block_on(async {
-        let journeyman = open(backends).await;
+        let journeyman = open(components).await;
         journeyman.learn(tasks(6)).await.expect("it learns");
         assert!(drawn().iter().all(|temperature| *temperature > 0.0));
         let before = journeyman.library().await.expect("a library");
@@ -255,7 +255,7 @@ fn evaluation_is_greedy_and_changes_nothing() {
 fn what_is_learnt_is_the_same_whatever_is_evaluated_in_between() {
     let learnt = |looks: usize| {
         block_on(async {
-            let journeyman = open(backends()).await;
+            let journeyman = open(components()).await;
             let mut seeds = Vec::new();
             for part in tasks(6).chunks(3) {
                 seeds.push(
@@ -282,9 +282,9 @@ fn what_is_learnt_is_the_same_whatever_is_evaluated_in_between() {
 
 #[test]
 fn a_replay_gives_the_same_bytes() {
-    let backends = backends();
-    let journal = backends.journal.clone().expect("a journal");
-    let (report, library) = learn(backends, 9);
+    let components = components();
+    let journal = components.journal.clone().expect("a journal");
+    let (report, library) = learn(components, 9);
     let entries = block_on(journal.read(&report.run)).expect("entries");
     let machine = replay(&entries, &journeyman::policy::Policies::new()).expect("a replay");
     assert!(machine.is_finished());
@@ -299,7 +299,7 @@ fn a_replay_gives_the_same_bytes() {
 #[test]
 fn a_host_keeps_its_own_loop() {
     block_on(async {
-        let journeyman = open(backends()).await;
+        let journeyman = open(components()).await;
         let events = journeyman.events();
         let task = sample::task("own", &["one", "two"]);
         let mut handles = journeyman
@@ -346,7 +346,7 @@ fn a_host_keeps_its_own_loop() {
                 .any(|e| matches!(e.kind, EventKind::Admitted { .. }))
         );
 
-        let single = open(self::backends()).await;
+        let single = open(self::components()).await;
         let handle = single.begin(task).await.expect("it begins");
         assert!(handle.injection().skills.is_empty());
         let report = handle
@@ -361,11 +361,11 @@ fn a_host_keeps_its_own_loop() {
 fn a_second_start_of_a_session_goes_on_counting() {
     let store: Arc<dyn SkillStore> = Arc::new(MemoryStore::new());
     let run = |seed| {
-        let mut backends = backends();
-        backends.store = Some(Arc::clone(&store));
-        backends.journal = None;
+        let mut components = components();
+        components.store = Some(Arc::clone(&store));
+        components.journal = None;
         block_on(async {
-            Journeyman::open(backends, recipe(), Options::new("same", Seed(seed)))
+            Journeyman::open(components, recipe(), Options::new("same", Seed(seed)))
                 .await?
                 .learn(tasks(3))
                 .await
@@ -383,7 +383,7 @@ fn warm_up_selects_nothing_and_rewards_in_two_steps() {
     let mut recipe = recipe();
     recipe.attempts.warm_up = 2;
     let report = block_on(async {
-        Journeyman::open(backends(), recipe, Options::new("test", Seed(7)))
+        Journeyman::open(components(), recipe, Options::new("test", Seed(7)))
             .await?
             .learn(tasks(6))
             .await
@@ -402,7 +402,7 @@ fn warm_up_selects_nothing_and_rewards_in_two_steps() {
 
 #[test]
 fn each_task_says_what_its_skills_gain() {
-    let (report, _) = learn(backends(), 9);
+    let (report, _) = learn(components(), 9);
     let mut all = ProxyGain::default();
     let mut told = 0;
     for task in &report.tasks {
@@ -421,7 +421,7 @@ fn each_task_says_what_its_skills_gain() {
         assert_eq!(given, !task.gains.is_empty());
     }
     assert!(told > 0);
-    let evaluated = block_on(async { open(backends()).await.evaluate(tasks(3)).await });
+    let evaluated = block_on(async { open(components()).await.evaluate(tasks(3)).await });
     assert!(
         evaluated
             .unwrap()
@@ -457,10 +457,10 @@ fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
         recipe.tiers.traces = 20;
         recipe.schedule.gain = every;
         recipe.schedule.batch = n64(batch);
-        let mut backends = backends();
-        backends.executor = Some(Arc::new(Talking(agent())));
+        let mut components = components();
+        components.executor = Some(Arc::new(Talking(agent())));
         // Any word is likelier behind a task, and more so behind a skill.
-        backends.scorer = Some(Arc::new(ScriptedScorer::by(|prompt, _| {
+        components.scorer = Some(Arc::new(ScriptedScorer::by(|prompt, _| {
             let mut messages = prompt.messages.iter();
             let injected = messages.any(|message| message.speaker == Speaker::System);
             Play::Give(match (prompt.text().contains("say"), injected) {
@@ -471,7 +471,7 @@ fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
         })));
         let options = Options::new("test", Seed(7));
         block_on(async {
-            let journeyman = Journeyman::open(backends, recipe, options).await?;
+            let journeyman = Journeyman::open(components, recipe, options).await?;
             journeyman.learn(tasks(n)).await?;
             let library = journeyman.library().await?;
             let gained = library
@@ -501,7 +501,7 @@ fn a_binary_reward_is_that_of_the_task_alone() {
         let mut recipe = recipe();
         recipe.reward.binary = binary;
         let report = block_on(async {
-            let journeyman = Journeyman::open(backends(), recipe, Options::new("test", Seed(7)));
+            let journeyman = Journeyman::open(components(), recipe, Options::new("test", Seed(7)));
             journeyman.await?.learn(tasks(6)).await
         });
         let report = report.expect("it learns");

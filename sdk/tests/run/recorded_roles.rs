@@ -17,17 +17,17 @@ use super::*;
 const SECRET: &str = "ghp_a1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8abcd";
 
 /// The agent says what its task asks for.
-fn parts(curator: ScriptedModel) -> Backends {
-    let mut backends = backends();
-    backends.scorer = None;
-    backends.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
+fn parts(curator: ScriptedModel) -> Components {
+    let mut components = components();
+    components.scorer = None;
+    components.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
         let due = attempt.task.payload.get(steps.len());
         let due = due.and_then(|word| word.as_str());
         Play::Give(due.map(|word| Action::Message(word.to_owned())))
     })));
-    backends.model = Some(Arc::new(curator));
-    backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate])));
-    backends
+    components.model = Some(Arc::new(curator));
+    components.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate])));
+    components
 }
 
 fn insert(name: &str) -> String {
@@ -35,10 +35,10 @@ fn insert(name: &str) -> String {
     json!({"tool": "insert_skill", "arguments": arguments}).to_string()
 }
 
-async fn opened(backends: Backends, record_roles: bool) -> Journeyman {
+async fn opened(components: Components, record_roles: bool) -> Journeyman {
     let mut options = Options::new("test", Seed(7));
     options.record_roles = record_roles;
-    let opened = Journeyman::open(backends, recipe::skillos(), options).await;
+    let opened = Journeyman::open(components, recipe::skillos(), options).await;
     opened.expect("it opens")
 }
 
@@ -80,9 +80,9 @@ fn stumbling() -> ScriptedModel {
 fn a_journal_has_what_roles_wrote_token_by_token_where_the_host_asks_for_it() {
     block_on(async {
         let run = async |record| {
-            let backends = parts(stumbling());
-            let journal = backends.journal.clone().expect("a journal");
-            let journeyman = opened(backends, record).await;
+            let components = parts(stumbling());
+            let journal = components.journal.clone().expect("a journal");
+            let journeyman = opened(components, record).await;
             let report = journeyman.learn(tasks(4)).await.expect("it learns");
             let entries = journal.read(&report.run).await.expect("entries");
             let text = serde_json::to_string(&entries).expect("JSON");
@@ -119,9 +119,9 @@ fn a_journal_has_what_roles_wrote_token_by_token_where_the_host_asks_for_it() {
 #[test]
 fn a_replay_of_a_run_with_recorded_roles_gives_the_same_library() {
     block_on(async {
-        let backends = parts(stumbling());
-        let journal = backends.journal.clone().expect("a journal");
-        let journeyman = opened(backends, true).await;
+        let components = parts(stumbling());
+        let journal = components.journal.clone().expect("a journal");
+        let journeyman = opened(components, true).await;
         let report = journeyman.learn(tasks(4)).await.expect("it learns");
         let entries = journal.read(&report.run).await.expect("entries");
         assert!(!recorded(journal.as_ref(), &report.run).await.is_empty());
@@ -305,8 +305,8 @@ async fn rolled_once() -> Vec<Result<GroupRollout>> {
 
 /// How many generations a run over one task records, with a redactor of the host's.
 async fn recorded_with(redactor: Redactor, curator: ScriptedModel, known: &[Skill]) -> usize {
-    let mut backends = parts(curator);
-    let journal = backends.journal.clone().expect("a journal");
+    let mut components = parts(curator);
+    let journal = components.journal.clone().expect("a journal");
     if !known.is_empty() {
         // Another writer's, who did not know the secret.
         let store = Arc::new(MemoryStore::new());
@@ -316,12 +316,12 @@ async fn recorded_with(redactor: Redactor, curator: ScriptedModel, known: &[Skil
             .map(|skill| LibraryChange::Add(Box::new(skill)));
         let commit = sample::commit(0, "before", add.collect());
         store.commit(&commit).await.expect("it commits");
-        backends.store = Some(store);
+        components.store = Some(store);
     }
     let mut options = Options::new("test", Seed(7));
     options.record_roles = true;
     options.redactor = redactor;
-    let opened = Journeyman::open(backends, recipe::skillos(), options).await;
+    let opened = Journeyman::open(components, recipe::skillos(), options).await;
     let journeyman = opened.expect("it opens");
     let report = journeyman.learn(tasks(1)).await.expect("it learns");
     recorded(journal.as_ref(), &report.run).await.len()

@@ -51,15 +51,15 @@ fn curator(prompt: &str) -> String {
 fn parts(
     curator: fn(&str) -> String,
     judge: impl Fn(&str) -> String + Send + Sync + 'static,
-) -> Backends {
-    let mut backends = backends();
-    backends.scorer = None;
-    backends.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
+) -> Components {
+    let mut components = components();
+    components.scorer = None;
+    components.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
         let due = attempt.task.payload.get(steps.len());
         let due = due.and_then(|word| word.as_str());
         Play::Give(due.map(|word| Action::Message(word.to_owned())))
     })));
-    backends.model = Some(Arc::new(ScriptedModel::by(move |request, _| {
+    components.model = Some(Arc::new(ScriptedModel::by(move |request, _| {
         let prompt = request.prompt.text();
         Play::Give(match prompt.starts_with("role: review") {
             true => judge(&prompt),
@@ -67,12 +67,13 @@ fn parts(
         })
     })));
     let roles = ScriptedRoles::only([Role::Curate, Role::Review]);
-    backends.roles = Some(Arc::new(roles));
-    backends
+    components.roles = Some(Arc::new(roles));
+    components
 }
 
-async fn opened(backends: Backends) -> Journeyman {
-    let opened = Journeyman::open(backends, recipe::skillos(), Options::new("test", Seed(7))).await;
+async fn opened(components: Components) -> Journeyman {
+    let opened =
+        Journeyman::open(components, recipe::skillos(), Options::new("test", Seed(7))).await;
     opened.expect("it opens")
 }
 
@@ -80,8 +81,8 @@ fn plan() -> Rollouts {
     Rollouts::new(n32(1)).with_retriever(|| Ok(Arc::new(ScriptedRetriever::new()) as _))
 }
 
-async fn rolled(backends: Backends, plan: &Rollouts) -> GroupRollout {
-    let journeyman = opened(backends).await;
+async fn rolled(components: Components, plan: &Rollouts) -> GroupRollout {
+    let journeyman = opened(components).await;
     let rolled = journeyman.roll_out(tasks(3), plan).await;
     let mut rolled = rolled.expect("it rolls out");
     rolled.remove(0).expect("a rollout")
@@ -107,9 +108,9 @@ fn the_reward_has_all_four_terms_where_the_role_judges() {
             true => "3 it is exact".to_owned(),
             false => "1 it is a copy".to_owned(),
         };
-        let mut backends = parts(curator, judge);
-        backends.tokenizer = Some(Arc::new(WordTokenizer));
-        let one = rolled(backends.clone(), &plan().reviewed()).await;
+        let mut components = parts(curator, judge);
+        components.tokenizer = Some(Arc::new(WordTokenizer));
+        let one = rolled(components.clone(), &plan().reviewed()).await;
         assert_eq!(names(&one), ["greet", "part"]);
         let review = one.review.as_ref().expect("it was reviewed");
         assert_eq!(review.unreviewed, []);
@@ -144,7 +145,7 @@ fn the_reward_has_all_four_terms_where_the_role_judges() {
         assert!(!has_finding(&one));
 
         // The review changes nothing else, and without it the term is absent.
-        let bare = rolled(backends, &plan()).await;
+        let bare = rolled(components, &plan()).await;
         assert_eq!((bare.review, bare.terms.quality), (None, None));
         assert_eq!(bytes(bare.fork.library()), bytes(one.fork.library()));
         assert_eq!(bare.report, one.report);
@@ -157,8 +158,8 @@ fn the_reward_has_all_four_terms_where_the_role_judges() {
 fn a_judge_that_cannot_be_read_leaves_the_term_out_and_is_told() {
     block_on(async {
         for said in ["7 excellent", "", "An excellent skill."] {
-            let backends = parts(curator, move |_| said.to_owned());
-            let one = rolled(backends.clone(), &plan().reviewed()).await;
+            let components = parts(curator, move |_| said.to_owned());
+            let one = rolled(components.clone(), &plan().reviewed()).await;
             let review = one.review.as_ref().expect("it was reviewed");
             assert_eq!((review.reviewed.len(), review.unreviewed.len()), (0, 2));
             for unreviewed in &review.unreviewed {
@@ -166,7 +167,7 @@ fn a_judge_that_cannot_be_read_leaves_the_term_out_and_is_told() {
             }
             assert!(review.usage.total() > 0, "failed calls cost too");
             assert_eq!(one.terms.quality, None);
-            let bare = rolled(backends, &plan()).await;
+            let bare = rolled(components, &plan()).await;
             assert_eq!((one.terms, one.reward), (bare.terms, bare.reward));
             assert_eq!(bytes(one.fork.library()), bytes(bare.fork.library()));
             let mut findings = one.report.findings.iter();
@@ -198,8 +199,8 @@ fn the_term_is_the_mean_of_those_that_were_judged() {
 fn a_curator_that_changes_nothing_leaves_nothing_to_judge() {
     block_on(async {
         let judge = |prompt: &str| panic!("asked: {prompt}");
-        let backends = parts(|_| "none".to_owned(), judge);
-        let journeyman = opened(backends).await;
+        let components = parts(|_| "none".to_owned(), judge);
+        let journeyman = opened(components).await;
         // A skill that the curator did not write is not its to answer for.
         let known = vec![sample::skill("known")];
         journeyman.add(known, "a start").await.expect("added");
@@ -230,13 +231,13 @@ fn a_host_may_set_the_quality_itself() {
 
 #[test]
 fn without_a_model_that_reviews_nothing_runs() {
-    let check = |change: fn(&mut Backends)| {
-        let mut backends = parts(curator, |_| "3 exact".to_owned());
+    let check = |change: fn(&mut Components)| {
+        let mut components = parts(curator, |_| "3 exact".to_owned());
         let agent = |_: &Attempt<'_>, _: &[Step]| panic!("the agent was asked");
-        backends.executor = Some(Arc::new(ScriptedExecutor::acting(agent)));
-        change(&mut backends);
+        components.executor = Some(Arc::new(ScriptedExecutor::acting(agent)));
+        change(&mut components);
         block_on(async {
-            let journeyman = opened(backends).await;
+            let journeyman = opened(components).await;
             let rolled = journeyman.roll_out(tasks(3), &plan().reviewed()).await;
             let refused = rolled.expect_err("refused");
             assert_eq!(refused.kind(), ErrorKind::Unsupported);
@@ -246,17 +247,17 @@ fn without_a_model_that_reviews_nothing_runs() {
             assert!(refused.to_string().contains("role review"), "{refused}");
         });
     };
-    check(|backends| backends.model = None);
-    check(|backends| backends.roles = None);
-    check(|backends| backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate]))));
+    check(|components| components.model = None);
+    check(|components| components.roles = None);
+    check(|components| components.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate]))));
 }
 
 /// The shipped prompt shows a skill's whole text, so that a secret in any part of it would reach the model.
 #[test]
 fn a_reviewed_skill_keeps_its_secrets() {
-    let mut backends = parts(curator, |_| String::new());
-    backends.roles = Some(Arc::new(GeneralRoles::shipped().expect("they are shipped")));
-    backends.model = Some(Arc::new(ScriptedModel::by(|request, _| {
+    let mut components = parts(curator, |_| String::new());
+    components.roles = Some(Arc::new(GeneralRoles::shipped().expect("they are shipped")));
+    components.model = Some(Arc::new(ScriptedModel::by(|request, _| {
         let text = request.prompt.text();
         assert!(!text.contains(SECRET), "{text}");
         assert!(text.contains("[redacted: "), "{text}");
@@ -264,7 +265,7 @@ fn a_reviewed_skill_keeps_its_secrets() {
         Play::Give(json!({"reason": format!("It has {SECRET}."), "score": 1}).to_string())
     })));
     block_on(async {
-        let journeyman = opened(backends).await;
+        let journeyman = opened(components).await;
         let mut in_text = sample::skill("in-text");
         in_text.description = format!("Uses {SECRET}.");
         in_text.trigger = Some(format!("The key is {SECRET}"));
@@ -318,10 +319,10 @@ impl Roles for Generous {
 #[test]
 fn a_quality_out_of_range_is_none() {
     for quality in [3.0, -0.1, f64::NAN, f64::INFINITY] {
-        let mut backends = parts(curator, |_| "3 exact".to_owned());
-        backends.roles = Some(Arc::new(Generous(quality)));
+        let mut components = parts(curator, |_| "3 exact".to_owned());
+        components.roles = Some(Arc::new(Generous(quality)));
         block_on(async {
-            let journeyman = opened(backends).await;
+            let journeyman = opened(components).await;
             let skills = [sample::skill("one")];
             let report = journeyman.review(&skills).await.expect("a report");
             assert_eq!((report.reviewed.len(), report.quality()), (0, None));
@@ -335,8 +336,8 @@ fn a_host_may_send_reviews_to_another_thread() {
     fn sent<T: Send>(one: T) -> T {
         one
     }
-    let backends = parts(curator, |_| "3 exact".to_owned());
-    let journeyman = block_on(opened(backends));
+    let components = parts(curator, |_| "3 exact".to_owned());
+    let journeyman = block_on(opened(components));
     let none = block_on(sent(journeyman.review(&[]))).expect("a report");
     assert_eq!((none.quality(), none), (None, ReviewReport::default()));
     let retriever = || Ok(Arc::new(ScriptedRetriever::new()) as Arc<dyn Retriever>);

@@ -44,17 +44,17 @@ fn curator() -> ScriptedModel {
     })
 }
 
-fn parts() -> Backends {
-    let mut backends = backends();
-    backends.scorer = None;
-    backends.model = Some(Arc::new(curator()));
-    backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate, Role::Tag])));
-    backends.tokenizer = Some(Arc::new(WordTokenizer));
-    backends
+fn parts() -> Components {
+    let mut components = components();
+    components.scorer = None;
+    components.model = Some(Arc::new(curator()));
+    components.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate, Role::Tag])));
+    components.tokenizer = Some(Arc::new(WordTokenizer));
+    components
 }
 
-async fn opened(backends: Backends) -> Journeyman {
-    let opened = Journeyman::open(backends, skillos(), Options::new("test", Seed(7))).await;
+async fn opened(components: Components) -> Journeyman {
+    let opened = Journeyman::open(components, skillos(), Options::new("test", Seed(7))).await;
     opened.expect("it opens")
 }
 
@@ -77,9 +77,9 @@ fn summary(one: &GroupRollout) -> (u32, String, Option<f64>, RunReport) {
 #[test]
 fn each_rollout_runs_the_group_in_sequence_on_a_library_of_its_own() {
     block_on(async {
-        let backends = parts();
-        let (store, journal) = (backends.store.clone(), backends.journal.clone());
-        let journeyman = opened(backends).await;
+        let components = parts();
+        let (store, journal) = (components.store.clone(), components.journal.clone());
+        let journeyman = opened(components).await;
         let rolled = rolled(&journeyman, 6, 8).await;
         assert_eq!(rolled.len(), 8);
         for (number, one) in (0..).zip(&rolled) {
@@ -254,9 +254,9 @@ fn a_group_of_one_task_has_no_reward() {
 #[test]
 fn a_merged_rollout_is_one_commit_that_can_be_taken_back() {
     block_on(async {
-        let backends = parts();
-        let store = backends.store.clone().expect("a store");
-        let journeyman = opened(backends).await;
+        let components = parts();
+        let store = components.store.clone().expect("a store");
+        let journeyman = opened(components).await;
         let mut rolled = rolled(&journeyman, 6, 4).await;
         let best = rolled
             .iter()
@@ -318,9 +318,9 @@ fn a_merged_rollout_is_one_commit_that_can_be_taken_back() {
             );
         }
         // A later process does not use the names of these rollouts again.
-        let mut backends = parts();
-        backends.store = Some(store);
-        let next = opened(backends).await;
+        let mut components = parts();
+        components.store = Some(store);
+        let next = opened(components).await;
         let next = next
             .roll_out(tasks(2), &rollouts(1))
             .await
@@ -339,15 +339,15 @@ fn a_merged_rollout_is_one_commit_that_can_be_taken_back() {
 #[test]
 fn what_changed_meanwhile_is_a_conflict_and_the_rest_is_merged() {
     block_on(async {
-        let mut backends = parts();
+        let mut components = parts();
         let update =
             json!({"tool": "update_skill", "arguments": {"skill": "say-one", "body": "Mine."}});
         let insert = json!({"tool": "insert_skill", "arguments": {
             "name": "more", "description": "More.", "body": "More.",
         }});
         let text = format!("{update}\n{insert}");
-        backends.model = Some(Arc::new(ScriptedModel::always(text)));
-        let journeyman = opened(backends).await;
+        components.model = Some(Arc::new(ScriptedModel::always(text)));
+        let journeyman = opened(components).await;
         let start = vec![sample::skill("say-one"), sample::skill("other")];
         journeyman.add(start, "a start").await.expect("added");
         let one = rolled(&journeyman, 1, 1).await.remove(0);
@@ -464,8 +464,8 @@ fn a_host_may_send_rollouts_to_another_thread() {
 
 #[test]
 fn tags_come_from_the_role_where_a_task_has_none() {
-    let mut backends = parts();
-    backends.model = Some(Arc::new(ScriptedModel::by(|request, _| {
+    let mut components = parts();
+    components.model = Some(Arc::new(ScriptedModel::by(|request, _| {
         let text = request.prompt.text();
         assert!(!text.contains("hunter2"), "{text}");
         Play::Give(match text.contains("say two") {
@@ -474,7 +474,7 @@ fn tags_come_from_the_role_where_a_task_has_none() {
         })
     })));
     block_on(async {
-        let journeyman = opened(backends).await;
+        let journeyman = opened(components).await;
         let mut all = tasks(3);
         all[2].tags = vec!["own".to_owned()];
         all[0].instruction += " password=hunter2hunter2";
@@ -499,16 +499,16 @@ fn tags_come_from_the_role_where_a_task_has_none() {
 
 #[test]
 fn without_a_model_that_tags_there_are_no_tags() {
-    let check = |change: fn(&mut Backends)| {
-        let mut backends = parts();
-        change(&mut backends);
-        let journeyman = block_on(opened(backends));
+    let check = |change: fn(&mut Components)| {
+        let mut components = parts();
+        change(&mut components);
+        let journeyman = block_on(opened(components));
         let refused = block_on(journeyman.tag(tasks(2))).expect_err("refused");
         assert_eq!(refused.kind(), ErrorKind::Unsupported);
     };
-    check(|backends| backends.model = None);
-    check(|backends| backends.roles = None);
-    check(|backends| backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate]))));
+    check(|components| components.model = None);
+    check(|components| components.roles = None);
+    check(|components| components.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate]))));
 }
 
 #[test]

@@ -42,24 +42,24 @@ fn secret_task(id: &str) -> Task {
 }
 
 /// What the model was asked, and parts in each of which a secret is planted.
-fn planted() -> (Backends, Arc<Mutex<Vec<String>>>) {
+fn planted() -> (Components, Arc<Mutex<Vec<String>>>) {
     let prompts = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&prompts);
-    let mut backends = backends();
-    backends.environment = Some(Arc::new(ScriptedEnvironment::words().beginning(
+    let mut components = components();
+    components.environment = Some(Arc::new(ScriptedEnvironment::words().beginning(
         |task, _| {
             let text = format!("{} with {IN_WORLD}", task.instruction);
             Play::Give(sample::observation(&text))
         },
     )));
     // Says the words of the task, and fails in the middle where it was not given the real ones.
-    backends.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
+    components.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
         let words: Vec<String> =
             serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
         assert!(attempt.task.instruction.contains(&words[0]));
         Play::Give(words.get(steps.len()).cloned().map(Action::Message))
     })));
-    backends.judge = Some(Arc::new(ScriptedJudge::by(|request, _| {
+    components.judge = Some(Arc::new(ScriptedJudge::by(|request, _| {
         check("what is judged", &json(request.trajectory));
         check("what is judged", &json(request.task));
         let done = request
@@ -70,31 +70,31 @@ fn planted() -> (Backends, Arc<Mutex<Vec<String>>>) {
         let verdict = Verdict::binary(done);
         Play::Give(verdict.with_evidence(format!("it said {IN_VERDICT}")))
     })));
-    backends.model = Some(Arc::new(ScriptedModel::by(move |request, call| {
+    components.model = Some(Arc::new(ScriptedModel::by(move |request, call| {
         seen.lock().expect("whole").push(request.prompt.text());
         Play::Give(match call % 2 {
             0 => format!("no skill but {IN_ANSWER}"),
             _ => format!("open: How to open with {IN_ANSWER}.\npassword: {IN_SKILL}"),
         })
     })));
-    (backends, prompts)
+    (components, prompts)
 }
 
-async fn open_with_secrets(backends: Backends) -> Journeyman {
+async fn open_with_secrets(components: Components) -> Journeyman {
     let mut options = Options::new("test", Seed(7));
     options.redactor = Redactor::new([IN_TASK.to_owned()]).expect("long enough");
-    Journeyman::open(backends, recipe(), options)
+    Journeyman::open(components, recipe(), options)
         .await
         .expect("it opens")
 }
 
 /// Nothing that is kept or told of a run holds a secret, and its replay gives the same.
-async fn check_kept(journeyman: &Journeyman, backends: &Backends, run: &RunId) {
-    let journal = backends.journal.clone().expect("a journal");
+async fn check_kept(journeyman: &Journeyman, components: &Components, run: &RunId) {
+    let journal = components.journal.clone().expect("a journal");
     let entries = journal.read(run).await.expect("entries");
     check("the journal", &json(&entries));
     assert!(json(&entries).contains("[redacted: named secret]"));
-    let store = backends.store.clone().expect("a store");
+    let store = components.store.clone().expect("a store");
     let committed = store.load().await.expect("a snapshot").committed;
     check("the store", &json(&committed));
     let library = journeyman.library().await.expect("a library");
@@ -106,8 +106,8 @@ async fn check_kept(journeyman: &Journeyman, backends: &Backends, run: &RunId) {
 #[test]
 fn nothing_that_is_kept_or_asked_holds_a_secret() {
     block_on(async {
-        let (backends, prompts) = planted();
-        let journeyman = open_with_secrets(backends.clone()).await;
+        let (components, prompts) = planted();
+        let journeyman = open_with_secrets(components.clone()).await;
         let events = journeyman.events();
         let report = journeyman
             .learn(vec![
@@ -124,7 +124,7 @@ fn nothing_that_is_kept_or_asked_holds_a_secret() {
         );
         assert!(report.tasks[0].written.iter().any(|w| w.admitted.is_some()));
         check("the report", &json(&report));
-        check_kept(&journeyman, &backends, &report.run).await;
+        check_kept(&journeyman, &components, &report.run).await;
         let asked = prompts.lock().expect("whole").join("\n");
         assert!(asked.contains("Not like this"), "a repair was asked for");
         check("a prompt", &asked);
@@ -160,8 +160,8 @@ async fn act(mut handle: AttemptHandle) -> Option<journeyman::report::TaskReport
 #[test]
 fn a_hosts_own_loop_has_the_real_task_and_hands_in_none_of_it() {
     block_on(async {
-        let (backends, prompts) = planted();
-        let journeyman = open_with_secrets(backends.clone()).await;
+        let (components, prompts) = planted();
+        let journeyman = open_with_secrets(components.clone()).await;
         let two = NonZeroUsize::new(2).expect("two");
         let handles = journeyman.begin_group(secret_task("task-0"), two).await;
         let mut report = None;
@@ -172,7 +172,7 @@ fn a_hosts_own_loop_has_the_real_task_and_hands_in_none_of_it() {
         assert!(report.attempts.iter().all(|a| a.success == Some(true)));
         check("the report", &json(&report));
         check("the front", &format!("{journeyman:?}"));
-        check_kept(&journeyman, &backends, &RunId::new("test/begin-0")).await;
+        check_kept(&journeyman, &components, &RunId::new("test/begin-0")).await;
         check("a prompt", &prompts.lock().expect("whole").join("\n"));
     });
 }
@@ -186,8 +186,8 @@ fn an_error_is_told_without_its_secret() {
             .source_from(std::io::Error::other(IN_ERROR))
     };
     block_on(async {
-        let mut backends = backends();
-        backends.executor = Some(Arc::new(ScriptedExecutor::by(
+        let mut components = components();
+        components.executor = Some(Arc::new(ScriptedExecutor::by(
             move |attempt, call| match call % 2 {
                 0 => Play::Fail(failing()),
                 _ => Play::Give(sample::ended(
@@ -197,13 +197,13 @@ fn an_error_is_told_without_its_secret() {
                 )),
             },
         )));
-        let journeyman = open(backends.clone()).await;
+        let journeyman = open(components.clone()).await;
         let error = journeyman
             .learn(tasks(1))
             .await
             .expect_err("nothing is done");
         check("the error", &format!("{error} {error:?}"));
-        let journal = backends.journal.expect("a journal");
+        let journal = components.journal.expect("a journal");
         let run = RunId::new("test/learn-0");
         let entries = journal.read(&run).await.expect("entries");
         check("the journal", &json(&entries));
@@ -215,17 +215,17 @@ fn an_error_is_told_without_its_secret() {
 #[test]
 fn a_resumed_run_says_that_a_secret_is_gone() {
     block_on(async {
-        let (backends, _) = planted();
-        let journal = backends.journal.clone().expect("a journal");
-        let journeyman = open_with_secrets(backends.clone()).await;
+        let (components, _) = planted();
+        let journal = components.journal.clone().expect("a journal");
+        let journeyman = open_with_secrets(components.clone()).await;
         let tasks = vec![secret_task("task-0"), sample::task("task-1", &["one"])];
         let run = journeyman.learn(tasks).await.expect("it learns").run;
         let begun: Vec<JournalEntry> = journal.read(&run).await.expect("entries");
-        let (mut backends, _) = planted();
+        let (mut components, _) = planted();
         let journal = MemoryJournal::new();
         journal.append(&begun[..1]).await.expect("it is kept");
-        backends.journal = Some(Arc::new(journal));
-        let report = open_with_secrets(backends).await.resume(&run).await;
+        components.journal = Some(Arc::new(journal));
+        let report = open_with_secrets(components).await.resume(&run).await;
         let report = report.expect("it goes on");
         let first = report.tasks[0].attempts[0].error.clone().expect("an error");
         assert_eq!(
@@ -255,8 +255,8 @@ fn tokens_of_a_secret_go_and_others_stay() {
         (false, false, true),
     ] {
         block_on(async {
-            let mut backends = backends();
-            backends.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, _| {
+            let mut components = components();
+            components.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, _| {
                 let said = sample::trajectory(attempt.id.as_str(), attempt.task, &["a", "b"], true);
                 let mut said = said;
                 said.steps
@@ -273,9 +273,9 @@ fn tokens_of_a_secret_go_and_others_stay() {
                 }));
                 Play::Give(said)
             })));
-            let journeyman = open(backends.clone()).await;
+            let journeyman = open(components.clone()).await;
             let run = journeyman.learn(tasks(1)).await.expect("it learns").run;
-            let journal = backends.journal.expect("a journal");
+            let journal = components.journal.expect("a journal");
             let entries = json(&journal.read(&run).await.expect("entries"));
             assert_eq!(entries.contains("prompt_ids"), kept);
         });
@@ -285,7 +285,7 @@ fn tokens_of_a_secret_go_and_others_stay() {
 #[test]
 fn skills_that_a_host_brings_are_redacted_and_names_are_refused() {
     block_on(async {
-        let journeyman = open_with_secrets(backends()).await;
+        let journeyman = open_with_secrets(components()).await;
         let mut skill = sample::skill("open");
         skill.body = format!("Say {IN_TASK}.");
         skill.metadata = [(IN_WORLD.to_owned(), IN_ANSWER.to_owned())].into();
@@ -309,7 +309,7 @@ fn skills_that_a_host_brings_are_redacted_and_names_are_refused() {
         let expect = AddFate::Refused("a skill's id holds a secret".to_owned());
         assert_eq!(report.skills[0].fate, expect);
         let options = Options::new(IN_WORLD, Seed(7));
-        let opened = Journeyman::open(backends(), recipe(), options).await;
+        let opened = Journeyman::open(components(), recipe(), options).await;
         refused(
             opened.expect_err("refused"),
             "the session's name holds a secret",
@@ -321,8 +321,8 @@ fn skills_that_a_host_brings_are_redacted_and_names_are_refused() {
 #[test]
 fn the_agent_sees_what_the_world_says() {
     block_on(async {
-        let mut backends = backends();
-        backends.environment = Some(Arc::new(ScriptedEnvironment::by(|_, _, actions| {
+        let mut components = components();
+        components.environment = Some(Arc::new(ScriptedEnvironment::by(|_, _, actions| {
             let knows = actions.last() == Some(&Action::Message(IN_WORLD.to_owned()));
             Play::Give(Transition {
                 observation: sample::observation(&format!("the key is {IN_WORLD}")),
@@ -330,13 +330,13 @@ fn the_agent_sees_what_the_world_says() {
                 outcome: (actions.len() == 2).then(|| sample::outcome(knows)),
             })
         })));
-        backends.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
+        components.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
             let key = steps
                 .last()
                 .and_then(|step| step.result.text.rsplit(' ').next());
             Play::Give(Some(Action::Message(key.unwrap_or("what?").to_owned())))
         })));
-        let journeyman = open(backends.clone()).await;
+        let journeyman = open(components.clone()).await;
         let report = journeyman.learn(tasks(1)).await.expect("it learns");
         assert!(
             report.tasks[0]
@@ -344,7 +344,7 @@ fn the_agent_sees_what_the_world_says() {
                 .iter()
                 .all(|a| a.success == Some(true))
         );
-        let journal = backends.journal.expect("a journal");
+        let journal = components.journal.expect("a journal");
         let entries = json(&journal.read(&report.run).await.expect("entries"));
         check("the journal", &entries);
         assert!(entries.contains("the key is [redacted: access key]"));
@@ -379,13 +379,13 @@ fn heard(role: Role, answer: &str) -> (RoleAnswer, String) {
     });
     let mut recipe = recipe().with_program(n64(1), OwnPolicy::new("hears"));
     recipe.write.when = WriteWhen::Never;
-    let mut backends = backends();
-    backends.model = Some(Arc::new(ScriptedModel::always(answer)));
+    let mut components = components();
+    components.model = Some(Arc::new(ScriptedModel::always(answer)));
     let entries = block_on(async {
         let options = Options::new("test", Seed(7)).with_policies(policies);
-        let journeyman = Journeyman::open(backends.clone(), recipe, options).await?;
+        let journeyman = Journeyman::open(components.clone(), recipe, options).await?;
         let run = journeyman.learn(tasks(1)).await?.run;
-        let journal = backends.journal.expect("a journal");
+        let journal = components.journal.expect("a journal");
         Ok::<_, Error>(json(&journal.read(&run).await?))
     });
     let mut heard = heard.lock().expect("whole").clone();

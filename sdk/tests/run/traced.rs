@@ -116,9 +116,9 @@ fn traced(work: impl AsyncFnOnce()) -> Kept {
 }
 
 /// The agent calls a tool, which its world does not have, and then says what its task asks for.
-fn parts() -> Backends {
-    let mut backends = backends();
-    backends.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
+fn parts() -> Components {
+    let mut components = components();
+    components.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
         if steps.is_empty() {
             let note = format!("password = \"{QUOTED}\"");
             let arguments = json!({"where": SECRET, "note": note}).as_object().cloned();
@@ -131,11 +131,11 @@ fn parts() -> Backends {
         let due = due.and_then(|word| word.as_str());
         Play::Give(due.map(|word| Action::Message(word.to_owned())))
     })));
-    backends
+    components
 }
 
-async fn learn(backends: Backends, options: Options, recipe: Recipe) -> RunReport {
-    let opened = Journeyman::open(backends, recipe, options).await;
+async fn learn(components: Components, options: Options, recipe: Recipe) -> RunReport {
+    let opened = Journeyman::open(components, recipe, options).await;
     let journeyman = opened.expect("it opens");
     journeyman.learn(tasks(3)).await.expect("it learns")
 }
@@ -236,19 +236,19 @@ fn texts_are_in_spans_only_where_the_host_asks_for_them_and_redacted() {
 #[test]
 fn an_agents_model_and_failures_are_in_spans_too() {
     let kept = traced(async || {
-        let mut backends = parts();
+        let mut components = parts();
         let model = ScriptedModel::by(|_, call| match call {
             0 => Play::Fail(Error::new(ErrorKind::RateLimited, "a server", "slow down")),
             _ => Play::Give("one".to_owned()),
         });
         let agent = ModelExecutor::new(
             Arc::new(model),
-            Arc::new(ScriptedDialect),
+            Arc::new(ScriptedFormat),
             ModelExecutorOptions::default(),
         );
-        backends.executor = Some(Arc::new(agent.expect("an agent")));
-        backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate])));
-        learn(backends, Options::new("test", Seed(7)), recipe()).await;
+        components.executor = Some(Arc::new(agent.expect("an agent")));
+        components.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate])));
+        learn(components, Options::new("test", Seed(7)), recipe()).await;
     });
     let chats: Vec<Seen> = kept
         .spans("chat")
@@ -266,8 +266,8 @@ fn an_agents_model_and_failures_are_in_spans_too() {
 #[test]
 fn a_tools_name_is_the_models_word_and_so_redacted_and_cut() {
     let kept = traced(async || {
-        let mut backends = parts();
-        backends.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
+        let mut components = parts();
+        components.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
             let name = format!("{SECRET} {}", "x".repeat(5_000));
             let call = ToolCall {
                 tool: name,
@@ -275,7 +275,7 @@ fn a_tools_name_is_the_models_word_and_so_redacted_and_cut() {
             };
             Play::Give(steps.is_empty().then(|| Action::Call(vec![call; 40])))
         })));
-        learn(backends, Options::new("test", Seed(7)), recipe()).await;
+        learn(components, Options::new("test", Seed(7)), recipe()).await;
     });
     let spans = kept.spans("execute_tool");
     assert!(!spans.is_empty());
@@ -297,11 +297,11 @@ fn a_skill_that_is_tried_in_quarantine_is_marked() {
                 seen.source = sample::source(journeyman::domain::Trust::Untrusted);
                 Play::Give(seen)
             });
-            let backends = backends().with_environment(Arc::new(world));
+            let components = components().with_environment(Arc::new(world));
             let mut recipe = recipe();
             recipe.maintenance.quarantine =
                 tries.then(journeyman::maintain::QuarantinePolicy::default);
-            let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7)));
+            let journeyman = Journeyman::open(components, recipe, Options::new("test", Seed(7)));
             let journeyman = journeyman.await.expect("it opens");
             journeyman.learn(tasks(6)).await.expect("it learns");
         });

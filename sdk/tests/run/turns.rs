@@ -71,20 +71,20 @@ fn per(select_per: SelectPer) -> Recipe {
     recipe
 }
 
-async fn with_skills(backends: Backends, recipe: Recipe) -> Journeyman {
-    let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+async fn with_skills(components: Components, recipe: Recipe) -> Journeyman {
+    let journeyman = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
     let journeyman = journeyman.expect("it opens");
     let added = journeyman.add(skills(), "a start").await;
     added.expect("they are added");
     journeyman
 }
 
-fn acting() -> Backends {
-    let mut backends = backends();
+fn acting() -> Components {
+    let mut components = components();
     let options = ModelExecutorOptions::default();
-    let agent = ModelExecutor::new(Arc::new(model()), Arc::new(ScriptedDialect), options);
-    backends.executor = Some(Arc::new(agent.expect("an agent")));
-    backends
+    let agent = ModelExecutor::new(Arc::new(model()), Arc::new(ScriptedFormat), options);
+    components.executor = Some(Arc::new(agent.expect("an agent")));
+    components
 }
 
 #[test]
@@ -157,10 +157,10 @@ fn three_turns(fails_from: Option<usize>, refusal: &str) -> (Vec<Vec<String>>, V
         fails_from,
         ..Counting::default()
     });
-    let mut backends = acting();
-    backends.retriever = Some(retriever.clone());
+    let mut components = acting();
+    components.retriever = Some(retriever.clone());
     let skills = block_on(async {
-        let journeyman = with_skills(backends, per(SelectPer::Turn)).await;
+        let journeyman = with_skills(components, per(SelectPer::Turn)).await;
         let task = sample::task("t", &["alpha", "beta"]);
         let mut handle = journeyman.begin(task.clone()).await.expect("it begins");
         let mut steps = sample::trajectory("x", &task, &["gamma", "gamma"], false).steps;
@@ -238,10 +238,10 @@ fn a_later_turns_query_holds_no_secret() {
 #[test]
 fn a_run_with_skills_at_each_turn_replays_and_resumes_to_the_same_bytes() {
     let journal = Arc::new(MemoryJournal::new());
-    let mut backends = acting();
-    backends.journal = Some(journal.clone());
+    let mut components = acting();
+    components.journal = Some(journal.clone());
     block_on(async {
-        let journeyman = with_skills(backends, per(SelectPer::Turn)).await;
+        let journeyman = with_skills(components, per(SelectPer::Turn)).await;
         let tasks = (0..3).map(|n| sample::task(&format!("t-{n}"), &["alpha", "beta"]));
         let report = journeyman.learn(tasks.collect()).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");
@@ -298,12 +298,12 @@ fn a_text_is_embedded_once() {
         fails: false,
         asked: AtomicUsize::new(0),
     });
-    let mut backends = acting();
-    backends.embedder = Some(embedder.clone());
+    let mut components = acting();
+    components.embedder = Some(embedder.clone());
     let mut recipe = per(SelectPer::Query);
     recipe.select.rank = Some(RankWeights::default());
     block_on(async {
-        let journeyman = with_skills(backends, recipe).await;
+        let journeyman = with_skills(components, recipe).await;
         let task = |n: usize| {
             let mut task = sample::task(&format!("t-{n}"), &["alpha", "beta"]);
             task.instruction = "say alpha beta next".to_owned();
@@ -319,8 +319,8 @@ fn a_text_is_embedded_once() {
 #[test]
 fn meaning_ranks_where_the_host_has_an_embedder() {
     let first = |embedder: Option<Meaning>| {
-        let mut backends = acting();
-        backends.embedder = embedder.map(|embedder| Arc::new(embedder) as Arc<dyn Embedder>);
+        let mut components = acting();
+        components.embedder = embedder.map(|embedder| Arc::new(embedder) as Arc<dyn Embedder>);
         let mut recipe = per(SelectPer::Query);
         recipe.select.rank = Some(RankWeights {
             sparse: 0.1,
@@ -328,7 +328,7 @@ fn meaning_ranks_where_the_host_has_an_embedder() {
             ..RankWeights::default()
         });
         block_on(async {
-            let journeyman = with_skills(backends, recipe).await;
+            let journeyman = with_skills(components, recipe).await;
             // By words the first skill is found before the second.
             let mut task = sample::task("t", &["alpha", "beta"]);
             task.instruction = "say alpha beta next".to_owned();
@@ -357,12 +357,12 @@ async fn resumed(entries: &[JournalEntry]) -> (RunReport, Vec<String>) {
     let retriever = Arc::new(Counting::default());
     let journal = Arc::new(MemoryJournal::new());
     journal.append(entries).await.expect("it is kept");
-    let backends = Backends {
+    let components = Components {
         retriever: Some(retriever.clone()),
         journal: Some(journal),
         ..acting()
     };
-    let journeyman = with_skills(backends, per(SelectPer::Turn)).await;
+    let journeyman = with_skills(components, per(SelectPer::Turn)).await;
     let report = journeyman.resume(&entries[0].run).await;
     let searches = retriever.searches.lock().unwrap().clone();
     (report.expect("it resumes"), searches)
@@ -371,9 +371,9 @@ async fn resumed(entries: &[JournalEntry]) -> (RunReport, Vec<String>) {
 #[test]
 fn answers_for_later_turns_are_in_the_journal_and_are_not_asked_for_again() {
     let journal = Arc::new(MemoryJournal::new());
-    let backends = acting().with_journal(journal.clone());
+    let components = acting().with_journal(journal.clone());
     block_on(async {
-        let journeyman = with_skills(backends, per(SelectPer::Turn)).await;
+        let journeyman = with_skills(components, per(SelectPer::Turn)).await;
         let task = sample::task("t", &["alpha", "beta"]);
         let report = journeyman.learn(vec![task]).await.expect("it learns");
         let entries = journal.read(&report.run).await.expect("it reads");
@@ -440,17 +440,17 @@ fn test_cases_of_later_turns_have_ids_of_their_own() {
     let mut recipe = per(SelectPer::Turn);
     recipe.select.selector = Selector::Own(OwnPolicy::new("plays"));
     let policies = Policies::new().with_selector("plays", |_| Ok(Arc::new(PlaysACase)));
-    let mut backends = acting();
+    let mut components = acting();
     let attempts: Arc<Mutex<Vec<String>>> = Arc::default();
-    let inner = backends.executor.take().expect("an agent");
+    let inner = components.executor.take().expect("an agent");
     let kept = Arc::clone(&attempts);
-    backends.executor = Some(Arc::new(Named {
+    components.executor = Some(Arc::new(Named {
         inner,
         attempts: kept,
     }));
     block_on(async {
         let options = Options::new("test", Seed(7)).with_policies(policies);
-        let journeyman = Journeyman::open(backends, recipe, options).await?;
+        let journeyman = Journeyman::open(components, recipe, options).await?;
         journeyman.add(skills(), "a start").await?;
         let task = |name: &str| sample::task(name, &["alpha", "beta"]);
         journeyman.learn(vec![task("s"), task("t")]).await

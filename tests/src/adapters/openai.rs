@@ -306,17 +306,17 @@ async fn learned(
     seed: Seed,
     model: Option<Arc<OpenAi>>,
 ) -> Result<Done> {
-    let mut backends = parts.backends(Arc::new(MemoryStore::new()), None)?;
+    let mut components = parts.components(Arc::new(MemoryStore::new()), None)?;
     if let Some(model) = model {
         let options = ModelExecutorOptions::default();
-        let executor = ModelExecutor::new(model.clone(), parts.dialect(), options)?;
-        backends = backends
+        let executor = ModelExecutor::new(model.clone(), parts.prompt_format(), options)?;
+        components = components
             .with_executor(Arc::new(executor))
             .with_scorer(model.clone())
             .with_model(model);
     }
     let options = Options::new("quickstart", seed);
-    let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+    let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
     journeyman.learn(tasks.stream.clone()).await?;
     let report = journeyman.evaluate(tasks.held_out.clone()).await?;
     let points = |is: bool| if is { 100.0 } else { 0.0 };

@@ -4,8 +4,8 @@ use std::{path::Path, time::Duration};
 
 use futures::executor::block_on;
 use journeyman::{
-    builtin::ChatDialect,
-    contract::{Dialect, GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores},
+    builtin::ChatFormat,
+    contract::{GenerateRequest, LanguageModel, PromptFormat, ScoreRequest, Scorer, TokenScores},
 };
 use journeyman_llama_cpp::LlamaCpp;
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
@@ -23,18 +23,18 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let seed = figures.options().seed;
     let universe = Universe::make(UniverseSpec::default(), seed.0)?;
     let model = LlamaCpp::load(config(path))?;
-    let dialect = ChatDialect::of(model.capabilities());
+    let prompt_format = ChatFormat::of(model.capabilities());
     let skills = library::true_skills(&universe)?;
     let continuations: Vec<String> = skills
         .iter()
         .take(CANDIDATES)
-        .map(|skill| dialect.skill_text(skill))
+        .map(|skill| prompt_format.skill_text(skill))
         .collect();
     let bare = Bare::load(path);
     let (mut worst, mut tokens) = (0.0_f64, 0);
     for task in universe.stream(QUERIES) {
         let request = ScoreRequest {
-            prompt: dialect.score_prompt(&task.world.query),
+            prompt: prompt_format.score_prompt(&task.world.query),
             continuations: continuations.clone(),
             max_continuation_tokens: 128,
             time_limit: Duration::from_secs(60),

@@ -7,8 +7,8 @@ use std::{
 
 use journeyman::{
     Seed,
-    builtin::ChatDialect,
-    contract::{Dialect, Generation, TurnMove, TurnView},
+    builtin::ChatFormat,
+    contract::{Generation, PromptFormat, TurnMove, TurnView},
     domain::{Injection, Observation, Prompt, Source, Task},
 };
 use journeyman_toolworld::seed::Draws;
@@ -51,7 +51,7 @@ pub struct Outcome {
     pub answers: u64,
     /// Answers at which a part panicked.
     pub panics: u64,
-    /// Answers at which the dialect gave an error.
+    /// Answers at which the prompt format gave an error.
     pub faults: u64,
     /// The share that was read as an action, in percent.
     pub acted: f64,
@@ -68,14 +68,14 @@ pub fn read_damaged(seed: Seed, count: u64) -> Outcome {
     let (mut acted, mut asked) = (0_u64, 0_u64);
     for number in 0..count {
         let text = damaged(seed, number);
-        let dialect = ChatDialect {
+        let prompt_format = ChatFormat {
             native_tools: number % 2 == 0,
-            ..ChatDialect::default()
+            ..ChatFormat::default()
         };
         let began = Instant::now();
         let read = catch_unwind(AssertUnwindSafe(|| {
-            let once = turn(&dialect, &text, 1);
-            let last = turn(&dialect, &text, dialect.asks + 1);
+            let once = turn(&prompt_format, &text, 1);
+            let last = turn(&prompt_format, &text, prompt_format.asks + 1);
             (once, last)
         }));
         found.slowest = found.slowest.max(began.elapsed().as_secs_f64() * 1_000.0);
@@ -95,11 +95,11 @@ pub fn read_damaged(seed: Seed, count: u64) -> Outcome {
     found
 }
 
-/// The dialect's move behind so many equal answers.
-fn turn(dialect: &ChatDialect, text: &str, times: usize) -> journeyman::Result<TurnMove> {
+/// The prompt format's move behind so many equal answers.
+fn turn(prompt_format: &ChatFormat, text: &str, times: usize) -> journeyman::Result<TurnMove> {
     let seen = Observation::new("", Source::trusted("dial")).with_tools(vec![set_level()]);
     let reply = Generation::new("test", &Prompt::default(), text);
-    dialect.turn(&TurnView {
+    prompt_format.turn(&TurnView {
         task: &Task::new("t", "Set the dial to level 8."),
         injection: &Injection::NONE,
         observation: &seen,

@@ -2,8 +2,8 @@
 //! llama.cpp.
 
 use journeyman::{
-    builtin::ChatDialect,
-    contract::{Dialect, Generation, TurnMove, TurnView},
+    builtin::ChatFormat,
+    contract::{Generation, PromptFormat, TurnMove, TurnView},
     domain::{Action, Injection, Observation, Prompt, Source, Task, ToolDefinition},
 };
 use serde_json::json;
@@ -29,12 +29,12 @@ pub(super) fn set_level() -> ToolDefinition {
 
 /// Whether a family's answer is read as the call that it is, for a model with an interface for tools or without one.
 pub fn read_family(family: &Family, is_native: bool) -> bool {
-    let dialect = ChatDialect {
+    let prompt_format = ChatFormat {
         native_tools: is_native,
-        ..ChatDialect::default()
+        ..ChatFormat::default()
     };
     let seen = Observation::new("", Source::trusted("dial")).with_tools(vec![set_level()]);
-    let turn = dialect.turn(&TurnView {
+    let turn = prompt_format.turn(&TurnView {
         task: &Task::new("t", "Set the dial to level 8."),
         injection: &Injection::NONE,
         observation: &seen,

@@ -57,7 +57,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         Bound::AtMost(0.0),
     );
     figures.record(
-        "damaged answers: an error of the dialect where it could have asked again",
+        "damaged answers: an error of the prompt format where it could have asked again",
         found.faults as f64,
         Bound::AtMost(0.0),
     );

@@ -4,12 +4,12 @@ use std::{path::Path, sync::Arc, time::Instant};
 
 use futures::executor::block_on;
 use journeyman::{
-    builtin::ChatDialect,
-    contract::{Backends, ScoreRequest, Scorer, Tokenizer},
+    builtin::ChatFormat,
+    contract::{Components, ScoreRequest, Scorer, Tokenizer},
     domain::{Message, Prompt, ScoreKind, Skill, Speaker},
     policy::Answer,
     recipe::Limits,
-    run::{Need, Performer},
+    run::{Effect, Performer},
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 
@@ -42,20 +42,20 @@ pub(super) fn record(figures: &mut Figures<'_>, set: &Set, path: &Path) -> Outco
         let skills: Vec<Skill> = (0..AMONG)
             .map(|at| set.skills[(time * AMONG + at) % set.skills.len()].clone())
             .collect();
-        let backends = Backends::own_loop()
+        let components = Components::own_loop()
             .with_scorer(model.clone())
-            .with_dialect(Arc::new(ChatDialect::default()));
-        let performer = Performer::new(Arc::new(backends), Limits::default());
+            .with_prompt_format(Arc::new(ChatFormat::default()));
+        let performer = Performer::new(Arc::new(components), Limits::default());
         let decide = |number: usize| -> Result<f64, Failure> {
             let task = task(&*model, set, 3 * time + number);
             let begun = Instant::now();
-            let need = Need::Score {
+            let effect = Effect::Score {
                 query: task,
                 skills: skills.clone().into(),
                 score: ScoreKind::CardPmi,
                 repeatable: false,
             };
-            let Answer::Scored(scores) = block_on(performer.perform(need))? else {
+            let Answer::Scored(scores) = block_on(performer.perform(effect))? else {
                 return Err("the model gave no scores".into());
             };
             scores?;

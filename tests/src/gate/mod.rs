@@ -14,8 +14,8 @@ mod session;
 mod table;
 
 use journeyman::{
-    builtin::ChatDialect,
-    contract::Dialect,
+    builtin::ChatFormat,
+    contract::PromptFormat,
     domain::ScoreKind,
     select::{GateCalibration, LabeledScores},
 };
@@ -267,7 +267,7 @@ fn without_labels(tuning: &[Best]) -> journeyman::Result<f64> {
     let of = (
         &"any".into(),
         ScoreKind::CardPmi,
-        &ChatDialect::default() as &dyn Dialect,
+        &ChatFormat::default() as &dyn PromptFormat,
     );
     Ok(GateCalibration::without_labels(&labeled(tuning, false, false), of, WRONG)?.threshold)
 }
@@ -312,7 +312,7 @@ fn record_labels(figures: &mut Figures<'_>, (tuning, reported): (&[Best], &[Best
     let of = (
         &"any".into(),
         ScoreKind::CardPmi,
-        &ChatDialect::default() as &dyn Dialect,
+        &ChatFormat::default() as &dyn PromptFormat,
     );
     let fitted = GateCalibration::fit(
         &labeled(tuning, true, true),

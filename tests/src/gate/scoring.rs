@@ -9,8 +9,8 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    builtin::ChatDialect,
-    contract::{Dialect, ScoreRequest, Scorer},
+    builtin::ChatFormat,
+    contract::{PromptFormat, ScoreRequest, Scorer},
     domain::{Message, Prompt, Skill, Speaker},
     sha256_hex,
 };
@@ -44,7 +44,7 @@ pub(super) type Candidates = Vec<Vec<usize>>;
 /// A model, and what it has scored before: for another seed, which only halves the categories otherwise, nothing is computed again.
 pub(super) struct Scoring<'a> {
     pub(super) model: Arc<LlamaCpp>,
-    dialect: ChatDialect,
+    prompt_format: ChatFormat,
     folder: PathBuf,
     set: &'a Set,
     candidates: &'a Candidates,
@@ -66,7 +66,7 @@ impl<'a> Scoring<'a> {
         fs::create_dir_all(&folder)?;
         Ok(Self {
             model,
-            dialect: ChatDialect::default(),
+            prompt_format: ChatFormat::default(),
             folder,
             set,
             candidates,
@@ -102,10 +102,10 @@ impl<'a> Scoring<'a> {
     }
 
     fn text(&self, skill: &Skill) -> String {
-        self.dialect.skill_text(skill)
+        self.prompt_format.skill_text(skill)
     }
 
-    /// Of each task's candidates, by the texts that the dialect scores: the sum and the mean behind the task, PMI, PMI by token, and PMI
+    /// Of each task's candidates, by the texts that the prompt format scores: the sum and the mean behind the task, PMI, PMI by token, and PMI
     /// of the first 16, 32 and 64 tokens.
     pub(super) fn skills(&self, figures: &mut Figures<'_>) -> Result<[Matrix; 7], Failure> {
         self.texts(figures, "skills", &|_, skill| {
@@ -126,13 +126,13 @@ impl<'a> Scoring<'a> {
             figures.progress(format_args!("{what} behind {}", task.id));
             let texts = candidates.iter().map(|&at| text(place, at));
             let texts: Vec<String> = texts.collect();
-            let prompt = self.dialect.score_prompt(&task.instruction);
+            let prompt = self.prompt_format.score_prompt(&task.instruction);
             let behind = self.scores(prompt, &texts, SKILL.0)?;
             let mut rows = vec![vec![f64::NEG_INFINITY; self.set.skills.len()]; made.len()];
             for ((&at, text), behind) in candidates.iter().zip(&texts).zip(behind) {
                 // By itself, as a session does it, so that the value does not depend on other texts.
                 let text = std::slice::from_ref(text);
-                let alone = self.scores(self.dialect.score_prompt(""), text, SKILL.0)?;
+                let alone = self.scores(self.prompt_format.score_prompt(""), text, SKILL.0)?;
                 let alone = alone.into_iter().next().unwrap_or_default();
                 let pmi = |most: usize| {
                     let sum = |all: &Logprobs| all.iter().take(most).sum::<f64>();
@@ -184,7 +184,7 @@ impl<'a> Scoring<'a> {
         Ok(made)
     }
 
-    /// The model's answer to whether a skill fits: yes less no. Asked in the dialect's words, or in others.
+    /// The model's answer to whether a skill fits: yes less no. Asked in the prompt format's words, or in others.
     pub(super) fn fits(
         &self,
         figures: &mut Figures<'_>,
@@ -199,7 +199,7 @@ impl<'a> Scoring<'a> {
                 let text: String = text.chars().take(SKILL.1).collect();
                 let (prompt, answers) = match reworded {
                     false => {
-                        let asked = self.dialect.fit_question(&task.instruction, &text)?;
+                        let asked = self.prompt_format.fit_question(&task.instruction, &text)?;
                         (asked.prompt, [asked.fits, asked.does_not])
                     }
                     true => {

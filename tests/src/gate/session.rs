@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    builtin::ChatDialect,
-    contract::Backends,
+    builtin::ChatFormat,
+    contract::Components,
     domain::FittedThreshold,
     recipe,
     run::{Journeyman, Options, ThresholdBy},
@@ -69,16 +69,16 @@ pub(super) fn default_gate(
         .join(&set.digest()[..16]);
     let mut options = DiskOptions::default();
     options.folders = false;
-    let backends = Backends {
+    let components = Components {
         store: Some(Arc::new(DiskStore::open(folder, &options)?)),
         retriever: Some(Arc::new(Bm25Retriever::new(Default::default())?)),
-        ..Backends::own_loop()
+        ..Components::own_loop()
             .with_scorer(scoring.model.clone())
-            .with_dialect(Arc::new(ChatDialect::default()))
+            .with_prompt_format(Arc::new(ChatFormat::default()))
     };
     let gate = block_on(async {
         let options = Options::new("gate", Seed(1));
-        let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+        let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
         journeyman
             .add(set.skills.clone(), "skills of others")
             .await?;

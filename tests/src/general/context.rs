@@ -15,9 +15,9 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     AttemptId, Error, ErrorKind, Result, Seed, async_trait,
-    builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions},
+    builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions},
     contract::{
-        Attempt, Backends, Environment as _, Executor as _, FinishReason, FixedGuidance,
+        Attempt, Components, Environment as _, Executor as _, FinishReason, FixedGuidance,
         GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenCount,
     },
     domain::{
@@ -27,7 +27,7 @@ use journeyman::{
     policy::Answer,
     recipe,
     role::GeneralRoles,
-    run::{Need, Performer},
+    run::{Effect, Performer},
     testing::{Play, ScriptedEnvironment},
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
@@ -129,10 +129,10 @@ fn measure(model: &Arc<dyn LanguageModel>, seed: Seed) -> Result<InContext> {
         attempt(model, &mut draws, &mut found)?;
     }
     let roles = GeneralRoles::shipped()?;
-    let backends = Backends::own_loop()
+    let components = Components::own_loop()
         .with_model(model.clone())
         .with_roles(Arc::new(roles));
-    let performer = Performer::new(Arc::new(backends), recipe::standard().limits);
+    let performer = Performer::new(Arc::new(components), recipe::standard().limits);
     for role in Role::ALL {
         let mut draws = Draws::new("a role with much", &[seed.0]);
         play(&performer, role, &mut draws, &mut found)?;
@@ -200,13 +200,13 @@ fn attempt(model: &Arc<dyn LanguageModel>, draws: &mut Draws, found: &mut InCont
         max_steps: STEPS as u32 + 1,
         ..ModelExecutorOptions::default()
     };
-    let dialect = Arc::new(ChatDialect::of(model.capabilities()));
+    let prompt_format = Arc::new(ChatFormat::of(model.capabilities()));
     let calling = Arc::new(Calling {
         model: model.clone(),
         call: ToolCall::new(tool, json!({})),
         stood_in: AtomicUsize::new(0),
     });
-    let executor = ModelExecutor::new(calling.clone(), dialect, options)?;
+    let executor = ModelExecutor::new(calling.clone(), prompt_format, options)?;
     let task = Task::new("jobs", world.query.clone());
     let injection = Injection::default();
     let guidance = FixedGuidance::new(injection.clone());
@@ -243,8 +243,8 @@ fn attempt(model: &Arc<dyn LanguageModel>, draws: &mut Draws, found: &mut InCont
 /// Asks a role as a run does, with 24 of what it works on.
 fn play(performer: &Performer, role: Role, draws: &mut Draws, found: &mut InContext) -> Result<()> {
     let ask = Box::new(much::question(role, draws));
-    let need = Need::Role { ask, seed: Seed(1) };
-    let (shortened, error) = match block_on(performer.perform(need))? {
+    let effect = Effect::Role { ask, seed: Seed(1) };
+    let (shortened, error) = match block_on(performer.perform(effect))? {
         Answer::Played(Ok(Some(played))) => {
             found.unreadable += usize::from(played.fallback);
             (played.shortened, None)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    builtin::ChatDialect,
+    builtin::ChatFormat,
     role::GeneralRoles,
     testing::{AnswerCase, AnswerTo, answers, held_back_answers, read_answers},
 };
@@ -11,7 +11,7 @@ use journeyman::{
 use crate::figures::{Bound, Figures, Outcome};
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let (dialect, roles) = (ChatDialect::default(), GeneralRoles::shipped()?);
+    let (prompt_format, roles) = (ChatFormat::default(), GeneralRoles::shipped()?);
     for (set, cases) in [
         ("answers", answers()),
         ("answers held back", held_back_answers()),
@@ -22,7 +22,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         };
         figures.record(&format!("{set}: number"), cases.len() as f64, bound);
         for (to, of_it) in by_reader(&cases) {
-            let read = read_answers(&of_it, &dialect, &roles);
+            let read = read_answers(&of_it, &prompt_format, &roles);
             let (right, wrong) = (
                 read.read_rightly + read.refused_rightly,
                 read.read_wrongly + read.refused_wrongly,
@@ -34,7 +34,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
                 Bound::AtMost(0.0),
             );
         }
-        let read = read_answers(&cases, &dialect, &roles);
+        let read = read_answers(&cases, &prompt_format, &roles);
         let counts = [
             ("read rightly", read.read_rightly, Bound::None),
             ("refused rightly", read.refused_rightly, Bound::None),

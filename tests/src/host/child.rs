@@ -12,8 +12,8 @@ use futures::executor::block_on;
 use host::{desk::Desk, model::Scripted, tasks::task};
 use journeyman::{
     Seed,
-    builtin::{ChatDialect, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
-    contract::{Backends, Journal, Retriever},
+    builtin::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
+    contract::{Components, Journal, Retriever},
     domain::Task,
     recipe::{self, Recipe},
     role::GeneralRoles,
@@ -76,26 +76,26 @@ async fn learn(
         )?),
         _ => Arc::new(Bm25Retriever::new(Default::default())?),
     };
-    let (model, dialect) = (
+    let (model, prompt_format) = (
         Arc::new(Scripted::default()),
-        Arc::new(ChatDialect::default()),
+        Arc::new(ChatFormat::default()),
     );
     let agent = ModelExecutor::new(
         model.clone(),
-        dialect.clone(),
+        prompt_format.clone(),
         ModelExecutorOptions::default(),
     )?;
-    let backends = Backends::new(Arc::new(agent), Arc::new(Desk), Arc::new(EnvironmentJudge))
+    let components = Components::new(Arc::new(agent), Arc::new(Desk), Arc::new(EnvironmentJudge))
         .with_store(store.clone())
         .with_journal(store.clone())
         .with_retriever(index)
         .with_scorer(model.clone())
-        .with_dialect(dialect)
+        .with_prompt_format(prompt_format)
         .with_model(model)
         .with_roles(Arc::new(GeneralRoles::shipped()?));
     let tasks: Vec<Task> = (0..TASKS).map(task).collect();
     let session = Options::new("killed", Seed(seed));
-    let journeyman = Journeyman::open(backends, recipe, session).await?;
+    let journeyman = Journeyman::open(components, recipe, session).await?;
     writeln!(io::stdout(), "ready")?;
     io::stdout().flush()?;
     match journeyman.unfinished_runs().await?.first() {

@@ -82,7 +82,7 @@ async fn rounds(library: &LargeLibrary, seed: Seed) -> Result<Rounds> {
     recipe.tiers.cache = 20_000;
     recipe.tiers.reservoir = 20_000;
     let options = Options::new("growth", seed);
-    let journeyman = Journeyman::open(library.backends(), recipe, options).await?;
+    let journeyman = Journeyman::open(library.components(), recipe, options).await?;
     let added = journeyman.add(library.skills(), "a large library").await?;
     let all = added.count(|fate| *fate == AddFate::Added);
     assert_eq!(all, library.skills().len(), "all of them fit");

@@ -118,12 +118,16 @@ async fn own(
     store: Arc<dyn SkillStore>,
     frozen: bool,
 ) -> Result<Journeyman> {
-    let mut backends = parts.backends(store, None)?;
-    (backends.executor, backends.environment, backends.judge) = (None, None, None);
+    let mut components = parts.components(store, None)?;
+    (
+        components.executor,
+        components.environment,
+        components.judge,
+    ) = (None, None, None);
     let mut options = Options::new("own", seed);
     options.in_flight = NonZeroUsize::MIN;
     options.read_only = frozen;
-    Journeyman::open(backends, recipe, options).await
+    Journeyman::open(components, recipe, options).await
 }
 
 async fn toolworld(parts: &Parts, recipe: Recipe, seed: Seed) -> Result<Learned> {
@@ -135,7 +139,7 @@ async fn toolworld(parts: &Parts, recipe: Recipe, seed: Seed) -> Result<Learned>
     let agent = Agent {
         executor: ModelExecutor::new(
             parts.model.clone(),
-            parts.dialect(),
+            parts.prompt_format(),
             ModelExecutorOptions::default(),
         )?,
         world: Toolworld::new(STEPS)?,

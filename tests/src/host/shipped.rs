@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    contract::{Backends, SkillStore},
+    contract::{Components, SkillStore},
     domain::Skill,
     recipe,
     run::{AddFate, AddReport, Journeyman, Options},
@@ -44,9 +44,9 @@ fn skill(n: usize, version: u64) -> Result<Skill> {
 /// A start of the product over its customer's library.
 async fn open(root: &Path) -> Result<(Journeyman, Arc<DiskStore>)> {
     let store = Arc::new(DiskStore::open(root, &DiskOptions::default())?);
-    let backends = Backends::own_loop().with_store(store.clone());
+    let components = Components::own_loop().with_store(store.clone());
     let options = Options::new("product", Seed(1));
-    let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+    let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
     Ok((journeyman, store))
 }
 

@@ -10,14 +10,14 @@ use journeyman::{
     Result, Seed,
     admit::Identity,
     builtin::MemoryStore,
-    contract::{Backends, Embedder, RoleAnswer},
+    contract::{Components, Embedder, RoleAnswer},
     domain::{Mode, SkillDraft, Task, Verdict},
     library::SkillLibrary,
     policy::{Answer, Played, Policies},
     propose::Writer,
     recipe::{self, Recipe},
     report::{RunReport, WriteReport},
-    run::{Need, Performer, RunMachine, RunPlan},
+    run::{Effect, Performer, RunMachine, RunPlan},
 };
 
 use super::procedure::Procedure;
@@ -55,9 +55,9 @@ pub(super) fn learn(
         Task::new(format!("t-{number}"), format!("please {title}"))
     });
     let recipe = recipe(identity);
-    let mut backends = Backends::own_loop().with_store(Arc::new(MemoryStore::new()));
-    backends.embedder = embedder;
-    let performer = Performer::new(Arc::new(backends), recipe.limits);
+    let mut components = Components::own_loop().with_store(Arc::new(MemoryStore::new()));
+    components.embedder = embedder;
+    let performer = Performer::new(Arc::new(components), recipe.limits);
     let mut machine = RunMachine::new(RunPlan {
         run: "identity".into(),
         seed,
@@ -70,23 +70,23 @@ pub(super) fn learn(
         width: NonZeroU64::MIN,
     })?;
     while !machine.is_finished() {
-        for (id, need) in machine.needs() {
+        for (id, effect) in machine.effects() {
             let lesson = usize::try_from(id.step)
                 .ok()
                 .and_then(|step| lessons.get(step));
-            let answer = match (need, lesson) {
-                (Need::Retrieve(_), _) => Answer::Retrieved(Ok(Vec::new())),
-                (Need::Attempt(need), Some(lesson)) => {
-                    let id = need.attempt.to_string();
-                    let made = lesson.procedure.attempt(&need.task, &id, need.seed);
+            let answer = match (effect, lesson) {
+                (Effect::Retrieve(_), _) => Answer::Retrieved(Ok(Vec::new())),
+                (Effect::Attempt(effect), Some(lesson)) => {
+                    let id = effect.attempt.to_string();
+                    let made = lesson.procedure.attempt(&effect.task, &id, effect.seed);
                     Answer::Attempted(Ok(Box::new(made)))
                 }
-                (Need::Judge { .. }, _) => Answer::Judged(Ok(Verdict::binary(true))),
-                (Need::Role { .. }, Some(lesson)) => {
+                (Effect::Judge { .. }, _) => Answer::Judged(Ok(Verdict::binary(true))),
+                (Effect::Role { .. }, Some(lesson)) => {
                     let draft = RoleAnswer::Draft(Box::new(lesson.draft.clone()));
                     Answer::Played(Ok(Some(Played::of(draft))))
                 }
-                (need, _) => block_on(performer.perform(need))?,
+                (effect, _) => block_on(performer.perform(effect))?,
             };
             machine.answer(id, answer)?;
         }

@@ -117,8 +117,8 @@ async fn shuffled(
     save: bool,
 ) -> Result<String> {
     let store = library::store(&[]).await?;
-    let backends = parts.backends(store, None)?;
-    let performer = Performer::new(Arc::new(backends), recipe().limits);
+    let components = parts.components(store, None)?;
+    let performer = Performer::new(Arc::new(components), recipe().limits);
     let mut machine = RunMachine::new(RunPlan {
         run: whole.run.clone(),
         seed: whole.seed,
@@ -135,10 +135,13 @@ async fn shuffled(
         if save {
             machine = RunMachine::resume(&machine.save()?, &journeyman::policy::Policies::new())?;
         }
-        let mut needs = machine.needs();
-        let pick = order.derive("pick", round).index(needs.len()).unwrap_or(0);
-        let (id, need) = needs.swap_remove(pick);
-        let answer = performer.perform(need).await?;
+        let mut effects = machine.effects();
+        let pick = order
+            .derive("pick", round)
+            .index(effects.len())
+            .unwrap_or(0);
+        let (id, effect) = effects.swap_remove(pick);
+        let answer = performer.perform(effect).await?;
         machine.answer(id, answer)?;
         round += 1;
     }

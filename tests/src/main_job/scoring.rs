@@ -20,17 +20,17 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     figures.progress(format_args!("ten candidates, {ROUNDS} rounds of both ways"));
     let seed = figures.options().seed;
     let universe = Universe::make(UniverseSpec::default(), seed.0)?;
-    let dialect = parts.dialect();
+    let prompt_format = parts.prompt_format();
     let continuations: Vec<String> = library::true_skills(&universe)?
         .iter()
         .take(CANDIDATES)
-        .map(|skill| dialect.skill_text(skill))
+        .map(|skill| prompt_format.skill_text(skill))
         .collect();
     let mut ratios = Vec::new();
     let mut worst: f64 = 0.0;
     for (round, task) in universe.stream(ROUNDS + 1).iter().enumerate() {
         let request = ScoreRequest {
-            prompt: dialect.score_prompt(&task.world.query),
+            prompt: prompt_format.score_prompt(&task.world.query),
             continuations: continuations.clone(),
             max_continuation_tokens: 128,
             time_limit: Duration::from_secs(60),

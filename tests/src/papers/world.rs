@@ -98,19 +98,20 @@ impl<'a> Host<'a> {
         store: Arc<dyn SkillStore>,
         journal: Option<Arc<dyn Journal>>,
     ) -> Result<Journeyman> {
-        let mut backends = self.parts.backends(store, journal)?;
+        let mut components = self.parts.components(store, journal)?;
         match self.agent {
-            Agent::Rule => backends.executor = Some(Arc::new(RuleAgent)),
+            Agent::Rule => components.executor = Some(Arc::new(RuleAgent)),
             Agent::Learner => {
-                let (model, dialect) = (self.meter.clone(), self.parts.dialect());
-                let agent = ModelExecutor::new(model, dialect, ModelExecutorOptions::default())?;
-                backends.executor = Some(Arc::new(agent));
+                let (model, prompt_format) = (self.meter.clone(), self.parts.prompt_format());
+                let agent =
+                    ModelExecutor::new(model, prompt_format, ModelExecutorOptions::default())?;
+                components.executor = Some(Arc::new(agent));
             }
         }
-        backends.model = Some(self.meter.clone());
-        backends.scorer = Some(self.meter.clone());
+        components.model = Some(self.meter.clone());
+        components.scorer = Some(self.meter.clone());
         let options = Options::new("papers", self.seed);
-        block_on(Journeyman::open(backends, recipe, options))
+        block_on(Journeyman::open(components, recipe, options))
     }
 
     /// The held-out tasks with a library that stays as it is.

@@ -5,8 +5,8 @@ use std::{path::Path, sync::Arc, time::Duration};
 use futures::{executor::block_on, future::try_join_all};
 use journeyman::{
     Seed,
-    builtin::ChatDialect,
-    contract::{Dialect, LanguageModel, ScoreRequest, Scorer},
+    builtin::ChatFormat,
+    contract::{LanguageModel, PromptFormat, ScoreRequest, Scorer},
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
@@ -63,7 +63,7 @@ pub(super) fn decisions(
     seed: Seed,
     count: usize,
 ) -> Result<Vec<Decided>, Failure> {
-    let dialect = ChatDialect::of(model.capabilities());
+    let prompt_format = ChatFormat::of(model.capabilities());
     let mut all = Vec::with_capacity(count);
     for world in 0..(count / OF_A_WORLD) as u64 {
         let universe = Universe::make(UniverseSpec::default(), seed.derive("world", world).0)?;
@@ -71,10 +71,10 @@ pub(super) fn decisions(
         let texts: Vec<String> = skills
             .iter()
             .take(CANDIDATES)
-            .map(|skill| dialect.skill_text(skill))
+            .map(|skill| prompt_format.skill_text(skill))
             .collect();
         let ask = |query: String| ScoreRequest {
-            prompt: dialect.score_prompt(&query),
+            prompt: prompt_format.score_prompt(&query),
             continuations: texts.clone(),
             max_continuation_tokens: 128,
             time_limit: Duration::from_secs(600),

@@ -275,13 +275,13 @@ async fn cell(parts: &Parts, arm: &Arm, seed: Seed, world: u64) -> Result<Cell> 
     let stream = universe.stream(STREAM);
     let held_out = spoken::tasks(&universe.held_out(&stream, HELD_OUT), seed)?;
     let store = Arc::new(MemoryStore::new());
-    let mut backends = parts.backends(store.clone(), None)?;
+    let mut components = parts.components(store.clone(), None)?;
     let once = Arc::new(Once::new()?);
     if !arm.resets {
-        backends.environment = Some(once.clone());
+        components.environment = Some(once.clone());
     }
     let options = Options::new("unresettable", seed);
-    let journeyman = Journeyman::open(backends, (arm.recipe)(), options).await?;
+    let journeyman = Journeyman::open(components, (arm.recipe)(), options).await?;
     let learned = journeyman.learn(spoken::tasks(&stream, seed)?).await?;
     let library = journeyman.library().await?;
     let count = |state| {

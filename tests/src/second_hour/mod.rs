@@ -13,7 +13,7 @@ use std::{env, path::PathBuf, sync::Arc};
 
 use journeyman::{
     Seed,
-    contract::{Backends, LanguageModel, Scorer},
+    contract::{Components, LanguageModel, Scorer},
     recipe::{self, Recipe},
     run::{Journeyman, Options},
     testing::{Play, ScriptedModel},
@@ -95,7 +95,7 @@ fn other_words(with_request: bool) -> Arc<dyn LanguageModel> {
 }
 
 /// The shop with its scripted scorer.
-fn parts() -> journeyman::Result<Backends> {
+fn parts() -> journeyman::Result<Components> {
     shop::parts(Arc::new(shop::scripted::scorer()) as Arc<dyn Scorer>)
 }
 
@@ -106,12 +106,12 @@ fn by_a_person() -> PathBuf {
 }
 
 /// A session of the shop.
-async fn open(parts: &Backends, session: &str, seed: Seed) -> journeyman::Result<Journeyman> {
+async fn open(parts: &Components, session: &str, seed: Seed) -> journeyman::Result<Journeyman> {
     open_with(parts, recipe::standard(), Options::new(session, seed)).await
 }
 
 async fn open_with(
-    parts: &Backends,
+    parts: &Components,
     recipe: Recipe,
     options: Options,
 ) -> journeyman::Result<Journeyman> {

@@ -13,8 +13,8 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    builtin::{ChatDialect, MemoryStore},
-    contract::{Dialect, GenerateRequest, LanguageModel, ScoreRequest, Scorer},
+    builtin::{ChatFormat, MemoryStore},
+    contract::{GenerateRequest, LanguageModel, PromptFormat, ScoreRequest, Scorer},
     domain::Decision,
     report::RunReport,
     run::Options,
@@ -190,7 +190,7 @@ impl Drop for Load {
 }
 
 async fn work(model: &LlamaCpp, text: &[&str], writes: bool) -> journeyman::Result<()> {
-    let prompt = ChatDialect::default().score_prompt(&text.join("\n"));
+    let prompt = ChatFormat::default().score_prompt(&text.join("\n"));
     if writes {
         let request = GenerateRequest {
             time_limit: Duration::from_secs(60),

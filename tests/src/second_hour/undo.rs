@@ -6,7 +6,7 @@ use futures::executor::block_on;
 use journeyman::{
     CommitKey, Seed,
     builtin::MemoryStore,
-    contract::{Backends, SkillStore},
+    contract::{Components, SkillStore},
     domain::{Cause, Commit, LibraryChange, State},
     library::{RunFilter, SkillLibrary},
 };
@@ -106,7 +106,7 @@ async fn undone(seed: Seed) -> Result<(usize, usize, usize), Failure> {
 
 /// How many skills a person took out of use, and how many with the same calls are in use after the same was learned again.
 async fn taken_away(seed: Seed) -> Result<(usize, usize), Failure> {
-    let parts: Backends = parts()?.with_store(Arc::new(MemoryStore::new()));
+    let parts: Components = parts()?.with_store(Arc::new(MemoryStore::new()));
     let first = open(&parts, "first", seed).await?;
     first.learn(tasks(seed, 90, false)).await?;
     let library = first.library().await?;

@@ -11,8 +11,8 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Result,
-    builtin::{ChatDialect, ModelExecutor, ModelExecutorOptions, SystemClock},
-    contract::{Backends, Dialect, LanguageModel, Roles, Scorer},
+    builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions, SystemClock},
+    contract::{Components, LanguageModel, PromptFormat, Roles, Scorer},
     role::GeneralRoles,
 };
 use journeyman_experiment::{Arm, Conditions, Host, Plan, Tasks};
@@ -49,7 +49,7 @@ pub(super) struct Engine {
     /// Those of single jobs, by their files.
     others: BTreeMap<PathBuf, Arc<LlamaCpp>>,
     world: Option<Arc<World>>,
-    dialect: Arc<dyn Dialect>,
+    prompt_format: Arc<dyn PromptFormat>,
     roles: Arc<dyn Roles>,
 }
 
@@ -66,7 +66,7 @@ impl Machine {
         Ok(Engine {
             others: others.collect::<Result<_>>()?,
             world: None,
-            dialect: Arc::new(ChatDialect::of(model.capabilities())),
+            prompt_format: Arc::new(ChatFormat::of(model.capabilities())),
             roles: Arc::new(GeneralRoles::shipped()?),
             model,
         })
@@ -155,7 +155,7 @@ impl Host for Machine {
         self.settings.world.tasks(plan, seed)
     }
 
-    fn backends(&self, engine: &Engine, arm: &Arm) -> Result<Backends> {
+    fn components(&self, engine: &Engine, arm: &Arm) -> Result<Components> {
         let Some(world) = &engine.world else {
             let message = "a session began outside a cell";
             return Err(Error::new(ErrorKind::Internal, EXPERIMENT, message));
@@ -165,30 +165,30 @@ impl Host for Machine {
             if let Some(steps) = self.settings.world.agent_steps() {
                 options.max_steps = steps;
             }
-            ModelExecutor::new(model, engine.dialect.clone(), options).map(Arc::new)
+            ModelExecutor::new(model, engine.prompt_format.clone(), options).map(Arc::new)
         };
-        let mut backends = Backends::new(
+        let mut components = Components::new(
             agent(engine.model.clone())?,
             world.environment.clone(),
             world.judge.clone(),
         );
-        backends.retriever = Some(Arc::new(retriever(self.settings.stems)?));
-        backends.scorer = Some(engine.model.clone());
-        backends.model = Some(engine.model.clone());
-        backends.tokenizer = Some(engine.model.clone());
-        backends.dialect = Some(engine.dialect.clone());
-        backends.roles = Some(engine.roles.clone());
-        backends.clock = Some(Arc::new(SystemClock::new()));
+        components.retriever = Some(Arc::new(retriever(self.settings.stems)?));
+        components.scorer = Some(engine.model.clone());
+        components.model = Some(engine.model.clone());
+        components.tokenizer = Some(engine.model.clone());
+        components.prompt_format = Some(engine.prompt_format.clone());
+        components.roles = Some(engine.roles.clone());
+        components.clock = Some(Arc::new(SystemClock::new()));
         for job in self.models.get(&arm.name).into_iter().flatten() {
             let (language, scorer) = engine.model_of(job)?;
             match &job.job {
-                Job::Agent => backends.executor = Some(agent(language)?),
-                Job::Gate => backends.scorer = Some(scorer),
+                Job::Agent => components.executor = Some(agent(language)?),
+                Job::Gate => components.scorer = Some(scorer),
                 Job::Roles(roles) => {
-                    backends = backends.with_model_for(roles.iter().copied(), language);
+                    components = components.with_model_for(roles.iter().copied(), language);
                 }
             }
         }
-        Ok(backends)
+        Ok(components)
     }
 }

@@ -7,8 +7,8 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use journeyman::{
     Error, Result, Seed,
-    builtin::{ChatDialect, FrozenStore},
-    contract::{Backends, Dialect},
+    builtin::{ChatFormat, FrozenStore},
+    contract::{Components, PromptFormat},
     domain::{FittedThreshold, ScoreKind},
     recipe::{self, Limits},
     run::{Journeyman, Options, Performer, ThresholdBy},
@@ -40,12 +40,12 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
     let retriever = Arc::new(Bm25Retriever::new(Default::default())?);
     opened.library.refresh(&*retriever).await?;
     let model = Model::load(&command.load)?;
-    let dialect = Arc::new(ChatDialect::default());
-    let parts = Backends {
+    let prompt_format = Arc::new(ChatFormat::default());
+    let parts = Components {
         retriever: Some(retriever.clone()),
-        ..Backends::own_loop()
+        ..Components::own_loop()
             .with_scorer(model.scorer.clone())
-            .with_dialect(dialect.clone())
+            .with_prompt_format(prompt_format.clone())
     };
     let fitting = Fitting {
         command,
@@ -55,7 +55,7 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
         parts,
         retriever: &retriever,
     };
-    let (fitted, tasks) = fitting.fitted(&*dialect).await?;
+    let (fitted, tasks) = fitting.fitted(&*prompt_format).await?;
     if let Some(file) = &command.out {
         let text = format!("{:#}\n", json!(fitted));
         whole(CALIBRATE, file, text.as_bytes())?;
@@ -79,13 +79,13 @@ struct Fitting<'a> {
     labels: &'a Labels,
     model: &'a Model,
     /// The parts of a session but for the library.
-    parts: Backends,
+    parts: Components,
     retriever: &'a Bm25Retriever,
 }
 
 impl Fitting<'_> {
     /// The threshold, and the number of tasks that it was fitted by.
-    async fn fitted(&self, dialect: &dyn Dialect) -> Result<(GateCalibration, usize)> {
+    async fn fitted(&self, prompt_format: &dyn PromptFormat) -> Result<(GateCalibration, usize)> {
         let (command, labels) = (self.command, self.labels);
         let most_wrong = command.most_wrong.unwrap_or(MOST_WRONG);
         let by_session = match (command.score, self.model.scorer.is_trained_to_score()) {
@@ -93,7 +93,7 @@ impl Fitting<'_> {
             _ => None,
         };
         if let (Some(fitted), true) = (&by_session, labels.are_shipped) {
-            let calibration = GateCalibration::of_session(fitted, dialect);
+            let calibration = GateCalibration::of_session(fitted, prompt_format);
             return Ok((calibration, fitted.tasks as usize));
         }
         let limits = Limits {
@@ -112,7 +112,7 @@ impl Fitting<'_> {
             fills: labels.are_shipped,
         };
         let mut scored = scoring.all(labels).await?;
-        let of = (self.model.scorer.model(), scoring.score, dialect);
+        let of = (self.model.scorer.model(), scoring.score, prompt_format);
         let mut fitted = match labels.are_given {
             true => GateCalibration::fit(&scored, of, most_wrong, Seed(command.seed))?,
             false => {
@@ -130,7 +130,7 @@ impl Fitting<'_> {
         let snapshot = self.opened.store.load().await?;
         // Nothing is committed; scores are kept beside the library, so that sessions have them.
         let store = FrozenStore::new(snapshot).with_scores_of(self.opened.store.clone());
-        let backends = Backends {
+        let backends = Components {
             store: Some(Arc::new(store)),
             ..self.parts.clone()
         };

@@ -5,8 +5,8 @@ use std::{path::Path, sync::Arc};
 use futures::StreamExt;
 use journeyman::{
     Error, Result, Seed,
-    builtin::{ChatDialect, FrozenStore},
-    contract::Backends,
+    builtin::{ChatFormat, FrozenStore},
+    contract::Components,
     domain::{Candidate, Scored, Selection, Task},
     library::SkillLibrary,
     recipe,
@@ -42,12 +42,12 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
     }
     let model = Model::load(&command.load)?;
     recipe.limits.score = model.time_limit;
-    let backends = Backends {
+    let backends = Components {
         store: Some(Arc::new(store)),
         retriever: Some(Arc::new(retriever)),
-        ..Backends::own_loop()
+        ..Components::own_loop()
             .with_scorer(model.scorer.clone())
-            .with_dialect(Arc::new(ChatDialect::default()))
+            .with_prompt_format(Arc::new(ChatFormat::default()))
     };
     let journeyman = Journeyman::open(backends, recipe, Options::new("why", Seed(1))).await?;
     let progress = Progress::of("scoring; the first time with a model takes longer");

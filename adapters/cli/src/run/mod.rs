@@ -74,8 +74,8 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let parts = Parts::open(&source, &form, &folder, &library, judge, &trace).await?;
     tell(&format!("model {}", parts.model));
     tell_of_bundled(&parts.model);
-    let agent = parts.backends.model.clone();
-    let journeyman = Journeyman::open(parts.backends, recipe, options).await?;
+    let agent = parts.components.model.clone();
+    let journeyman = Journeyman::open(parts.components, recipe, options).await?;
     trace.begin()?;
     tell_findings(&journeyman);
     let session = Session {

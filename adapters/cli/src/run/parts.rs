@@ -11,10 +11,10 @@ use std::{
 use journeyman::{
     Error, ErrorKind, Result,
     builtin::{
-        AdaptedModel, ChatDialect, ModelExecutor, ModelExecutorOptions, ObservedExecutor,
+        AdaptedModel, ChatFormat, ModelExecutor, ModelExecutorOptions, ObservedExecutor,
         SystemClock,
     },
-    contract::{Backends, LanguageModel, Scorer, Tokenizer},
+    contract::{Components, LanguageModel, Scorer, Tokenizer},
     role::GeneralRoles,
 };
 use journeyman_disk::DiskStore;
@@ -52,7 +52,7 @@ struct Model {
 /// All parts of a run.
 #[derive(Debug)]
 pub(super) struct Parts {
-    pub(super) backends: Backends,
+    pub(super) components: Components,
     /// The model's name, and what its server was found to support.
     pub(super) model: String,
     pub(super) world: World,
@@ -100,31 +100,31 @@ impl Parts {
         let traced = ObservedExecutor::new(agent, move |task, _, trajectory| {
             trace.attempt(task, trajectory);
         });
-        let mut backends = Backends::new(
+        let mut components = Components::new(
             Arc::new(traced),
             world.environment.clone(),
             world.judge.clone(),
         )
         .with_model(model.language)
-        .with_dialect(dialect)
+        .with_prompt_format(dialect)
         .with_roles(Arc::new(GeneralRoles::shipped()?))
         .with_retriever(Arc::new(retriever(form.stems)?))
         .with_store(store.clone())
         .with_journal(store.clone())
         .with_clock(Arc::new(SystemClock::new()));
-        backends.scorer = model.scorer;
-        backends.tokenizer = model.tokenizer;
+        components.scorer = model.scorer;
+        components.tokenizer = model.tokenizer;
         for (job, model) in jobs.into_iter().zip(others) {
             about.push_str(&format!("\n{}: {}", job.name, model.line()));
             match job.job {
                 // The form has refused it.
                 Job::Agent => {}
-                Job::Gate => backends.scorer = model.scorer,
-                Job::Roles(roles) => backends = backends.with_model_for(roles, model.language),
+                Job::Gate => components.scorer = model.scorer,
+                Job::Roles(roles) => components = components.with_model_for(roles, model.language),
             }
         }
         Ok(Self {
-            backends,
+            components,
             model: about,
             world,
             store,
@@ -134,8 +134,8 @@ impl Parts {
 }
 
 /// What the agent says to the model, and how it reads its answers.
-fn dialect(form: &ModelForm, model: &dyn LanguageModel) -> ChatDialect {
-    let mut dialect = ChatDialect::of(model.capabilities());
+fn dialect(form: &ModelForm, model: &dyn LanguageModel) -> ChatFormat {
+    let mut dialect = ChatFormat::of(model.capabilities());
     if let Some(most) = form.answer_tokens {
         dialect.max_tokens = most.get() as usize;
     }

@@ -511,7 +511,7 @@ fn a_missing_template_is_refused_with_what_to_do() {
     assert_eq!(
         error.to_string(),
         "Unsupported at LlamaCpp::load: the file has no chat template; hint: load with Template::Named, such as \
-         `chatml`, for a chat model, or with Template::None where prompts are written in the model's own dialect"
+         `chatml`, for a chat model, or with Template::None where prompts are written in the model's own prompt format"
     );
     assert!(choose(&Template::None, Some(GEMMA)).unwrap().is_none());
     assert!(choose(&Template::Auto, Some(GEMMA)).unwrap().is_some());

@@ -6,13 +6,13 @@ use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Seed,
     builtin::{AdaptedModel, MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
-    contract::{Backends, Journal, LanguageModel, Scorer},
+    contract::{Components, Journal, LanguageModel, Scorer},
     domain::{Role, Verdict},
     policy::Answer,
     propose::{WriteWhen, Writer},
     recipe::{self, Recipe},
     run::{Journeyman, Options, RunEntry},
-    testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedJudge, ScriptedRoles, sample},
+    testing::{Play, ScriptedEnvironment, ScriptedFormat, ScriptedJudge, ScriptedRoles, sample},
 };
 use journeyman_llama_cpp::LlamaCpp;
 
@@ -61,13 +61,13 @@ fn did(jobs: Jobs) -> Result<Did, Error> {
         record: true,
         ..ModelExecutorOptions::default()
     };
-    let agent = ModelExecutor::new(jobs.agent, Arc::new(ScriptedDialect), options)?;
+    let agent = ModelExecutor::new(jobs.agent, Arc::new(ScriptedFormat), options)?;
     let judge = ScriptedJudge::that(Play::Give(Verdict::binary(true)));
     let journal = Arc::new(MemoryJournal::new());
     let world = Arc::new(ScriptedEnvironment::words());
-    let backends = Backends::new(Arc::new(agent), world, Arc::new(judge))
+    let backends = Components::new(Arc::new(agent), world, Arc::new(judge))
         .with_scorer(jobs.gate)
-        .with_dialect(Arc::new(ScriptedDialect))
+        .with_prompt_format(Arc::new(ScriptedFormat))
         .with_model_for(Role::WRITERS, jobs.roles)
         .with_roles(Arc::new(ScriptedRoles::default()))
         .with_store(Arc::new(MemoryStore::new()))

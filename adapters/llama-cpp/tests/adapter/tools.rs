@@ -3,9 +3,9 @@
 use futures::executor::block_on;
 use journeyman::{
     ErrorKind, Result,
-    builtin::ChatDialect,
+    builtin::ChatFormat,
     contract::{
-        Dialect, GenerateRequest, Generation, LanguageModel, ToolChoice, TurnMove, TurnView,
+        GenerateRequest, Generation, LanguageModel, PromptFormat, ToolChoice, TurnMove, TurnView,
     },
     domain::{
         Action, Injection, Message, Observation, Prompt, Speaker, Task, ToolCall, ToolDefinition,
@@ -100,7 +100,7 @@ fn a_model_has_tools_exactly_where_its_template_takes_them() {
         };
         let model = tiny.load();
         assert_eq!(model.capabilities().tools, expect, "{template}");
-        assert_eq!(ChatDialect::of(model.capabilities()).native_tools, expect);
+        assert_eq!(ChatFormat::of(model.capabilities()).native_tools, expect);
         if !expect {
             let error = block_on(model.generate(&with_tools(ToolChoice::Auto))).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unsupported);
@@ -276,13 +276,13 @@ fn a_call_that_must_be_made_is_begun_for_the_model() {
     }
 }
 
-/// `ChatDialect`'s next move after `text`, which llama.cpp writes for its prompt.
+/// `ChatFormat`'s next move after `text`, which llama.cpp writes for its prompt.
 fn next_move(template: &'static str, text: &str) -> TurnMove {
     let tiny = Tiny {
         template: Some(template),
         ..Tiny::default()
     };
-    let dialect = ChatDialect::of(tiny.load().capabilities());
+    let prompt_format = ChatFormat::of(tiny.load().capabilities());
     let seen = Observation::default().with_tools(tools());
     let turn = |replies: &[Generation]| {
         let view = TurnView {
@@ -292,7 +292,7 @@ fn next_move(template: &'static str, text: &str) -> TurnMove {
             steps: &[],
             replies,
         };
-        dialect.turn(&view).unwrap()
+        prompt_format.turn(&view).unwrap()
     };
     let TurnMove::Generate { prompt, tools, .. } = turn(&[]) else {
         panic!("it asks the model");
@@ -303,7 +303,7 @@ fn next_move(template: &'static str, text: &str) -> TurnMove {
 }
 
 #[test]
-fn chat_dialect_acts_by_the_model_s_own_calls() {
+fn chat_format_acts_by_the_model_s_own_calls() {
     let act = |template, text: &str, expect: Action| {
         let TurnMove::Act {
             action, transcript, ..
@@ -336,7 +336,7 @@ fn chat_dialect_acts_by_the_model_s_own_calls() {
 }
 
 #[test]
-fn chat_dialect_asks_again_for_an_answer_that_cannot_be_read() {
+fn chat_format_asks_again_for_an_answer_that_cannot_be_read() {
     for (text, reason) in [
         ("<tool_call>\nlook at the mast\n</tool_call>", ""),
         (
@@ -402,12 +402,12 @@ fn the_bundled_model_takes_tools_by_a_template() {
     };
     let bare = load(Template::None);
     assert!(!bare.capabilities().tools);
-    assert!(!ChatDialect::of(bare.capabilities()).native_tools);
+    assert!(!ChatFormat::of(bare.capabilities()).native_tools);
 
     for template in [Template::Auto, Template::Jinja(QWEN2.to_owned())] {
         let model = load(template);
         assert!(model.capabilities().tools);
-        assert!(ChatDialect::of(model.capabilities()).native_tools);
+        assert!(ChatFormat::of(model.capabilities()).native_tools);
         let mut request = with_tools(ToolChoice::Auto);
         request.max_tokens = 24;
         let with = block_on(model.generate(&request)).unwrap();

@@ -40,12 +40,12 @@ const REPORTS_PER_SKILL: NonZeroU32 = NonZeroU32::new(100).expect("not 0");
 ///
 /// ```
 /// use std::sync::Arc;
-/// use journeyman::{Seed, contract::Backends, recipe, run::{Journeyman, Options}};
+/// use journeyman::{Seed, contract::Components, recipe, run::{Journeyman, Options}};
 /// use journeyman_mcp::{LibraryServer, library::HttpOptions};
 ///
 /// # futures::executor::block_on(async {
 /// let options = Options::new("desk", Seed(7));
-/// let journeyman = Journeyman::open(Backends::own_loop(), recipe::standard(), options).await?;
+/// let journeyman = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
 /// let server = LibraryServer::new(Arc::new(journeyman));
 /// let served = server.serve_http(HttpOptions::new("a token of the host's, at least 16 bytes")).await?;
 /// assert!(served.address().ip().is_loopback());

@@ -1,7 +1,7 @@
 //! Documents of attempts: the whole conversation as a host's model reads and writes it.
 
-use journeyman::builtin::ChatDialect;
-use journeyman::contract::{Dialect, TurnMove, TurnView};
+use journeyman::builtin::ChatFormat;
+use journeyman::contract::{PromptFormat, TurnMove, TurnView};
 use journeyman::domain::{Message, Observation, Prompt, Source, Speaker, ToolDefinition};
 
 use super::attempt::Attempt;
@@ -17,18 +17,18 @@ use crate::scene::Scene;
 use crate::seed::Draws;
 use crate::world::{World, WorldSpec};
 
-/// The dialect of a model with an interface for tools.
+/// The prompt format of a model with an interface for tools.
 #[must_use]
-pub fn dialect() -> ChatDialect {
-    ChatDialect {
+pub fn prompt_format() -> ChatFormat {
+    ChatFormat {
         native_tools: true,
-        ..ChatDialect::default()
+        ..ChatFormat::default()
     }
 }
 
 /// The prompt of a turn and the tools that are called by the model's own interface.
 pub(crate) fn prompt(view: &TurnView<'_>) -> Option<(Prompt, Vec<ToolDefinition>)> {
-    match dialect().turn(view).ok()? {
+    match prompt_format().turn(view).ok()? {
         TurnMove::Generate { prompt, tools, .. } => Some((prompt, tools)),
         _ => None,
     }
@@ -85,7 +85,7 @@ pub(crate) fn attempt(kind: Kind, spec: &WorldSpec, draws: &mut Draws) -> Option
         Kind::Stale => Scene::stale(spec, draws)?,
         Kind::Opaque => {
             let (scene, manner) = opaque::scene(spec, draws)?;
-            return Some(Attempt::of(&scene, manner, &dialect(), draws));
+            return Some(Attempt::of(&scene, manner, &prompt_format(), draws));
         }
     };
     // Who follows a right skill is not refused, whatever refusals look like.
@@ -95,7 +95,7 @@ pub(crate) fn attempt(kind: Kind, spec: &WorldSpec, draws: &mut Draws) -> Option
         true => Manner::opaque(draws),
         false => Manner::named(draws),
     };
-    Some(Attempt::of(&scene, manner, &dialect(), draws))
+    Some(Attempt::of(&scene, manner, &prompt_format(), draws))
 }
 
 /// The last turn of an attempt of a kind: its prompt and tools, and the document that the training text has for it up to the
@@ -137,7 +137,7 @@ pub(crate) fn unfit(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
         (Vec::new(), None),
         None,
         (&[], &[]),
-        &dialect(),
+        &prompt_format(),
     );
     let tools = definitions(&world, &attempt.manner);
     let seen = Observation::new(world.query.clone(), Source::trusted(SOURCE)).with_tools(tools);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use journeyman::Seed;
-use journeyman::contract::Dialect;
+use journeyman::contract::PromptFormat;
 use journeyman::domain::{
     Action, EndReason, InjectedSkill, Injection, Observation, Outcome as WorldOutcome, Skill,
     Source, Step, StepResult, Task, Trace, Trajectory, Usage, Verdict,
@@ -44,7 +44,7 @@ impl Attempt {
     pub(crate) fn of(
         scene: &Scene,
         manner: Manner,
-        dialect: &dyn Dialect,
+        prompt_format: &dyn PromptFormat,
         draws: &mut Draws,
     ) -> Self {
         let given = scene.world.given_names();
@@ -77,7 +77,7 @@ impl Attempt {
             (skills, scene.used),
             plan,
             (&scene.exchanges, &scene.learned),
-            dialect,
+            prompt_format,
         )
     }
 
@@ -88,11 +88,11 @@ impl Attempt {
         (skills, used): (Vec<Skill>, Option<usize>),
         plan: Option<&Recipe>,
         (exchanges, learned): (&[Exchange], &[bool]),
-        dialect: &dyn Dialect,
+        prompt_format: &dyn PromptFormat,
     ) -> Self {
         let injected = skills
             .iter()
-            .map(|skill| InjectedSkill::new(skill, dialect.skill_text(skill)));
+            .map(|skill| InjectedSkill::new(skill, prompt_format.skill_text(skill)));
         let injection = Injection {
             skills: injected.collect(),
         };

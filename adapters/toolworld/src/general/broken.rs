@@ -158,7 +158,7 @@ pub(crate) fn prompt(prompt: &mut Prompt, tools: &mut [ToolDefinition], draws: &
     }
 }
 
-/// A system message that is another one than the dialect's.
+/// A system message that is another one than the prompt format's.
 fn changed(text: &str, draws: &mut Draws) -> String {
     match draws.below(4) {
         0 => format!("{text} {}", sentence(draws)),

@@ -5,7 +5,7 @@ use journeyman::domain::Role;
 use journeyman::role::GeneralRoles;
 use journeyman::{Result, Seed};
 
-use super::acting::{self, Kind, dialect};
+use super::acting::{self, Kind, prompt_format};
 use super::broken;
 use super::chatml;
 use super::document::Document;
@@ -177,10 +177,10 @@ impl Writer {
     }
 
     fn role(&self, role: Role, spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
-        let dialect = dialect();
+        let prompt_format = prompt_format();
         let stage = Stage {
             spec,
-            dialect: &dialect,
+            prompt_format: &prompt_format,
         };
         let case = case(role, stage, draws);
         self.case(&case, Some(draws)).ok()

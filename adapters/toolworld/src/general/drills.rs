@@ -1,9 +1,9 @@
 //! Copying: names, values and calls that the model repeats.
 
-use journeyman::contract::{Dialect, TurnView};
+use journeyman::contract::{PromptFormat, TurnView};
 use journeyman::domain::{Message, NativeCall, Prompt, Speaker};
 
-use super::acting::{self, Kind, dialect};
+use super::acting::{self, Kind, prompt_format};
 use super::broken;
 use super::chatml;
 use super::document::Document;
@@ -164,14 +164,14 @@ pub(crate) fn gate(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
         true => "",
         false => world.query.as_str(),
     };
-    let dialect = dialect();
-    let prompt = dialect.score_prompt(query);
+    let prompt_format = prompt_format();
+    let prompt = prompt_format.score_prompt(query);
     let mut document = chatml::conversation(&prompt, &[], &[], false);
     document.control(chatml::OPEN, false);
     for span in &prompt.open {
         document.data(span.text(), false);
     }
-    document.data(dialect.skill_text(&skill), true);
+    document.data(prompt_format.skill_text(&skill), true);
     document.control(chatml::END, false);
     Some(document)
 }
@@ -188,9 +188,9 @@ pub(crate) fn fits(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
             Recipe::of_steps(&text)?
         }
     };
-    let dialect = dialect();
-    let skill = dialect.skill_text(&skill(&recipe, Style::draw(&recipe.tool, draws), draws));
-    let question = dialect.fit_question(&world.query, &skill).ok()?;
+    let prompt_format = prompt_format();
+    let skill = prompt_format.skill_text(&skill(&recipe, Style::draw(&recipe.tool, draws), draws));
+    let question = prompt_format.fit_question(&world.query, &skill).ok()?;
     let mut prompt = question.prompt;
     broken::role(&mut prompt, draws);
     let answer = if fits {

@@ -44,7 +44,7 @@ impl Episode for Desk {
 }
 pub(crate) async fn learn(model: Arc<impl LanguageModel + Scorer + 'static>) -> Result<()> {
     let library = Arc::new(DiskStore::open("library", &Default::default())?);
-    let parts = Backends::of_model(model, Arc::new(Desk::default()))?.with_store(library);
+    let parts = Components::of_model(model, Arc::new(Desk::default()))?.with_store(library);
     let desk = Journeyman::open(parts, recipe::standard(), Options::new("desk", Seed(7))).await?;
     let task = |n: u32| Task::new(n.to_string(), format!("Close ticket T-{n} of customer A."));
     let before = desk.evaluate((100..140).map(task).collect()).await?; // changes nothing

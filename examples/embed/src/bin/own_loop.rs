@@ -24,14 +24,14 @@ fn next_tool(prompt: &str, made: &[&str]) -> &'static str {
     }
 }
 pub(crate) async fn learn(model: Arc<impl LanguageModel + Scorer + 'static>) -> Result<()> {
-    let backends = Backends::own_loop()
+    let components = Components::own_loop()
         .with_scorer(model.clone())
         .with_model(model)
-        .with_dialect(Arc::new(ChatDialect::default()))
+        .with_prompt_format(Arc::new(ChatFormat::default()))
         .with_roles(Arc::new(GeneralRoles::shipped()?))
         .with_store(Arc::new(DiskStore::open("library", &Default::default())?));
     let options = Options::new("till", Seed(7));
-    let session = Journeyman::open(backends, recipe::standard(), options).await?;
+    let session = Journeyman::open(components, recipe::standard(), options).await?;
     for n in 0..20 {
         let instruction = format!("Refund ticket T-{n} of customer A.");
         let mut attempt = session.begin(Task::new(n.to_string(), instruction)).await?;

@@ -2,7 +2,7 @@
 
 use crate::{
     contract::{
-        Dialect, GenerateRequest, Generation, LanguageModel, TokenCount, TurnMove, TurnView,
+        GenerateRequest, Generation, LanguageModel, PromptFormat, TokenCount, TurnMove, TurnView,
     },
     domain::{Compaction, Injection, Observation, Step, Task},
     error::Result,
@@ -36,7 +36,7 @@ impl<'a> Turn<'a> {
 
 /// The next move of a turn, with a prompt that fits.
 pub(super) enum Fitted {
-    /// A request that fits, with the tokens of an answer that the dialect asked for.
+    /// A request that fits, with the tokens of an answer that the prompt format asked for.
     Generate(Box<GenerateRequest>, usize),
     /// A move that needs no prompt.
     Move(TurnMove),
@@ -66,14 +66,14 @@ impl Fitting {
     /// The next move. `blank` is the request without a prompt; `refused` is the model's own count of the last prompt, where it has refused that as too long.
     pub(super) async fn fitted(
         &mut self,
-        (model, dialect): (&dyn LanguageModel, &dyn Dialect),
+        (model, prompt_format): (&dyn LanguageModel, &dyn PromptFormat),
         turn: Turn<'_>,
         blank: &GenerateRequest,
         mut refused: Option<TokenCount>,
     ) -> Result<Fitted> {
         let room = Room::of(model.context());
         for round in 0..=ROUNDS {
-            let (next, left_out) = self.next(dialect, turn)?;
+            let (next, left_out) = self.next(prompt_format, turn)?;
             let TurnMove::Generate {
                 prompt,
                 tools,
@@ -133,15 +133,19 @@ impl Fitting {
         }
     }
 
-    /// The dialect's move, in view of what the prompt may show.
-    fn next(&self, dialect: &dyn Dialect, turn: Turn<'_>) -> Result<(TurnMove, Compaction)> {
+    /// The prompt format's move, in view of what the prompt may show.
+    fn next(
+        &self,
+        prompt_format: &dyn PromptFormat,
+        turn: Turn<'_>,
+    ) -> Result<(TurnMove, Compaction)> {
         let compacted =
             (self.compactor != Compactor::default()).then(|| self.compactor.apply(turn.seen()));
         let (steps, observation, left_out) = match &compacted {
             None => (turn.steps, turn.observation, Compaction::NONE),
             Some(shown) => (&*shown.steps, &shown.observation, shown.left_out),
         };
-        let next = dialect.turn(&TurnView {
+        let next = prompt_format.turn(&TurnView {
             task: turn.task,
             injection: turn.injection,
             observation,

@@ -1,4 +1,4 @@
-//! One turn of the model: prompts that fit its context, its answers, and the dialect's reading of them.
+//! One turn of the model: prompts that fit its context, its answers, and the prompt format's reading of them.
 
 use tracing::Instrument;
 
@@ -15,7 +15,7 @@ use crate::{
     telemetry::Chat,
 };
 
-/// The greatest number of moves of a dialect in one turn, by the contract's rule *ends*.
+/// The greatest number of moves of a prompt format in one turn, by the contract's rule *ends*.
 const MOVES: usize = 8;
 /// The greatest number of prompts of one turn that the model may refuse as too long.
 const REFUSALS: usize = 8;
@@ -30,7 +30,7 @@ struct Written {
 }
 
 impl Run<'_> {
-    /// Asks the model until the dialect reads an action or gives up.
+    /// Asks the model until the prompt format reads an action or gives up.
     pub(super) async fn write(
         &mut self,
         observation: &Observation,
@@ -85,14 +85,14 @@ impl Run<'_> {
         }
         Err(Error::new(
             ErrorKind::Internal,
-            "Dialect::turn",
-            "the dialect neither acted nor gave up",
+            "PromptFormat::turn",
+            "the prompt format neither acted nor gave up",
         )
         .with("moves", MOVES)
-        .hint("run the dialect's conformance suite"))
+        .hint("run the prompt format's conformance suite"))
     }
 
-    /// The dialect's next move. Where that is a prompt, the model has answered it.
+    /// The prompt format's next move. Where that is a prompt, the model has answered it.
     async fn next(
         &mut self,
         observation: &Observation,
@@ -110,7 +110,7 @@ impl Run<'_> {
             };
             let blank = self.blank();
             let model = &*self.executor.model;
-            let parts = (model, &*self.executor.dialect);
+            let parts = (model, &*self.executor.prompt_format);
             let next = self.fitting.fitted(parts, turn, &blank, refused).await?;
             let Fitted::Generate(request, asked) = &next else {
                 return Ok(next);

@@ -210,7 +210,7 @@ fn what_was_seen_at_first_stays_beside_the_task_and_is_shortened_last() {
         text.starts_with("You stand in a hall.") && text.len() < 300,
         "{text}"
     );
-    // Where it is the task, no dialect shows it twice.
+    // Where it is the task, no prompt format shows it twice.
     let mut first = steps;
     first[0].observation.text = "the task ".repeat(200);
     let shown = Seen {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    contract::{Dialect, TurnMove, TurnView},
+    contract::{PromptFormat, TurnMove, TurnView},
     domain::{Message, Observation, Prompt, Span, Speaker, Step, StepNote, ToolDefinition, Trace},
     error::{Error, Result},
 };
@@ -15,13 +15,13 @@ const PROMPTED: &str = "demonstrations::prompted";
 /// chat template, applied to `prompt` and `tools`, gives the tokens that the agent's model was given.
 ///
 /// ```
-/// use journeyman::{builtin::ChatDialect, interchange::demonstrations, testing::sample};
+/// use journeyman::{builtin::ChatFormat, interchange::demonstrations, testing::sample};
 ///
 /// let task = sample::task("greet", &["good", "day"]);
 /// let mut attempt = sample::trace("a-1", &task, &["good", "day"], true);
 /// attempt.trajectory.injection = sample::injection(&[sample::skill("greeting")]);
 ///
-/// let answers = demonstrations::prompted(&ChatDialect::default(), &attempt)?;
+/// let answers = demonstrations::prompted(&ChatFormat::default(), &attempt)?;
 /// assert_eq!(answers.len(), attempt.trajectory.steps.len());
 /// let prompt: Vec<&str> = answers[0].prompt.iter().map(|message| message.role.as_str()).collect();
 /// assert_eq!(prompt, ["system", "user"]);
@@ -62,17 +62,17 @@ pub struct PromptedMessage {
     pub name: Option<String>,
 }
 
-/// The answers of an attempt by a dialect, in order. Take attempts that succeeded, as [`of_attempts`](super::of_attempts) does.
+/// The answers of an attempt by a prompt format, in order. Take attempts that succeeded, as [`of_attempts`](super::of_attempts) does.
 ///
-/// They are those of the run where the agent used this dialect and its context held all steps: an executor that has to leave out steps gave
+/// They are those of the run where the agent used this prompt format and its context held all steps: an executor that has to leave out steps gave
 /// the model a shorter prompt. An answer that the model gave only when it was asked again is left out, since the first one and the reason
 /// stood before it. What was redacted before the attempt was kept is redacted here. An attempt does not say when a skill left its prompt, so take
 /// attempts of recipes that select once a task ([`SelectPer::Query`](crate::select::SelectPer), not `Turn`).
 ///
 /// # Errors
-/// `Unsupported` for an attempt in which a skill came into the prompt later; for a dialect that
-/// writes markers of its own in place of messages, or that does not show an answer in later prompts. The dialect's error.
-pub fn prompted(dialect: &dyn Dialect, attempt: &Trace) -> Result<Vec<Prompted>> {
+/// `Unsupported` for an attempt in which a skill came into the prompt later; for a prompt format that
+/// writes markers of its own in place of messages, or that does not show an answer in later prompts. The prompt format's error.
+pub fn prompted(prompt_format: &dyn PromptFormat, attempt: &Trace) -> Result<Vec<Prompted>> {
     let trajectory = &attempt.trajectory;
     if let Some(later) = trajectory.exposures.iter().find(|one| one.since > 0) {
         let message = "a skill came into the attempt's prompt later, and the attempt does not say when others left it";
@@ -88,7 +88,7 @@ pub fn prompted(dialect: &dyn Dialect, attempt: &Trace) -> Result<Vec<Prompted>>
     let seen = steps.iter().chain([last]).map(|step| &step.observation);
     let asked = seen
         .enumerate()
-        .map(|(at, seen)| asked(dialect, attempt, (at, seen)));
+        .map(|(at, seen)| asked(prompt_format, attempt, (at, seen)));
     let asked: Vec<(Prompt, Vec<ToolDefinition>)> = asked.collect::<Result<_>>()?;
     let answers = steps.iter().zip(asked.windows(2));
     let answers = answers.filter(|(step, _)| !step.notes.contains(&StepNote::AskedAgain));
@@ -108,7 +108,7 @@ fn answer(
     let answer = later.messages.get(prompt.messages.len());
     let answer = answer.filter(|message| message.speaker == Speaker::Assistant);
     let answer = answer.ok_or_else(|| {
-        let message = "the dialect does not show an answer in later prompts";
+        let message = "the prompt format does not show an answer in later prompts";
         Error::unsupported(PROMPTED, message).with("step", step.index)
     })?;
     let mut completion = message(answer)?;
@@ -122,7 +122,7 @@ fn answer(
 
 /// What the model is asked behind the first steps of an attempt.
 fn asked(
-    dialect: &dyn Dialect,
+    prompt_format: &dyn PromptFormat,
     attempt: &Trace,
     (steps, observation): (usize, &Observation),
 ) -> Result<(Prompt, Vec<ToolDefinition>)> {
@@ -134,10 +134,10 @@ fn asked(
         steps: before,
         replies: &[],
     };
-    match dialect.turn(&view)? {
+    match prompt_format.turn(&view)? {
         TurnMove::Generate { prompt, tools, .. } => Ok((prompt, tools)),
         _ => Err(
-            Error::unsupported(PROMPTED, "the dialect asks no model at this step")
+            Error::unsupported(PROMPTED, "the prompt format asks no model at this step")
                 .with("step", steps),
         ),
     }
@@ -172,7 +172,7 @@ fn plain(spans: &[Span]) -> Result<String> {
         Span::Data(text) => Ok(text.as_str()),
         Span::Control(_) => Err(Error::unsupported(
             PROMPTED,
-            "the dialect writes markers of its own, which a chat template does not know",
+            "the prompt format writes markers of its own, which a chat template does not know",
         )),
     });
     texts.collect()
@@ -193,9 +193,9 @@ fn function(tool: &ToolDefinition) -> Value {
 mod tests {
     use super::*;
     use crate::{
-        builtin::ChatDialect,
+        builtin::ChatFormat,
         domain::{Action, Exposure, SkillUse},
-        testing::{ScriptedDialect, sample},
+        testing::{ScriptedFormat, sample},
     };
 
     fn attempt() -> Trace {
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn each_answer_stands_behind_what_the_agent_had_seen() {
         let attempt = attempt();
-        let answers = prompted(&ChatDialect::default(), &attempt).unwrap();
+        let answers = prompted(&ChatFormat::default(), &attempt).unwrap();
         assert_eq!(answers.len(), 3);
         for (at, answer) in answers.iter().enumerate() {
             // System, task, and of each step before an answer and what came back.
@@ -226,14 +226,14 @@ mod tests {
             },
             ..attempt
         };
-        assert_eq!(prompted(&ChatDialect::default(), &nothing), Ok(Vec::new()));
+        assert_eq!(prompted(&ChatFormat::default(), &nothing), Ok(Vec::new()));
     }
 
     #[test]
     fn what_was_asked_again_is_left_out_and_a_skill_that_came_later_is_refused() {
         let mut attempt = attempt();
         attempt.trajectory.steps[1].notes = vec![StepNote::AskedAgain];
-        let answers = prompted(&ChatDialect::default(), &attempt).unwrap();
+        let answers = prompted(&ChatFormat::default(), &attempt).unwrap();
         let lengths: Vec<usize> = answers.iter().map(|one| one.prompt.len()).collect();
         assert_eq!(lengths, [2, 6]);
         attempt.trajectory.exposures = vec![Exposure {
@@ -241,7 +241,7 @@ mod tests {
             used: SkillUse::Unknown,
             since: 2,
         }];
-        let error = prompted(&ChatDialect::default(), &attempt).unwrap_err();
+        let error = prompted(&ChatFormat::default(), &attempt).unwrap_err();
         assert!(error.hint_text().is_some(), "{error}");
     }
 
@@ -252,11 +252,11 @@ mod tests {
         step.action = Action::call("brew", json!({"cups": 2}));
         step.transcript.clear();
         step.observation.tools = vec![ToolDefinition::new("brew", "", json!({"type": "object"}))];
-        let dialect = ChatDialect {
+        let prompt_format = ChatFormat {
             native_tools: true,
-            ..ChatDialect::default()
+            ..ChatFormat::default()
         };
-        let answers = prompted(&dialect, &attempt).unwrap();
+        let answers = prompted(&prompt_format, &attempt).unwrap();
         let call = &answers[0].completion[0].tool_calls[0];
         assert_eq!(call["function"]["name"], "brew");
         assert_eq!(call["function"]["arguments"]["cups"], 2);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dialect_that_no_template_renders_is_refused() {
-        assert!(prompted(&ScriptedDialect, &attempt()).is_err());
+    fn a_prompt_format_that_no_template_renders_is_refused() {
+        assert!(prompted(&ScriptedFormat, &attempt()).is_err());
     }
 }

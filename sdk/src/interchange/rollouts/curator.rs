@@ -37,7 +37,7 @@ const OF: &str = "rollouts::of_curator";
 /// use journeyman::{
 ///     Seed,
 ///     builtin::EnvironmentJudge,
-///     contract::Backends,
+///     contract::Components,
 ///     domain::{Action, Role},
 ///     interchange::rollouts::{self, RolloutKind},
 ///     recipe,
@@ -54,10 +54,10 @@ const OF: &str = "rollouts::of_curator";
 /// });
 /// let insert = r#"{"tool": "insert_skill", "arguments": {"name": "hi", "description": "Say hi.", "body": "Say it."}}"#;
 /// let world = Arc::new(ScriptedEnvironment::words());
-/// let backends = Backends::new(Arc::new(agent), world, Arc::new(EnvironmentJudge))
+/// let components = Components::new(Arc::new(agent), world, Arc::new(EnvironmentJudge))
 ///     .with_model(Arc::new(ScriptedModel::always(insert)))
 ///     .with_roles(Arc::new(ScriptedRoles::only([Role::Curate])));
-/// let journeyman = Journeyman::open(backends, recipe::skillos(), Options::new("desk", Seed(7))).await?;
+/// let journeyman = Journeyman::open(components, recipe::skillos(), Options::new("desk", Seed(7))).await?;
 ///
 /// let group = vec![sample::task("one", &["hi"]), sample::task("two", &["hi"])];
 /// let plan = Rollouts::new(NonZeroU32::new(3).expect("not 0")).recorded();

@@ -14,7 +14,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     id::Revision,
     policy::Answer,
-    program::Place,
+    program::QuestionPath,
     report::{AttemptReport, EventKind, TaskReport},
     reward::RewardPolicy,
     run::{RunEntry, RunMachine, Station},
@@ -36,7 +36,7 @@ struct Made {
 struct Recorded {
     machine: Option<Box<RunMachine>>,
     /// By task and by place: the attempts of a task in the order of their numbers.
-    attempts: BTreeMap<u64, BTreeMap<Place, Made>>,
+    attempts: BTreeMap<u64, BTreeMap<QuestionPath, Made>>,
     reports: BTreeMap<u64, Box<TaskReport>>,
 }
 
@@ -93,11 +93,11 @@ impl Recorded {
 /// use journeyman::{
 ///     Seed,
 ///     builtin::{EnvironmentJudge, MemoryJournal, ModelExecutor, ModelExecutorOptions},
-///     contract::{Backends, Journal},
+///     contract::{Components, Journal},
 ///     interchange::rollouts,
 ///     recipe,
 ///     run::{Journeyman, Options},
-///     testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedModel, sample},
+///     testing::{Play, ScriptedFormat, ScriptedEnvironment, ScriptedModel, sample},
 /// };
 ///
 /// # futures::executor::block_on(async {
@@ -106,11 +106,11 @@ impl Recorded {
 ///     Play::Give(if call % 2 == 0 { "good" } else { "done" }.to_owned())
 /// });
 /// let record = ModelExecutorOptions { record: true, ..Default::default() };
-/// let agent = ModelExecutor::new(Arc::new(model), Arc::new(ScriptedDialect), record)?;
+/// let agent = ModelExecutor::new(Arc::new(model), Arc::new(ScriptedFormat), record)?;
 /// let journal = Arc::new(MemoryJournal::new());
 /// let world = Arc::new(ScriptedEnvironment::words());
-/// let backends = Backends::new(Arc::new(agent), world, Arc::new(EnvironmentJudge)).with_journal(journal.clone());
-/// let journeyman = Journeyman::open(backends, recipe::scribe(), Options::new("desk", Seed(7))).await?;
+/// let components = Components::new(Arc::new(agent), world, Arc::new(EnvironmentJudge)).with_journal(journal.clone());
+/// let journeyman = Journeyman::open(components, recipe::scribe(), Options::new("desk", Seed(7))).await?;
 /// let report = journeyman.learn(vec![sample::task("greet", &["good"])]).await?;
 ///
 /// let exported = rollouts::of_journal(&journal.read(&report.run).await?)?;
@@ -160,7 +160,7 @@ pub fn of_journal(entries: &[JournalEntry]) -> Result<ExportedRollouts> {
 fn of_task(
     machine: &RunMachine,
     report: &TaskReport,
-    made: BTreeMap<Place, Made>,
+    made: BTreeMap<QuestionPath, Made>,
 ) -> ExportedRollouts {
     if let Some(error) = &report.failed {
         let attempts = made.into_values().filter_map(|made| made.trajectory.ok());

@@ -12,7 +12,7 @@ use crate::{
     domain::{Origin, Provenance, Role, Scope, Skill, SkillDraft, SkillRef, Taint, Trace, Verdict},
     error::{ErrorKind, Result},
     id::{AttemptId, Category, SkillId, TaskId, Version},
-    maintain::{Upkeep, outcomes::is_temporary},
+    maintain::{MaintenanceContext, outcomes::is_temporary},
     policy::{Ask, Played, RoleReply},
 };
 
@@ -56,7 +56,7 @@ pub(crate) struct Distilled {
 /// The tasks of `extract` and `lesson`: what each judged attempt teaches (Eq. 2, 3). With `patterns` the successes are asked
 /// about too.
 pub(crate) fn teaching_tasks(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     policy: &BankPolicy,
     attempts: &[Trace],
     patterns: bool,
@@ -183,7 +183,7 @@ struct Material {
 /// model does not play `distil-bank`, each pattern is a skill, and so are the lessons of each attempt.
 pub(crate) async fn distil_bank(
     ask: &mut Ask,
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     policy: &BankPolicy,
     taught: &[Teaching],
 ) -> Distilled {
@@ -239,7 +239,7 @@ fn materials(taught: &[Teaching]) -> Vec<Material> {
 /// the lessons of each attempt. `None` if the host's model does not play the role.
 async fn distil_scope(
     ask: &mut Ask,
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     policy: &BankPolicy,
     material: &Material,
 ) -> Option<Distilled> {
@@ -286,7 +286,7 @@ async fn distil_scope(
 }
 
 /// The offered skills of the library that belong to a scope.
-fn bank_of(context: &Upkeep<'_>, category: Option<&Category>) -> Vec<Skill> {
+fn bank_of(context: &MaintenanceContext<'_>, category: Option<&Category>) -> Vec<Skill> {
     let belongs = |skill: &&Skill| match (&skill.scope, category) {
         (Scope::General, None) => true,
         (Scope::Category(of_skill), Some(category)) => of_skill == category,

@@ -14,7 +14,7 @@ use crate::{
     id::AttemptId,
     library::{Entry, SkillLibrary},
     maintain::{
-        Upkeep,
+        MaintenanceContext,
         retries::{handled, missed},
     },
     policy::Played,
@@ -54,7 +54,7 @@ fn mark(attempt: &AttemptId) -> String {
 
 /// The changes that mark attempts as distilled, or as missed after a temporary error.
 pub(crate) fn marked(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     attempts: &[Trace],
     is_missed: impl Fn(&AttemptId) -> bool,
     events: &mut Vec<EventKind>,
@@ -77,7 +77,7 @@ pub(crate) fn marked(
 /// The changes by which drafted skills enter the bank: a new skill is added, a refined one becomes the next version of its
 /// skill. A skill that the bank has already stays out, with an event that says so.
 pub(crate) fn entering(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     policy: &BankPolicy,
     step: u64,
     drafted: &[DraftedSkill],
@@ -110,7 +110,12 @@ pub(crate) fn entering(
     changes
 }
 
-fn skill_of(context: &Upkeep<'_>, step: u64, number: usize, one: &DraftedSkill) -> Result<Skill> {
+fn skill_of(
+    context: &MaintenanceContext<'_>,
+    step: u64,
+    number: usize,
+    one: &DraftedSkill,
+) -> Result<Skill> {
     let reply: Result<Option<Played>> = Ok(None);
     let draft = Drafted {
         key: format!("{step}/bank/{number}"),
@@ -130,7 +135,7 @@ fn skill_of(context: &Upkeep<'_>, step: u64, number: usize, one: &DraftedSkill) 
 /// # Errors
 /// `Conflict`, with the reason why it stays out.
 fn placed(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     policy: &BankPolicy,
     bank: &Known<'_>,
     one: &DraftedSkill,

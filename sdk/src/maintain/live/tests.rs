@@ -92,7 +92,7 @@ impl Case {
             tries_quarantined: false,
             library: &library,
         };
-        let context = recipe.upkeep(context);
+        let context = recipe.maintenance_context(context);
         let entry = library.get(&sample::skill("one").id).expect("it is there");
         let undone = rolled_back(&context, &[]);
         let back = |change: &LibraryChange| {

@@ -6,7 +6,7 @@ use crate::{
     error::Result,
     library::SkillLibrary,
     maintain::{
-        Upkeep,
+        MaintenanceContext,
         bundling::whole_attempt,
         outcomes::{NO_VERDICT, failed, is_temporary, outcome, unplayed},
         support::use_of_any,
@@ -36,7 +36,7 @@ impl Instance {
 
 /// The attempts as instances, by the policy; none where nothing can be replayed.
 pub(crate) fn instances_of<'a>(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     attempts: impl Iterator<Item = &'a Trace>,
 ) -> Vec<Instance> {
     if !context.replays {
@@ -50,7 +50,7 @@ pub(crate) fn instances_of<'a>(
 }
 
 /// Number of attempts that the trial of a group's skill takes at most.
-pub(crate) fn most_trials(context: &Upkeep<'_>, task: &RoleTask) -> u64 {
+pub(crate) fn most_trials(context: &MaintenanceContext<'_>, task: &RoleTask) -> u64 {
     let RoleTask::Refactor { attempts, .. } = task else {
         return 0;
     };

@@ -12,7 +12,7 @@ use crate::{
     id::SkillId,
     library::Entry,
     maintain::{
-        Upkeep,
+        MaintenanceContext,
         bundling::whole_attempt,
         retries::{handled, misses},
     },
@@ -23,7 +23,7 @@ use crate::{
 /// those that cannot become one any more. `versions` are the other next versions of this maintenance: a skill gets one at a
 /// time, and none where one of the `changes` of this maintenance archives it.
 pub(crate) fn drafts(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     versions: &[NextVersion],
     changes: &[LibraryChange],
     events: &mut Vec<EventKind>,
@@ -89,7 +89,7 @@ fn next_version(draft: &Skill, known: &Skill) -> Skill {
 
 /// The case of the attempt that the draft was written from, if that is kept: an attempt that failed has to go well without a
 /// refusal, as for a refined version.
-fn case_of(context: &Upkeep<'_>, draft: &Skill) -> Option<BundleCase> {
+fn case_of(context: &MaintenanceContext<'_>, draft: &Skill) -> Option<BundleCase> {
     let tasks = &draft.provenance.tasks;
     let traces = context.library.traces();
     let latest = traces

@@ -7,7 +7,7 @@ use crate::{
     admit::held::refused_draft,
     domain::{BundleCase, CaseOutcome, LibraryChange, Skill, SkillRef, State},
     maintain::{
-        Upkeep,
+        MaintenanceContext,
         outcomes::outcomes,
         retries::{handled, missed},
         support::last_outcomes,
@@ -19,7 +19,7 @@ use crate::{
 /// The changes that release the next versions that pass their gate; for the others an event has the reason. `before` are the
 /// earlier changes of this maintenance, with the outcomes of the current versions.
 pub(crate) fn released(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     versions: Vec<NextVersion>,
     runs: &[PlayedCase],
     before: &[LibraryChange],

@@ -9,14 +9,14 @@ use crate::{
     contract::Refinable,
     domain::{LibraryChange, Skill, SkillName, State, Trace},
     format::SkillMd,
-    maintain::Upkeep,
+    maintain::MaintenanceContext,
 };
 
 /// Why a version with other tools is refused where the recipe does not let the refiner change them.
 pub(super) const NOT_ITS_TOOLS: &str = "the recipe lets the refiner change no tools";
 
 /// Whether the recipe lets the refiner change all of a skill, and archive it.
-pub(super) fn is_allowed(context: &Upkeep<'_>) -> bool {
+pub(super) fn is_allowed(context: &MaintenanceContext<'_>) -> bool {
     let policy = context.policy.refine.as_ref();
     policy.is_some_and(|policy| policy.whole)
 }
@@ -26,7 +26,7 @@ pub(super) fn is_allowed(context: &Upkeep<'_>) -> bool {
 /// # Errors
 /// The reason why it is not archived.
 pub(super) fn archived(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     skill: &Skill,
     attempts: &[Trace],
     reason: &str,
@@ -52,7 +52,7 @@ pub(super) fn archived(
 /// # Errors
 /// The reason why there is none: its scope or its tools are not those of the skill or of an attempt.
 pub(super) fn revised(
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     (before, attempts): (&Skill, &[Trace]),
     (new, tools): (Skill, Option<&[String]>),
     others: &[NextVersion],
@@ -100,7 +100,12 @@ fn title(skill: &Skill) -> &str {
 }
 
 /// Whether another skill, or the next version of one, has this name.
-fn is_taken(context: &Upkeep<'_>, skill: &Skill, name: &SkillName, others: &[NextVersion]) -> bool {
+fn is_taken(
+    context: &MaintenanceContext<'_>,
+    skill: &Skill,
+    name: &SkillName,
+    others: &[NextVersion],
+) -> bool {
     let known = context.library.by_name(name);
     let of_library = known.is_some_and(|known| known.skill.id != skill.id);
     let mut names = others.iter().map(|other| other.skill.name.folded());

@@ -94,7 +94,7 @@ impl Made {
             tries_quarantined: false,
             library: &self.library,
         };
-        let asked = due(&recipe.upkeep(context), &Meanings::default())
+        let asked = due(&recipe.maintenance_context(context), &Meanings::default())
             .into_iter()
             .map(|task| match task {
                 RoleTask::Evolve { role, rows, .. } => (role, rows.iter().map(line).collect()),

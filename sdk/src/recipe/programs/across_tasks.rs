@@ -11,7 +11,7 @@ use crate::{
     contract::RoleTask,
     domain::{LibraryChange, Role},
     error::Result,
-    maintain::{Overlaps, UpkeepOptions, refactoring},
+    maintain::{MaintenanceOptions, Overlaps, refactoring},
     meta::evolving,
     policy::{Ask, MaintenanceProgram, View},
 };
@@ -20,14 +20,14 @@ use crate::{
 /// written and tried on the group's true instances, and roles learn rules from the results of the skills that they wrote.
 #[derive(Debug)]
 pub(super) struct AcrossTasks {
-    pub(super) options: UpkeepOptions,
+    pub(super) options: MaintenanceOptions,
     pub(super) overlaps: Overlaps,
 }
 
 #[async_trait]
 impl MaintenanceProgram for AcrossTasks {
     async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
-        let context = self.options.upkeep(view.context());
+        let context = self.options.maintenance_context(view.context());
         let (mut decided, mut left) = (Vec::new(), view.budget_left());
 
         let embeddings = ask.embed(refactoring::texts(&context)).await;

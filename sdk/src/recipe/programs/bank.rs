@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     id::AttemptId,
     maintain::{
-        BankPolicy, Upkeep, UpkeepOptions, ValidationRound,
+        BankPolicy, MaintenanceContext, MaintenanceOptions, ValidationRound,
         bank::{distilling, entering},
     },
     policy::{Ask, MaintenanceProgram, View, ask_roles},
@@ -19,12 +19,12 @@ use crate::{
 /// The bank (SkillRL algorithm 1, lines 2 to 14 and 26 to 30): the first one is distilled from kept attempts of both kinds; then
 /// the failures of the weak categories of each validation round give new skills, and refinements of those that are there.
 #[derive(Debug)]
-pub(super) struct Bank(pub(super) UpkeepOptions);
+pub(super) struct Bank(pub(super) MaintenanceOptions);
 
 #[async_trait]
 impl MaintenanceProgram for Bank {
     async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
-        let context = self.0.upkeep(view.context());
+        let context = self.0.maintenance_context(view.context());
         let Some(policy) = &self.0.policy.bank else {
             return Ok(Vec::new());
         };
@@ -80,7 +80,7 @@ impl MaintenanceProgram for Bank {
 /// these into skills. Returns the attempts that have to be distilled again after a temporary error.
 pub(crate) async fn distil(
     ask: &mut Ask,
-    context: &Upkeep<'_>,
+    context: &MaintenanceContext<'_>,
     (policy, step): (&BankPolicy, u64),
     (attempts, patterns): (&[Trace], bool),
     decided: &mut Vec<LibraryChange>,

@@ -10,7 +10,7 @@ use crate::{
     contract::RoleTask,
     domain::{LibraryChange, Role},
     error::Result,
-    maintain::{UpkeepOptions, bundling, filtering, live, refining},
+    maintain::{MaintenanceOptions, bundling, filtering, live, refining},
     policy::{Ask, MaintenanceProgram, View},
 };
 
@@ -18,12 +18,12 @@ use crate::{
 /// skills that failed are refined, tested again and released when they pass, as are a curator's drafts, and harmful skills are
 /// disabled.
 #[derive(Debug)]
-pub(super) struct Micro(pub(super) UpkeepOptions);
+pub(super) struct Micro(pub(super) MaintenanceOptions);
 
 #[async_trait]
 impl MaintenanceProgram for Micro {
     async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
-        let context = self.0.upkeep(view.context());
+        let context = self.0.maintenance_context(view.context());
         let (mut decided, mut left) = (Vec::new(), view.budget_left());
 
         let cut = ask_within(ask, &mut left, bundling::bundle_tasks(&context)).await;

@@ -20,7 +20,7 @@ use self::{
 use super::{Recipe, ScheduledProgram};
 use crate::{
     error::{Error, ErrorKind, Result},
-    maintain::{Overlaps, UpkeepOptions, outcomes::undecided},
+    maintain::{MaintenanceOptions, Overlaps, outcomes::undecided},
     policy::{Ask, OwnPolicy, PlayedCase, Policies},
     report::EventKind,
 };
@@ -85,7 +85,7 @@ impl Recipe {
     /// All maintenance programs, ours and the host's, in the order in which they run.
     pub(crate) fn scheduled(&self) -> Result<Vec<ScheduledProgram>> {
         let (schedule, maintenance) = (self.schedule, &self.maintenance);
-        let upkeep = written(&self.upkeep_options())?;
+        let maintenance_context = written(&self.maintenance_options())?;
         let ours = |name, every, options: &Value| ScheduledProgram {
             every,
             first: None,
@@ -93,11 +93,11 @@ impl Recipe {
         };
         let mut programs = Vec::new();
         if maintenance.looks_after_skills() {
-            programs.push(ours(MICRO, schedule.micro, &upkeep));
-            programs.push(ours(MACRO, schedule.r#macro, &upkeep));
+            programs.push(ours(MICRO, schedule.micro, &maintenance_context));
+            programs.push(ours(MACRO, schedule.r#macro, &maintenance_context));
         }
         if let Some(bank) = &maintenance.bank {
-            programs.push(ours(BANK, bank.round, &upkeep));
+            programs.push(ours(BANK, bank.round, &maintenance_context));
         }
         if let Some(every) = schedule.gain_tasks() {
             programs.push(ours(GAINS, every, &Value::Null));
@@ -114,8 +114,8 @@ impl Recipe {
     }
 
     /// What maintenance reads of the recipe.
-    pub(crate) fn upkeep_options(&self) -> UpkeepOptions {
-        UpkeepOptions {
+    pub(crate) fn maintenance_options(&self) -> MaintenanceOptions {
+        MaintenanceOptions {
             policy: self.maintenance.clone(),
             admit: self.admit.clone(),
             skill_use: self.reward.skill_use,

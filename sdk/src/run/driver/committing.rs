@@ -26,7 +26,7 @@ impl Performer {
     pub(crate) async fn commit(&self, commit: &Commit) -> Result<CommitDone> {
         let store = self.store()?;
         let mut dated = commit.clone();
-        dated.cause.at = self.backends.clock.as_ref().map(|clock| clock.now());
+        dated.cause.at = self.components.clock.as_ref().map(|clock| clock.now());
         let committing = self.commit_compared(store.as_ref(), dated);
         let spans = telemetry::commit(&commit.changes);
         let made = self
@@ -117,7 +117,7 @@ impl Performer {
         let refreshing = async {
             // Needed without a retriever too: the findings are computed from the followed library.
             let library = self.library().await?;
-            match &self.backends.retriever {
+            match &self.components.retriever {
                 Some(retriever) => library.refresh(retriever.as_ref()).await,
                 None => Ok(()),
             }
@@ -155,9 +155,10 @@ impl Performer {
     }
 
     pub(crate) fn store(&self) -> Result<&Arc<dyn SkillStore>> {
-        self.backends.store.as_ref().ok_or_else(|| {
-            Error::invalid("Performer::store", "the host gave no store")
-                .hint("set `Backends::store`, or let `Journeyman::open` keep the library in memory")
+        self.components.store.as_ref().ok_or_else(|| {
+            Error::invalid("Performer::store", "the host gave no store").hint(
+                "set `Components::store`, or let `Journeyman::open` keep the library in memory",
+            )
         })
     }
 }

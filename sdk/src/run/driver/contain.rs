@@ -60,7 +60,7 @@ impl Performer {
                 .unwrap_or_else(|payload| Err(panicked(operation, &*payload)))
                 .map_err(|error| self.redacting.error(error))
         });
-        let Some(clock) = &self.backends.clock else {
+        let Some(clock) = &self.components.clock else {
             return call.await;
         };
         let limit_ms = milliseconds(limit);
@@ -113,7 +113,7 @@ fn blocks(operation: &'static str, took: u64) -> Finding {
         "Executor::execute" => {
             "await instead of blocking, or wrap the model that the executor calls in `builtin::OnThread`"
         }
-        "SkillStore::commit" | "Dialect::skill_text" => {
+        "SkillStore::commit" | "PromptFormat::skill_text" => {
             "await instead of blocking, or give the work to a thread of your own"
         }
         _ => "await instead of blocking, or wrap the part in `builtin::OnThread`",
@@ -180,7 +180,7 @@ impl<'a> Contained<'a> {
 impl Episode for Contained<'_> {
     fn observation(&self) -> &Observation {
         // The signature has no error, so the panic continues, with the operation's name added to its message.
-        let clock = self.performer.backends.clock.as_ref();
+        let clock = self.performer.components.clock.as_ref();
         let before = clock.map(|clock| clock.now().0);
         let observed = catch_unwind(AssertUnwindSafe(|| self.episode.observation()));
         if let (Some(clock), Some(before)) = (clock, before) {
@@ -207,7 +207,7 @@ impl Episode for Contained<'_> {
         let episode = &mut *self.episode;
         let stepping = AssertUnwindSafe(async { episode.step(action).await }).catch_unwind();
         let stepping = stepping.instrument(span);
-        let stepped = match &self.performer.backends.clock {
+        let stepped = match &self.performer.components.clock {
             None => stepping.await,
             Some(clock) => {
                 let mut stepping = pin!(stepping);

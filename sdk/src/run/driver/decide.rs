@@ -15,7 +15,7 @@ use crate::{error::Result, id::Timestamp};
 impl Performer {
     /// A performer that counts what a decision costs, and gives retrieval and scoring no more than this time.
     pub(crate) fn deciding(&self, cost: &Deciding, within: Option<Duration>) -> Self {
-        let now = self.backends.clock.as_ref().map(|clock| clock.now());
+        let now = self.components.clock.as_ref().map(|clock| clock.now());
         let until = now.zip(within).map(|(now, within)| {
             let within = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
             Timestamp(now.0.saturating_add(within))
@@ -69,7 +69,7 @@ impl Performer {
     }
 
     fn milliseconds_now(&self) -> u64 {
-        let clock = self.backends.clock.as_ref();
+        let clock = self.components.clock.as_ref();
         clock.map_or(0, |clock| clock.now().0)
     }
 }

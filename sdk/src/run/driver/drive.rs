@@ -1,4 +1,4 @@
-//! The driver's loop: it performs the needs of a run's machine concurrently and gives the answers back to the machine. It
+//! The driver's loop: it performs the effects of a run's machine concurrently and gives the answers back to the machine. It
 //! spawns no tasks, so the host is free to use any async runtime.
 
 use std::{
@@ -25,18 +25,18 @@ use crate::{
     error::Result,
     report::Event,
     run::machine::{
+        effect::{Effect, EffectId, Station},
         journal::RunEntry,
-        need::{Need, NeedId, Station},
         run_machine::RunMachine,
     },
 };
 
-/// The needs that a driver performs itself.
+/// The effects that a driver performs itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// All needs.
+    /// All effects.
     Everything,
-    /// All needs except attempts, which the host makes in its own loop.
+    /// All effects except attempts, which the host makes in its own loop.
     AllButAttempts,
 }
 
@@ -66,22 +66,25 @@ impl Driver<'_> {
     ) -> Result<()> {
         let (requests, mut requested) = mpsc::unbounded();
         let mut waiting: Vec<TurnRequest> = Vec::new();
-        let mut asked: BTreeSet<NeedId> = BTreeSet::new();
+        let mut asked: BTreeSet<EffectId> = BTreeSet::new();
         let mut working = FuturesUnordered::new();
         loop {
             log.settle(machine, on_event)?;
             waiting = still_waiting(waiting, machine);
             let new = self.new_needs(machine, reach, &asked, working.len());
-            if new.iter().any(|(_, need)| matches!(need, Need::Commit(_))) {
+            if new
+                .iter()
+                .any(|(_, effect)| matches!(effect, Effect::Commit(_)))
+            {
                 log.keep(self.journal, machine).await?;
             }
-            for (id, need) in new {
+            for (id, effect) in new {
                 asked.insert(id.clone());
                 let desk = Desk {
                     attempt: id.clone(),
                     requests: requests.clone(),
                 };
-                let answer = self.performer.perform_at(need, Some(desk));
+                let answer = self.performer.perform_at(effect, Some(desk));
                 working.push(answer.map(move |answer| (id, answer)));
             }
             let next = match next(&mut working, &mut requested).now_or_never() {
@@ -111,16 +114,16 @@ impl Driver<'_> {
         }
     }
 
-    /// The needs to start now: those that are not yet being performed, up to the concurrency limit.
+    /// The effects to start now: those that are not yet being performed, up to the concurrency limit.
     fn new_needs(
         &self,
         machine: &RunMachine,
         reach: Reach,
-        asked: &BTreeSet<NeedId>,
+        asked: &BTreeSet<EffectId>,
         working: usize,
-    ) -> Vec<(NeedId, Need)> {
+    ) -> Vec<(EffectId, Effect)> {
         let room = Cell::new(self.in_flight.get().saturating_sub(working));
-        machine.needs_among(&|id| {
+        machine.effects_among(&|id| {
             // The attempt that waits for this selection already counts towards the limit.
             if id.station == Station::Turn {
                 return !asked.contains(id);
@@ -151,13 +154,13 @@ fn still_waiting(waiting: Vec<TurnRequest>, machine: &RunMachine) -> Vec<TurnReq
 
 /// An event that wakes the driver.
 enum Next<T> {
-    /// A need was answered.
+    /// An effect was answered.
     Answered(T),
     /// A running attempt asks for the skills of a turn.
     Asked(TurnRequest),
 }
 
-/// Waits for the next event; none if no need is being performed.
+/// Waits for the next event; none if no effect is being performed.
 async fn next<F: Future>(
     working: &mut FuturesUnordered<F>,
     requested: &mut UnboundedReceiver<TurnRequest>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{fits::Fit, performer::Performer, scoring::Wanted};
 use crate::{
-    contract::{Dialect, Scorer},
+    contract::{PromptFormat, Scorer},
     domain::{DecidedOn, FittedThreshold, FoundWeight, Query, ScoreKind, Skill},
     error::{Error, Result},
     id::{SkillId, TaskId},
@@ -31,7 +31,7 @@ impl Performer {
         repeatable: bool,
     ) -> Result<Option<Box<FittedThreshold>>> {
         // Without them nothing is scored, and that says why.
-        let Ok((scorer, dialect)) = self.scoring_parts() else {
+        let Ok((scorer, prompt_format)) = self.scoring_parts() else {
             return Ok(None);
         };
         if scorer.is_trained_to_score() {
@@ -51,12 +51,16 @@ impl Performer {
         }
         quick_enough(scorer, on, self.limits.fit)?;
         tracing::info!(model = %of.0, most_wrong, "fitting the gate's threshold to the model");
-        let nulls = self.nulls((scorer, dialect), (&library, &offered), (on, repeatable));
+        let nulls = self.nulls(
+            (scorer, prompt_format),
+            (&library, &offered),
+            (on, repeatable),
+        );
         let (tasks, found) = match on {
             DecidedOn::First { .. } => together(&nulls.await?),
             DecidedOn::BestOf(_) => (nulls.await?, None),
         };
-        let of_model = (&of.0, SCORE, dialect);
+        let of_model = (&of.0, SCORE, prompt_format);
         let tasks: Vec<LabeledScores> = tasks.iter().enumerate().map(labeled).collect();
         let calibration = GateCalibration::without_labels(&tasks, of_model, most_wrong)?;
         let fitted = FittedThreshold {
@@ -90,7 +94,7 @@ impl Performer {
 
     /// What is fitted for decisions about these skills, with so many offered.
     fn fitted_on(&self, on: DecidedOn, offered: usize) -> DecidedOn {
-        match (on, &self.backends.retriever) {
+        match (on, &self.components.retriever) {
             (DecidedOn::First { .. }, Some(search)) if search.has_comparable_scores() => {
                 DecidedOn::First { among: 1 }
             }
@@ -107,7 +111,7 @@ impl Performer {
     /// What is scored of each task that no skill is for.
     async fn nulls(
         &self,
-        parts: (&dyn Scorer, &dyn Dialect),
+        parts: (&dyn Scorer, &dyn PromptFormat),
         of: (&SkillLibrary, &[SkillId]),
         (on, repeatable): (DecidedOn, bool),
     ) -> Result<Vec<NullTask>> {
@@ -116,7 +120,7 @@ impl Performer {
             repeatable,
         };
         let mut tasks = Vec::new();
-        let now = || self.backends.clock.as_ref().map(|clock| clock.now().0);
+        let now = || self.components.clock.as_ref().map(|clock| clock.now().0);
         let begun = now();
         for (number, task) in null_tasks().enumerate() {
             let among = match on {

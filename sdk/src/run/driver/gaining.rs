@@ -3,7 +3,7 @@
 
 use super::performer::Performer;
 use crate::{
-    contract::{Dialect, Scorer, Total, TurnView},
+    contract::{PromptFormat, Scorer, Total, TurnView},
     domain::{InformationGain, Injection, Skill, Trace},
     error::Result,
     inject,
@@ -14,26 +14,28 @@ const MAX_STEP_TOKENS: usize = 4_096;
 
 impl Performer {
     /// The mean difference in log-probability with and without the skill, over the attempts; `None` without a scorer or a
-    /// dialect, or where no attempt holds model output that can be scored.
+    /// prompt format, or where no attempt holds model output that can be scored.
     pub(crate) async fn gain(
         &self,
         skill: &Skill,
         attempts: &[Trace],
     ) -> Result<Option<InformationGain>> {
-        let (Some(scorer), Some(dialect)) = (&self.backends.scorer, &self.backends.dialect) else {
+        let (Some(scorer), Some(prompt_format)) =
+            (&self.components.scorer, &self.components.prompt_format)
+        else {
             return Ok(None);
         };
-        let (scorer, dialect) = (scorer.as_ref(), dialect.as_ref());
-        let injected = inject::render(skill, Some(dialect), &skill.content_sha256())?;
+        let (scorer, prompt_format) = (scorer.as_ref(), prompt_format.as_ref());
+        let injected = inject::render(skill, Some(prompt_format), &skill.content_sha256())?;
         let injected = Injection {
             skills: vec![injected],
         };
         let none = Injection::NONE;
         let mut differences = Vec::new();
         for attempt in attempts {
-            let with = self.confidence(scorer, dialect, attempt, &injected);
+            let with = self.confidence(scorer, prompt_format, attempt, &injected);
             let with = with.await?;
-            let without = self.confidence(scorer, dialect, attempt, &none);
+            let without = self.confidence(scorer, prompt_format, attempt, &none);
             if let (Some(with), Some(without)) = (with, without.await?) {
                 differences.push(with - without);
             }
@@ -51,7 +53,7 @@ impl Performer {
     async fn confidence(
         &self,
         scorer: &dyn Scorer,
-        dialect: &dyn Dialect,
+        prompt_format: &dyn PromptFormat,
         attempt: &Trace,
         injection: &Injection,
     ) -> Result<Option<f64>> {
@@ -65,7 +67,7 @@ impl Performer {
                 steps: steps.get(..number).unwrap_or_default(),
                 replies: &[],
             };
-            let Some(pair) = dialect.scoring_pair(&view, step)? else {
+            let Some(pair) = prompt_format.scoring_pair(&view, step)? else {
                 continue;
             };
             let mut request = self.score_request(pair.prompt, vec![pair.continuation]);

@@ -1,12 +1,12 @@
 //! Builds the injection of an attempt from the selected skills, and completes the exposures that the executor reports.
 
 use crate::{
-    contract::{Backends, Tokenizer},
+    contract::{Components, Tokenizer},
     domain::{Exposure, Injection, LeftOut, Trajectory},
     error::{Error, Result},
     inject,
     policy::ChosenSkill,
-    run::machine::need::AttemptNeed,
+    run::machine::effect::AttemptEffect,
 };
 
 /// The injection of an attempt's skills, and the skills left out because they exceed the token budget.
@@ -14,10 +14,10 @@ use crate::{
 /// # Errors
 /// `Corrupt` where a skill's content does not have the hash that the library recorded.
 pub(crate) fn inject_all(
-    backends: &Backends,
-    need: &AttemptNeed,
+    components: &Components,
+    effect: &AttemptEffect,
 ) -> Result<(Injection, Vec<LeftOut>)> {
-    inject_chosen(backends, &need.skills, need.skill_tokens)
+    inject_chosen(components, &effect.skills, effect.skill_tokens)
 }
 
 /// The injection of these skills, and the skills left out because they exceed `skill_tokens`.
@@ -25,18 +25,18 @@ pub(crate) fn inject_all(
 /// # Errors
 /// `Corrupt` where a skill's content does not have the hash that the library recorded.
 pub(crate) fn inject_chosen(
-    backends: &Backends,
+    components: &Components,
     skills: &[ChosenSkill],
     skill_tokens: Option<usize>,
 ) -> Result<(Injection, Vec<LeftOut>)> {
-    let dialect = backends.dialect.as_deref();
+    let prompt_format = components.prompt_format.as_deref();
     let skills = (skills.iter())
-        .map(|chosen| inject::render(&chosen.skill, dialect, &chosen.sha256))
+        .map(|chosen| inject::render(&chosen.skill, prompt_format, &chosen.sha256))
         .collect::<Result<_>>()?;
     let injection = Injection { skills };
     match skill_tokens {
         None => Ok((injection, Vec::new())),
-        Some(most) => Ok(inject::fit(injection, counting(backends)?, most)),
+        Some(most) => Ok(inject::fit(injection, counting(components)?, most)),
     }
 }
 
@@ -44,14 +44,14 @@ pub(crate) fn inject_chosen(
 ///
 /// # Errors
 /// `Invalid` where the host gave no tokenizer.
-pub(crate) fn counting(backends: &Backends) -> Result<&dyn Tokenizer> {
-    backends.tokenizer.as_deref().ok_or_else(|| {
+pub(crate) fn counting(components: &Components) -> Result<&dyn Tokenizer> {
+    components.tokenizer.as_deref().ok_or_else(|| {
         Error::invalid(
             "Journeyman::open",
             "the recipe limits the tokens of skills, and the host gave no tokenizer",
         )
         .with("field", "skill_tokens")
-        .hint("set `Backends::tokenizer`, or remove the limit from the recipe")
+        .hint("set `Components::tokenizer`, or remove the limit from the recipe")
     })
 }
 

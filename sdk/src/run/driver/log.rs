@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     policy::Answer,
     report::Event,
-    run::machine::{journal::RunEntry, need::NeedId, run_machine::RunMachine},
+    run::machine::{effect::EffectId, journal::RunEntry, run_machine::RunMachine},
 };
 
 /// Entries of a run that are not yet applied to the machine, or not yet written to the journal.
@@ -43,7 +43,7 @@ impl Log {
     }
 
     /// Adds an answer. The next [`settle`](Self::settle) applies it.
-    pub(crate) fn answer(&mut self, id: NeedId, answer: Answer) {
+    pub(crate) fn answer(&mut self, id: EffectId, answer: Answer) {
         self.arrived.push_back(RunEntry::Answered {
             id,
             question: None,

@@ -1,4 +1,4 @@
-//! Executes a run: performs the machine's needs with the host's parts, with time limits and redaction, and feeds the answers
+//! Executes a run: performs the machine's effects with the host's parts, with time limits and redaction, and feeds the answers
 //! back.
 
 pub(crate) mod committing;

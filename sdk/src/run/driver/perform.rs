@@ -1,4 +1,4 @@
-//! Performs needs with the host's parts. Every call has a time limit, which takes effect at its await points, and every
+//! Performs effects with the host's parts. Every call has a time limit, which takes effect at its await points, and every
 //! panic becomes an error.
 
 use std::{sync::atomic::AtomicU64, time::Duration};
@@ -23,7 +23,7 @@ use crate::{
     error::{Error, Result},
     policy::{Answer, FailedCall},
     run::driver::playing_roles::Spent,
-    run::machine::need::{AttemptNeed, Need},
+    run::machine::effect::{AttemptEffect, Effect},
 };
 
 /// How long an executor may exceed its time limit before the driver drops it. An executor that keeps its limit ends by
@@ -31,31 +31,31 @@ use crate::{
 const GRACE: Duration = Duration::from_secs(1);
 
 impl Performer {
-    /// Performs a need. Every failure except that of a commit is returned as an answer. Secrets in the answer's texts are
+    /// Performs an effect. Every failure except that of a commit is returned as an answer. Secrets in the answer's texts are
     /// redacted (S10).
     ///
     /// An attempt keeps the skills of its first turn, even if the recipe selects for each turn
-    /// ([`AttemptNeed::each_turn`]): only [`Journeyman`](crate::run::Journeyman) selects for later turns.
+    /// ([`AttemptEffect::each_turn`]): only [`Journeyman`](crate::run::Journeyman) selects for later turns.
     ///
     /// # Errors
     /// The store's error for a commit.
-    pub async fn perform(&self, need: Need) -> Result<Answer> {
-        self.perform_at(need, None).await
+    pub async fn perform(&self, effect: Effect) -> Result<Answer> {
+        self.perform_at(effect, None).await
     }
 
     /// [`perform`](Self::perform) for the driver's loop: through `desk` an attempt asks for the skills of its later turns.
-    pub(crate) async fn perform_at(&self, need: Need, desk: Option<Desk>) -> Result<Answer> {
-        let of_secrets = matches!(&need, Need::Attempt(need) if holds_mark(&need.task));
-        let span = spans::of(&need);
-        let mut answer = self.answer(need, desk).instrument(span.clone()).await?;
+    pub(crate) async fn perform_at(&self, effect: Effect, desk: Option<Desk>) -> Result<Answer> {
+        let of_secrets = matches!(&effect, Effect::Attempt(effect) if holds_mark(&effect.task));
+        let span = spans::of(&effect);
+        let mut answer = self.answer(effect, desk).instrument(span.clone()).await?;
         self.redacting.answer(&mut answer, of_secrets);
         spans::answered(&span, &answer);
         Ok(answer)
     }
 
-    async fn answer(&self, need: Need, desk: Option<Desk>) -> Result<Answer> {
-        Ok(match need {
-            Need::Retrieve(query) => Answer::Retrieved(
+    async fn answer(&self, effect: Effect, desk: Option<Desk>) -> Result<Answer> {
+        Ok(match effect {
+            Effect::Retrieve(query) => Answer::Retrieved(
                 self.bounded_decision(
                     "Retriever::search",
                     (DecidingPart::Retrieval, self.lookup),
@@ -64,7 +64,7 @@ impl Performer {
                 .await
                 .and_then(sound::candidates),
             ),
-            Need::Score {
+            Effect::Score {
                 query,
                 skills,
                 score,
@@ -73,16 +73,16 @@ impl Performer {
                 let wanted = Wanted { score, repeatable };
                 self.scored(&query, &skills, wanted).await
             }
-            Need::Threshold {
+            Effect::Threshold {
                 most_wrong,
                 on,
                 repeatable,
             } => self.fitted((most_wrong, on), repeatable).await,
-            Need::Attempt(need) => {
-                let made = self.attempt(&need, &[], desk).await;
+            Effect::Attempt(effect) => {
+                let made = self.attempt(&effect, &[], desk).await;
                 Answer::Attempted(made.and_then(sound::trajectory))
             }
-            Need::Judge { task, trajectory } => Answer::Judged(
+            Effect::Judge { task, trajectory } => Answer::Judged(
                 self.bounded(
                     "Judge::judge",
                     self.limits.judge,
@@ -90,7 +90,7 @@ impl Performer {
                 )
                 .await,
             ),
-            Need::Role { ask, seed } => {
+            Effect::Role { ask, seed } => {
                 let mut spent = Spent::default();
                 let playing = self.play(&ask, seed, &mut spent);
                 let played = self
@@ -98,7 +98,7 @@ impl Performer {
                     .await;
                 Answer::Played(played.map_err(|error| spent.failed(error)))
             }
-            Need::Case(case) => {
+            Effect::Case(case) => {
                 let mut usage = Usage::default();
                 let tried = self.case(&case, &mut usage).await;
                 Answer::Tried(tried.map_err(|error| FailedCall {
@@ -106,7 +106,7 @@ impl Performer {
                     ..FailedCall::from(error)
                 }))
             }
-            Need::Embed(texts) => Answer::Embedded(
+            Effect::Embed(texts) => Answer::Embedded(
                 self.bounded_decision(
                     "Embedder::embed",
                     (DecidingPart::Retrieval, self.lookup),
@@ -114,10 +114,10 @@ impl Performer {
                 )
                 .await,
             ),
-            Need::Gain { skill, attempts } => {
+            Effect::Gain { skill, attempts } => {
                 Answer::Gained(self.gain(&skill, &attempts).await.and_then(sound::gain))
             }
-            Need::Commit(commit) => Answer::Committed(self.commit(&commit).await?),
+            Effect::Commit(commit) => Answer::Committed(self.commit(&commit).await?),
         })
     }
 
@@ -139,7 +139,7 @@ impl Performer {
     }
 
     pub(super) async fn retrieve(&self, query: &Query) -> Result<Vec<Candidate>> {
-        if let Some(retriever) = &self.backends.retriever {
+        if let Some(retriever) = &self.components.retriever {
             return retriever.search(query).await;
         }
         // Without a retriever every skill of the cache is a candidate. The run replaces the version by the library's.
@@ -157,37 +157,37 @@ impl Performer {
 
     pub(crate) async fn attempt(
         &self,
-        need: &AttemptNeed,
+        effect: &AttemptEffect,
         prefix: &[Action],
         desk: Option<Desk>,
     ) -> Result<Box<Trajectory>> {
         let (Some(executor), Some(environment)) =
-            (&self.backends.executor, &self.backends.environment)
+            (&self.components.executor, &self.components.environment)
         else {
             return Err(Error::unsupported(
                 "Executor::execute",
                 "the host gave no agent or no world, so no attempt can be made here",
             )
-            .hint("set `Backends::executor` and `Backends::environment`, or make the attempts in your own loop: `Journeyman::begin`"));
+            .hint("set `Components::executor` and `Components::environment`, or make the attempts in your own loop: `Journeyman::begin`"));
         };
-        let task = self.redacting.real(need)?;
-        let injecting = async { Turning::new(self, need, task.clone()) };
+        let task = self.redacting.real(effect)?;
+        let injecting = async { Turning::new(self, effect, task.clone()) };
         let turning = self
-            .bounded("Dialect::skill_text", need.time_limit, injecting)
+            .bounded("PromptFormat::skill_text", effect.time_limit, injecting)
             .await?;
         let guidance = Guiding { turning, desk };
-        let reset = environment.reset(&task, need.world_seed);
+        let reset = environment.reset(&task, effect.world_seed);
         let mut episode = self
-            .bounded("Environment::reset", need.time_limit, reset)
+            .bounded("Environment::reset", effect.time_limit, reset)
             .await?;
         let attempt = Attempt {
-            id: need.attempt.clone(),
+            id: effect.attempt.clone(),
             task: &task,
-            seed: need.seed,
-            temperature: need.temperature,
+            seed: effect.seed,
+            temperature: effect.temperature,
             injection: guidance.turning.first(),
             guidance: &guidance,
-            time_limit: need.time_limit,
+            time_limit: effect.time_limit,
             prefix,
         };
         let took = AtomicU64::new(0);
@@ -196,7 +196,7 @@ impl Performer {
         let made = self
             .bounded_around(
                 "Executor::execute",
-                need.time_limit + GRACE,
+                effect.time_limit + GRACE,
                 &took,
                 execution,
             )
@@ -204,7 +204,7 @@ impl Performer {
         // The driver owns the episode and closes it even if the attempt failed. An error on closing does not invalidate the
         // attempt.
         let closed = self
-            .bounded("Episode::close", need.time_limit, episode.close())
+            .bounded("Episode::close", effect.time_limit, episode.close())
             .await;
         if let Err(error) = closed {
             tracing::warn!(%error, "an episode could not be closed");
@@ -219,12 +219,12 @@ impl Performer {
     }
 
     pub(crate) async fn judge(&self, task: &Task, trajectory: &Trajectory) -> Result<Verdict> {
-        let Some(judge) = &self.backends.judge else {
+        let Some(judge) = &self.components.judge else {
             return Err(Error::unsupported(
                 "Judge::judge",
                 "the host gave no judge, and the attempt was finished without an outcome",
             )
-            .hint("finish attempts with their outcome, or set `Backends::judge`"));
+            .hint("finish attempts with their outcome, or set `Components::judge`"));
         };
         judge.judge(&JudgeRequest { task, trajectory }).await
     }

@@ -1,4 +1,4 @@
-//! [`Performer`]: a host's parts, with caches of their answers. The methods that perform needs are in the other files of
+//! [`Performer`]: a host's parts, with caches of their answers. The methods that perform effects are in the other files of
 //! this folder.
 
 use std::{
@@ -11,15 +11,15 @@ use super::{
     redacting::Redacting,
 };
 use crate::{
-    contract::Backends, domain::Task, error::Result, id::RunId, library::SkillLibrary,
+    contract::Components, domain::Task, error::Result, id::RunId, library::SkillLibrary,
     recipe::Limits, report::Observed, text::Redactor,
 };
 
-/// Performs needs with a host's parts. [`Journeyman`](crate::run::Journeyman) has one; a host that drives a
+/// Performs effects with a host's parts. [`Journeyman`](crate::run::Journeyman) has one; a host that drives a
 /// [`RunMachine`](crate::run::RunMachine) itself makes its own.
 #[derive(Clone, Debug)]
 pub struct Performer {
-    pub(crate) backends: Arc<Backends>,
+    pub(crate) components: Arc<Components>,
     pub(crate) limits: Limits,
     pub(crate) known_scores: Arc<KnownScores>,
     /// The thresholds that were fitted to the model.
@@ -42,9 +42,9 @@ pub struct Performer {
 
 impl Performer {
     /// A performer with empty caches and the default redactor, which redacts the known forms of secrets.
-    pub fn new(backends: Arc<Backends>, limits: Limits) -> Self {
+    pub fn new(components: Arc<Components>, limits: Limits) -> Self {
         Self {
-            backends,
+            components,
             limits,
             known_scores: Arc::default(),
             fits: Arc::default(),

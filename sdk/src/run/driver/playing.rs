@@ -6,13 +6,13 @@ use crate::{
     domain::{Trajectory, Usage},
     error::{Error, Result},
     policy::CaseRun,
-    run::machine::need::CaseNeed,
+    run::machine::effect::CaseEffect,
 };
 
 impl Performer {
     /// Plays a test case and judges the attempt. The attempt's tokens are added to `spent`, also where it cannot be judged.
-    pub(crate) async fn case(&self, case: &CaseNeed, spent: &mut Usage) -> Result<CaseRun> {
-        let CaseNeed { attempt, prefix } = case;
+    pub(crate) async fn case(&self, case: &CaseEffect, spent: &mut Usage) -> Result<CaseRun> {
+        let CaseEffect { attempt, prefix } = case;
         self.attempts_again("Performer::perform")?;
         if !prefix.is_empty() && !self.repeats() {
             return Err(Error::unsupported(
@@ -49,13 +49,13 @@ impl Performer {
 
     /// Whether the environment gives the same answers to the same actions, so that actions can be replayed.
     pub(crate) fn repeats(&self) -> bool {
-        let world = self.backends.environment.as_ref();
+        let world = self.components.environment.as_ref();
         world.is_some_and(|world| world.capabilities().replays_prefixes())
     }
 
     /// Whether test cases can be played: there are an agent, a judge, and a world that can be set up again.
     pub(crate) fn replays(&self) -> bool {
-        let (parts, world) = (&self.backends, self.backends.environment.as_ref());
+        let (parts, world) = (&self.components, self.components.environment.as_ref());
         parts.executor.is_some()
             && parts.judge.is_some()
             && world.is_some_and(|world| world.capabilities().resettable)
@@ -66,7 +66,7 @@ impl Performer {
     /// # Errors
     /// `Unsupported` where the world cannot be set up again.
     pub(crate) fn attempts_again(&self, operation: &'static str) -> Result<()> {
-        match &self.backends.environment {
+        match &self.components.environment {
             Some(world) if !world.capabilities().resettable => Err(not_again(operation)),
             _ => Ok(()),
         }
@@ -76,8 +76,8 @@ impl Performer {
     ///
     /// # Errors
     /// The error of an attempt that could not be made, or that a part's fault ended.
-    pub(crate) async fn trial(&self, trial: &CaseNeed) -> Result<Box<Trajectory>> {
-        let CaseNeed { attempt, prefix } = trial;
+    pub(crate) async fn trial(&self, trial: &CaseEffect) -> Result<Box<Trajectory>> {
+        let CaseEffect { attempt, prefix } = trial;
         let trajectory = self.attempt(attempt, prefix, None).await?;
         let mut trajectory = sound::trajectory(trajectory)?;
         self.redacting
@@ -90,7 +90,7 @@ impl Performer {
 
     /// Embeds texts, using the cache; `None` without an embedder.
     pub(crate) async fn embed(&self, texts: &[String]) -> Result<Option<Vec<Embedding>>> {
-        let Some(embedder) = &self.backends.embedder else {
+        let Some(embedder) = &self.components.embedder else {
             return Ok(None);
         };
         let mut all = self.embedding_cache.get(texts);

@@ -83,8 +83,9 @@ impl Performer {
         seed: Seed,
         spent: &mut Spent,
     ) -> Result<Option<Played>> {
-        let backends = &self.backends;
-        let (Some(model), Some(roles)) = (backends.model_for(ask.role()), &backends.roles) else {
+        let components = &self.components;
+        let (Some(model), Some(roles)) = (components.model_for(ask.role()), &components.roles)
+        else {
             return Ok(None);
         };
         let (model, roles) = (model.as_ref(), roles.as_ref());

@@ -18,7 +18,7 @@ use crate::{
     error::{Error, Result},
     id::{Category, RunId, TaskId},
     policy::Answer,
-    run::machine::need::AttemptNeed,
+    run::machine::effect::AttemptEffect,
     text::Redactor,
 };
 
@@ -79,18 +79,18 @@ impl Redacting {
     ///
     /// # Errors
     /// `Unsupported` where only the redacted form is known, as after a restart.
-    pub(crate) fn real(&self, need: &AttemptNeed) -> Result<Task> {
+    pub(crate) fn real(&self, effect: &AttemptEffect) -> Result<Task> {
         let withheld = self.withheld();
-        let of_run = withheld.get(&need.run);
-        match of_run.and_then(|tasks| tasks.get(&need.task.id)) {
+        let of_run = withheld.get(&effect.run);
+        match of_run.and_then(|tasks| tasks.get(&effect.task.id)) {
             Some(task) => Ok(task.clone()),
-            None if holds_mark(&need.task) => Err(Error::unsupported(
+            None if holds_mark(&effect.task) => Err(Error::unsupported(
                 "Performer::perform",
                 "the task held a secret, and only its redacted form was kept",
             )
-            .with("task", &need.task.id)
+            .with("task", &effect.task.id)
             .hint("hand the task over again in a new run")),
-            None => Ok(need.task.clone()),
+            None => Ok(effect.task.clone()),
         }
     }
 

@@ -7,8 +7,8 @@ use futures::future::try_join_all;
 use super::{known_scores, performer::Performer};
 use crate::{
     contract::{
-        Dialect, FitTotals, KeptScores, ScoreRequest, Scorer, SkillScores, SkillStore, TokenScores,
-        Total,
+        FitTotals, KeptScores, PromptFormat, ScoreRequest, Scorer, SkillScores, SkillStore,
+        TokenScores, Total,
     },
     domain::{Prompt, ScoreKind, Skill},
     error::{Error, ErrorKind, Result},
@@ -40,7 +40,7 @@ impl Performer {
     /// What a kind of score needs of each skill.
     ///
     /// # Errors
-    /// `Unsupported` without a scorer or a dialect, and for [`ScoreKind::Fits`] where the dialect cannot ask; else the scorer's error.
+    /// `Unsupported` without a scorer or a prompt format, and for [`ScoreKind::Fits`] where the prompt format cannot ask; else the scorer's error.
     pub(super) async fn score(
         &self,
         query: &str,
@@ -60,30 +60,30 @@ impl Performer {
     }
 
     /// # Errors
-    /// `Unsupported` without a scorer or a dialect.
-    pub(super) fn scoring_parts(&self) -> Result<(&dyn Scorer, &dyn Dialect)> {
-        match (&self.backends.scorer, &self.backends.dialect) {
-            (Some(scorer), Some(dialect)) => Ok((scorer.as_ref(), dialect.as_ref())),
+    /// `Unsupported` without a scorer or a prompt format.
+    pub(super) fn scoring_parts(&self) -> Result<(&dyn Scorer, &dyn PromptFormat)> {
+        match (&self.components.scorer, &self.components.prompt_format) {
+            (Some(scorer), Some(prompt_format)) => Ok((scorer.as_ref(), prompt_format.as_ref())),
             _ => Err(Error::unsupported(
                 "Scorer::score",
-                "the host gave no scorer or no dialect",
+                "the host gave no scorer or no prompt format",
             )
-            .hint("set `Backends::scorer` and `Backends::dialect`, or choose a selector without scores")),
+            .hint("set `Components::scorer` and `Components::prompt_format`, or choose a selector without scores")),
         }
     }
 
     /// The log-probabilities of the skills' texts after the query, in one request.
     async fn text_scores(
         &self,
-        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
+        (scorer, prompt_format): (&dyn Scorer, &dyn PromptFormat),
         query: &str,
         skills: &[Skill],
         wanted: Wanted,
     ) -> Result<Vec<SkillScores>> {
-        let texts: Vec<String> = skills.iter().map(|s| dialect.skill_text(s)).collect();
+        let texts: Vec<String> = skills.iter().map(|s| prompt_format.skill_text(s)).collect();
         let most = wanted.score.tokens(self.limits.scored_tokens.get());
         let behind = |query: String| {
-            let mut request = self.score_request(dialect.score_prompt(&query), texts.clone());
+            let mut request = self.score_request(prompt_format.score_prompt(&query), texts.clone());
             (request.max_continuation_tokens, request.repeatable) = (most, wanted.repeatable);
             async move { scorer.score(&request).await }
         };
@@ -95,7 +95,7 @@ impl Performer {
         let unconditional = match wanted.score.is_pmi() {
             // By itself, so that the value does not depend on other texts in the same request.
             true => {
-                let alone = self.known_behind((scorer, dialect), "", &texts, wanted);
+                let alone = self.known_behind((scorer, prompt_format), "", &texts, wanted);
                 alone.await?.into_iter().map(Some).collect()
             }
             false => vec![None; skills.len()],
@@ -106,7 +106,7 @@ impl Performer {
     /// PMI after a task that every session scores: scores that are known from an earlier one are not computed again.
     pub(super) async fn score_again(
         &self,
-        parts: (&dyn Scorer, &dyn Dialect),
+        parts: (&dyn Scorer, &dyn PromptFormat),
         task: &str,
         skills: &[Skill],
         wanted: Wanted,
@@ -120,14 +120,14 @@ impl Performer {
 
     /// The store where scores are kept for later sessions, if they count there.
     fn scores_store(&self, scorer: &dyn Scorer) -> Option<&dyn SkillStore> {
-        let store = self.backends.store.as_deref();
+        let store = self.components.store.as_deref();
         store.filter(|_| scorer.has_lasting_scores())
     }
 
     /// What is known of texts behind a query, or computed once.
     async fn known_behind(
         &self,
-        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
+        (scorer, prompt_format): (&dyn Scorer, &dyn PromptFormat),
         query: &str,
         texts: &[String],
         wanted: Wanted,
@@ -135,7 +135,7 @@ impl Performer {
         let most_tokens = wanted.score.tokens(self.limits.scored_tokens.get());
         let known = texts.iter().map(|text| {
             let behind = Behind {
-                prompt: dialect.score_prompt(query),
+                prompt: prompt_format.score_prompt(query),
                 text: text.clone(),
                 most_tokens,
             };
@@ -180,14 +180,14 @@ impl Performer {
     /// not kept.
     async fn fit(
         &self,
-        (scorer, dialect): (&dyn Scorer, &dyn Dialect),
+        (scorer, prompt_format): (&dyn Scorer, &dyn PromptFormat),
         query: &str,
         skill: &Skill,
         wanted: Wanted,
     ) -> Result<SkillScores> {
-        let text = dialect.skill_text(skill);
+        let text = prompt_format.skill_text(skill);
         let behind = |query: String| {
-            let question = dialect.fit_question(&query, &text);
+            let question = prompt_format.fit_question(&query, &text);
             async move {
                 let question = question?;
                 let answers = vec![question.fits, question.does_not];
@@ -301,8 +301,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        builtin::{AdaptedModel, ChatDialect},
-        contract::{Backends, TokenScores},
+        builtin::{AdaptedModel, ChatFormat},
+        contract::{Components, TokenScores},
         id::ModelId,
         recipe::Limits,
         testing::{Play, ScriptedScorer, sample},
@@ -314,10 +314,10 @@ mod tests {
             // The probability says how long the prompt is.
             Play::Give(-(prompt.text().split_whitespace().count() as f64))
         });
-        let backends = Backends::own_loop()
+        let components = Components::own_loop()
             .with_scorer(Arc::new(scorer))
-            .with_dialect(Arc::new(ChatDialect::default()));
-        let performer = Performer::new(Arc::new(backends), Limits::default());
+            .with_prompt_format(Arc::new(ChatFormat::default()));
+        let performer = Performer::new(Arc::new(components), Limits::default());
         let query = "open the door ".repeat(words / 3);
         let skills = [sample::skill("brew"), sample::skill("unseal")];
         let repeatable = false;
@@ -343,11 +343,11 @@ mod tests {
 
     /// The PMI of a skill by a scorer, in a session that may have scored with others before.
     fn pmi(session: &Performer, scorer: Arc<dyn Scorer>) -> f64 {
-        let backends = Backends::own_loop()
+        let components = Components::own_loop()
             .with_scorer(scorer)
-            .with_dialect(Arc::new(ChatDialect::default()));
+            .with_prompt_format(Arc::new(ChatFormat::default()));
         let performer = Performer {
-            backends: Arc::new(backends),
+            components: Arc::new(components),
             ..session.clone()
         };
         let wanted = Wanted {
@@ -377,7 +377,7 @@ mod tests {
         let with = |name: &str| -> Arc<dyn Scorer> {
             Arc::new(AdaptedModel::new(Arc::clone(&scorer), name))
         };
-        let session = Performer::new(Arc::new(Backends::own_loop()), Limits::default());
+        let session = Performer::new(Arc::new(Components::own_loop()), Limits::default());
         for _ in 0..2 {
             assert_eq!(pmi(&session, Arc::clone(&scorer)), 1.0);
             assert_eq!(pmi(&session, with("one")), 2.0);
@@ -419,7 +419,7 @@ mod tests {
     fn an_adapter_that_was_replaced_under_its_name_is_another_one() {
         let trained = Arc::new(Trained::default());
         let scorer: Arc<dyn Scorer> = Arc::new(AdaptedModel::new(Arc::clone(&trained), "own"));
-        let session = Performer::new(Arc::new(Backends::own_loop()), Limits::default());
+        let session = Performer::new(Arc::new(Components::own_loop()), Limits::default());
         assert_eq!(pmi(&session, Arc::clone(&scorer)), 0.0);
         trained.0.store(5, Ordering::SeqCst);
         assert_eq!(pmi(&session, scorer), 5.0);

@@ -1,33 +1,35 @@
-//! The span of each need, and what its answer adds to it.
+//! The span of each effect, and what its answer adds to it.
 
 use tracing::Span;
 
 use crate::{
     policy::Answer,
-    run::machine::need::{CaseNeed, Need},
+    run::machine::effect::{CaseEffect, Effect},
     telemetry,
 };
 
-/// The span of the work for a need; that of a commit is made where the commit is.
-pub(super) fn of(need: &Need) -> Span {
-    match need {
-        Need::Retrieve(query) => telemetry::retrieval(query.limit),
-        Need::Score { skills, .. } => telemetry::score(skills.len()),
-        Need::Threshold { .. } => telemetry::score(0),
-        Need::Attempt(need) => telemetry::agent(&need.run, &need.task.id, &need.attempt, false),
-        Need::Case(case) => {
-            let CaseNeed { attempt, .. } = &**case;
+/// The span of the work for an effect; that of a commit is made where the commit is.
+pub(super) fn of(effect: &Effect) -> Span {
+    match effect {
+        Effect::Retrieve(query) => telemetry::retrieval(query.limit),
+        Effect::Score { skills, .. } => telemetry::score(skills.len()),
+        Effect::Threshold { .. } => telemetry::score(0),
+        Effect::Attempt(effect) => {
+            telemetry::agent(&effect.run, &effect.task.id, &effect.attempt, false)
+        }
+        Effect::Case(case) => {
+            let CaseEffect { attempt, .. } = &**case;
             telemetry::agent(&attempt.run, &attempt.task.id, &attempt.attempt, true)
         }
-        Need::Role { ask, .. } => telemetry::role(ask.role()),
-        Need::Judge { .. } => telemetry::judgement(),
-        Need::Embed(_) => telemetry::embeddings(),
-        Need::Gain { .. } => telemetry::information_gain(),
-        Need::Commit(_) => Span::none(),
+        Effect::Role { ask, .. } => telemetry::role(ask.role()),
+        Effect::Judge { .. } => telemetry::judgement(),
+        Effect::Embed(_) => telemetry::embeddings(),
+        Effect::Gain { .. } => telemetry::information_gain(),
+        Effect::Commit(_) => Span::none(),
     }
 }
 
-/// Adds an answer, redacted, to the span of its need.
+/// Adds an answer, redacted, to the span of its effect.
 pub(super) fn answered(span: &Span, answer: &Answer) {
     if let Some(counts) = answer.role_counts() {
         let reading = match (counts.unreadable, counts.repaired, counts.failed) {

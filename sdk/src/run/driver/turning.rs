@@ -18,13 +18,13 @@ use crate::{
     error::{Error, ErrorKind, Result},
     policy::ChosenSkill,
     retrieve::turn_query,
-    run::machine::need::{AttemptNeed, NeedId, TurnAsk},
+    run::machine::effect::{AttemptEffect, EffectId, TurnAsk},
 };
 
 /// The state of one attempt's skills: the injection of the first turn, and everything given since.
 pub(crate) struct Turning {
     performer: Performer,
-    need: AttemptNeed,
+    effect: AttemptEffect,
     /// The original task, with its secrets.
     task: Task,
     first: Injection,
@@ -35,7 +35,7 @@ pub(crate) struct Turning {
 impl fmt::Debug for Turning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Turning")
-            .field("attempt", &self.need.attempt)
+            .field("attempt", &self.effect.attempt)
             .finish_non_exhaustive()
     }
 }
@@ -103,13 +103,13 @@ impl Turning {
     ///
     /// # Errors
     /// `Corrupt` where a skill's content does not have the hash that the library recorded.
-    pub(crate) fn new(performer: &Performer, need: &AttemptNeed, task: Task) -> Result<Self> {
-        let (first, left_out) = inject_all(&performer.backends, need)?;
+    pub(crate) fn new(performer: &Performer, effect: &AttemptEffect, task: Task) -> Result<Self> {
+        let (first, left_out) = inject_all(&performer.components, effect)?;
         let mut given = Given::default();
         given.add(&first, left_out, 0);
         Ok(Self {
             performer: performer.clone(),
-            need: need.clone(),
+            effect: effect.clone(),
             task,
             first,
             given: Mutex::new(given),
@@ -143,7 +143,7 @@ impl Turning {
     /// How to obtain the skills of a turn. A selection is needed only if the recipe selects for each turn and the query has
     /// changed.
     pub(crate) fn next(&self, context: &TurnContext<'_>) -> Next {
-        if !self.need.each_turn || context.turn == 0 {
+        if !self.effect.each_turn || context.turn == 0 {
             return Next::Same(self.first.clone());
         }
         let redact = |text: &str| {
@@ -160,10 +160,10 @@ impl Turning {
     }
 
     /// The request for the skills of a turn.
-    pub(crate) fn ask(&self, attempt: &NeedId, turn: u32, query: TurnQuery) -> TurnAsk {
+    pub(crate) fn ask(&self, attempt: &EffectId, turn: u32, query: TurnQuery) -> TurnAsk {
         TurnAsk {
             attempt: attempt.clone(),
-            seed: self.need.seed,
+            seed: self.effect.seed,
             turn,
             query,
         }
@@ -189,8 +189,8 @@ impl Turning {
                 return Ok(given.latest.clone());
             }
         };
-        let (backends, tokens) = (&self.performer.backends, self.need.skill_tokens);
-        let (injection, left_out) = inject_chosen(backends, &chosen, tokens)?;
+        let (components, tokens) = (&self.performer.components, self.effect.skill_tokens);
+        let (injection, left_out) = inject_chosen(components, &chosen, tokens)?;
         let mut given = self.lock();
         given.add(&injection, left_out, turn);
         given.query = Some(query);
@@ -217,7 +217,7 @@ pub(crate) struct TurnRequest {
 /// The channel through which a running attempt asks the driver's loop for the skills of its turns.
 #[derive(Clone, Debug)]
 pub(crate) struct Desk {
-    pub(crate) attempt: NeedId,
+    pub(crate) attempt: EffectId,
     pub(crate) requests: UnboundedSender<TurnRequest>,
 }
 

@@ -9,9 +9,9 @@ use crate::{
     domain::Usage,
     error::Result,
     policy::{Ask, Question, Questions},
-    program::{Place, Program, Running},
+    program::{Program, QuestionPath, Running},
     report::EventKind,
-    run::machine::Need,
+    run::machine::Effect,
 };
 
 /// What came of a program.
@@ -40,7 +40,7 @@ impl Journeyman {
     pub(super) async fn to_the_end<T>(
         &self,
         start: impl Fn(Ask) -> Running<T> + Copy,
-        need: impl Fn(&Place, Question) -> Result<Need>,
+        effect: impl Fn(&QuestionPath, Question) -> Result<Effect>,
     ) -> Result<Ended<T>> {
         let session = &self.session;
         let mut program: Program<Questions, T> = Program::new(0);
@@ -55,12 +55,12 @@ impl Journeyman {
                 });
             }
             let open = program.questions(start, |place, question| {
-                let need = need(place, question.clone());
-                Some(need.map(|need| (place.clone(), need)))
+                let effect = effect(place, question.clone());
+                Some(effect.map(|effect| (place.clone(), effect)))
             });
-            let open: Vec<(Place, Need)> = open.into_iter().collect::<Result<_>>()?;
-            let answering = open.into_iter().map(async |(place, need)| {
-                let answer = session.performer.perform(need).await;
+            let open: Vec<(QuestionPath, Effect)> = open.into_iter().collect::<Result<_>>()?;
+            let answering = open.into_iter().map(async |(place, effect)| {
+                let answer = session.performer.perform(effect).await;
                 (place, answer)
             });
             let mut answers =

@@ -12,8 +12,8 @@ use crate::{
     id::Seed,
     library::SkillLibrary,
     policy::{Ask, Question},
-    program::{Place, Running},
-    run::machine::Need,
+    program::{QuestionPath, Running},
+    run::machine::Effect,
 };
 
 /// The assessments of attempts that were made before.
@@ -41,7 +41,7 @@ impl Journeyman {
     /// use journeyman::{
     ///     Seed,
     ///     assess::{AssessPolicy, AssessedPair, VariantAgreement},
-    ///     contract::Backends,
+    ///     contract::Components,
     ///     domain::Role,
     ///     recipe,
     ///     run::{Journeyman, Options},
@@ -50,10 +50,10 @@ impl Journeyman {
     ///
     /// # futures::executor::block_on(async {
     /// let model = ScriptedModel::always("say good | speaking | 0 0\nsay day | speaking | 1 1");
-    /// let backends = Backends::own_loop()
+    /// let components = Components::own_loop()
     ///     .with_model(Arc::new(model))
     ///     .with_roles(Arc::new(ScriptedRoles::only([Role::Segment])));
-    /// let journeyman = Journeyman::open(backends, recipe::scribe(), Options::new("desk", Seed(7))).await?;
+    /// let journeyman = Journeyman::open(components, recipe::scribe(), Options::new("desk", Seed(7))).await?;
     ///
     /// let attempt = sample::trace("a-1", &sample::task("greet", &["good", "day"]), &["good", "day"], true);
     /// let policy = AssessPolicy::default();
@@ -74,14 +74,14 @@ impl Journeyman {
     pub async fn assess(&self, attempts: &[Trace], policy: &AssessPolicy) -> Result<AssessReport> {
         policy.validate()?;
         let session = &self.session;
-        let backends = &session.backends;
-        if backends.models().next().is_none() || backends.roles.is_none() {
+        let components = &session.components;
+        if components.models().next().is_none() || components.roles.is_none() {
             return Err(Error::unsupported(
                 "Journeyman::assess",
                 "the host gave no model or no roles",
             )
             .hint(
-                "set `Backends::model` and `Backends::roles`, which play `segment` and `score`",
+                "set `Components::model` and `Components::roles`, which play `segment` and `score`",
             ));
         }
         let library = Arc::new(self.library().await?);
@@ -92,8 +92,8 @@ impl Journeyman {
         let inputs = Arc::new((attempts.collect::<Result<Vec<Trace>>>()?, policy.clone()));
         let start = |ask: Ask| assess_all(ask, Arc::clone(&library), Arc::clone(&inputs));
         let seed = session.options.seed.derive("assess", 0);
-        let need = |place: &Place, question| need(seed, place, question);
-        let ended = self.to_the_end(start, need).await?;
+        let effect = |place: &QuestionPath, question| effect(seed, place, question);
+        let ended = self.to_the_end(start, effect).await?;
         Ok(AssessReport {
             refused: ended.refusals(),
             usage: ended.usage,
@@ -119,15 +119,15 @@ fn assess_all(
 }
 
 /// The need of a question that assessment asks.
-fn need(seed: Seed, place: &Place, question: Question) -> Result<Need> {
+fn effect(seed: Seed, place: &QuestionPath, question: Question) -> Result<Effect> {
     match question {
-        Question::Role(ask) => Ok(Need::Role {
+        Question::Role(ask) => Ok(Effect::Role {
             ask,
             seed: place.path().iter().fold(seed, |seed, number| {
                 seed.derive("place", u64::from(*number))
             }),
         }),
-        Question::Embed(texts) => Ok(Need::Embed(texts)),
+        Question::Embed(texts) => Ok(Effect::Embed(texts)),
         _ => Err(Error::unsupported(
             "Journeyman::assess",
             "an assessment asks roles and embedders alone",

@@ -12,12 +12,12 @@ use crate::{
     library::SkillLibrary,
     maintain::{BankPolicy, ValidationRound},
     policy::Ask,
-    program::{Place, Running},
+    program::{QuestionPath, Running},
     recipe::programs::distil,
     run::machine::{
         admission_rule,
-        scene::Scene,
-        work::{Of, need},
+        run_context::RunContext,
+        work::{Of, effect},
     },
 };
 
@@ -114,11 +114,11 @@ impl Journeyman {
     ) -> Result<BankReport> {
         self.writable(operation)?;
         let session = &self.session;
-        let backends = &session.backends;
-        if backends.models().next().is_none() || backends.roles.is_none() {
+        let components = &session.components;
+        if components.models().next().is_none() || components.roles.is_none() {
             return Err(
                 Error::unsupported(operation, "the host gave no model or no roles")
-                    .hint("set `Backends::model` and `Backends::roles`, such as `GeneralRoles::shipped()`"),
+                    .hint("set `Components::model` and `Components::roles`, such as `GeneralRoles::shipped()`"),
             );
         }
         let redacting = session.redacting();
@@ -160,7 +160,7 @@ impl Journeyman {
         let session = &self.session;
         let (policy, library) = (self.bank_policy(), self.library().await?);
         let (recipe, policies) = (&session.recipe, &session.options.policies);
-        let scene = Scene::new(
+        let run_context = RunContext::new(
             (run, session.options.seed.derive(run.as_str(), 0)),
             (Mode::Train, session.performer.replays()),
             recipe,
@@ -168,19 +168,21 @@ impl Journeyman {
             policies,
         );
         let start = |mut ask: Ask| -> Running<Vec<LibraryChange>> {
-            let (view, recipe) = (scene.view(0), recipe.clone());
+            let (view, recipe) = (run_context.view(0), recipe.clone());
             let attempts = attempts.clone();
             Box::pin(async move {
-                let context = recipe.upkeep(view.context());
+                let context = recipe.maintenance_context(view.context());
                 let mut decided = Vec::new();
                 let material = (attempts.as_slice(), patterns);
                 distil(&mut ask, &context, (&policy, 0), material, &mut decided).await;
                 decided
             })
         };
-        let need = |place: &Place, question| Ok(need(&scene, 0, Of::Maintenance, place, &question));
-        let mut ended = self.to_the_end(start, need).await?;
-        admission_rule::remove_refused(&scene, &mut ended.value, &mut ended.events);
+        let effect = |place: &QuestionPath, question| {
+            Ok(effect(&run_context, 0, Of::Maintenance, place, &question))
+        };
+        let mut ended = self.to_the_end(start, effect).await?;
+        admission_rule::remove_refused(&run_context, &mut ended.value, &mut ended.events);
         Ok(ended)
     }
 }

@@ -6,7 +6,7 @@ use super::{
     checking_selection::{WARM_UP, selection_findings, warm_up_finding},
 };
 use crate::{
-    contract::{Backends, Roles},
+    contract::{Components, Roles},
     domain::{Role, State},
     library::SkillLibrary,
     policy::Policies,
@@ -17,7 +17,7 @@ use crate::{
 
 /// The inputs of [`check`].
 pub(crate) struct Checked<'a> {
-    pub(crate) backends: &'a Backends,
+    pub(crate) components: &'a Components,
     pub(crate) recipe: &'a Recipe,
     /// The policies that recipes name.
     pub(crate) policies: &'a Policies,
@@ -31,13 +31,13 @@ pub(crate) struct Checked<'a> {
 pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let Checked {
-        backends,
+        components,
         recipe,
         library,
         read_only,
         ..
     } = checked;
-    findings.extend(selection_findings(backends, recipe));
+    findings.extend(selection_findings(components, recipe));
     if !read_only {
         findings.extend(warm_up_finding(recipe, library));
     }
@@ -50,7 +50,7 @@ pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
         ));
     } else {
         findings.extend(writing_findings(checked));
-        findings.extend(release_findings(backends, recipe, library));
+        findings.extend(release_findings(components, recipe, library));
     }
     findings.extend(attempt_findings(checked));
     findings.extend(storage_findings(checked));
@@ -59,20 +59,20 @@ pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
 
 const UNPLAYED: &str =
     "give `Roles` that play it, or switch off the policy of the recipe that asks it";
-const NO_MODEL: &str = "set `Backends::model` for the roles that have no model of their own";
+const NO_MODEL: &str = "set `Components::model` for the roles that have no model of their own";
 
 fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
     let Checked {
-        backends, recipe, ..
+        components, recipe, ..
     } = checked;
     let mut findings = Vec::new();
-    let missing = match (backends.models().next(), &backends.roles) {
+    let missing = match (components.models().next(), &components.roles) {
         (None, None) => Some("no model and no roles"),
         (None, Some(_)) => Some("no model for its roles"),
         (Some(_), None) => Some("no roles for its model"),
         (Some(_), Some(_)) => None,
     };
-    let hint = "set `Backends::model` and `Backends::roles`, such as `GeneralRoles::shipped()`";
+    let hint = "set `Components::model` and `Components::roles`, such as `GeneralRoles::shipped()`";
     // The host's own maintenance program may write skills without the recipe's writer.
     let consequence = match recipe.programs.is_empty() {
         true => "no skill is ever written",
@@ -95,7 +95,7 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
         Some(missing) => findings.push(never(format!("the host gave {missing}"), hint)),
         None => {}
     }
-    if let (None, Some(roles)) = (missing, &backends.roles) {
+    if let (None, Some(roles)) = (missing, &components.roles) {
         findings.extend(unplayed_findings(checked, roles.as_ref(), never));
     }
     // Without bundles nothing else of the recipe changes.
@@ -119,10 +119,10 @@ fn unplayed_findings(
     never: impl Fn(String, &str) -> Finding,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let (backends, recipe) = (checked.backends, checked.recipe);
+    let (components, recipe) = (checked.components, checked.recipe);
     let (writer, beside) = asked_roles(recipe, checked.policies);
     let plays = |role: &Role| roles.plays(*role);
-    let lacks_model = |role: &Role| plays(role) && backends.model_for(*role).is_none();
+    let lacks_model = |role: &Role| plays(role) && components.model_for(*role).is_none();
     let writer = writer.filter(|_| recipe.write.when != WriteWhen::Never);
     if let Some(writer) = writer.filter(|writer| !plays(writer)) {
         let reason = format!("the host's roles do not play the recipe's writer, {writer}");
@@ -217,40 +217,40 @@ pub(crate) fn event_finding(recipe: &Recipe, event: &EventKind) -> Option<Findin
 }
 
 fn attempt_findings(checked: &Checked<'_>) -> Vec<Finding> {
-    let backends = checked.backends;
+    let components = checked.components;
     let mut findings = Vec::new();
     // A host with neither keeps its own loop, and says by itself how attempts went.
-    if backends.executor.is_none() && backends.environment.is_none() {
+    if components.executor.is_none() && components.environment.is_none() {
         return findings;
     }
-    if backends.executor.is_none() || backends.environment.is_none() {
+    if components.executor.is_none() || components.environment.is_none() {
         findings.push(Finding::new(
             FindingKind::NoAgent,
             "`learn` and `evaluate` can make no attempt",
             "the host gave no agent or no world",
-            "keep your own loop with `begin` and `finish`, or set `Backends::executor` and `Backends::environment`",
+            "keep your own loop with `begin` and `finish`, or set `Components::executor` and `Components::environment`",
         ));
     }
-    if backends.judge.is_none() {
+    if components.judge.is_none() {
         findings.push(Finding::new(
             FindingKind::NoJudge,
             "an attempt that is finished without an outcome teaches nothing",
             "the host gave no judge",
-            "pass the outcome to `AttemptHandle::finish`, or set `Backends::judge`",
+            "pass the outcome to `AttemptHandle::finish`, or set `Components::judge`",
         ));
     }
     findings
 }
 
 fn storage_findings(checked: &Checked<'_>) -> Vec<Finding> {
-    let backends = checked.backends;
+    let components = checked.components;
     let mut findings = Vec::new();
-    if backends.clock.is_none() {
+    if components.clock.is_none() {
         findings.push(Finding::new(
             FindingKind::NoClock,
             "no time limit is enforced: a part that hangs stops the run",
             "the host gave no clock",
-            "set `Backends::clock`, such as `SystemClock`",
+            "set `Components::clock`, such as `SystemClock`",
         ));
     }
     if checked.in_memory {
@@ -258,15 +258,15 @@ fn storage_findings(checked: &Checked<'_>) -> Vec<Finding> {
             FindingKind::NoStore,
             "the library is lost when this process ends",
             "the host gave no store",
-            "set `Backends::store`, such as the `DiskStore` of journeyman-disk",
+            "set `Components::store`, such as the `DiskStore` of journeyman-disk",
         ));
     }
-    if backends.journal.is_none() {
+    if components.journal.is_none() {
         findings.push(Finding::new(
             FindingKind::NoJournal,
             "a run that is interrupted cannot be resumed",
             "the host gave no journal",
-            "set `Backends::journal`, such as the `DiskStore` of journeyman-disk",
+            "set `Components::journal`, such as the `DiskStore` of journeyman-disk",
         ));
     }
     findings

@@ -1,7 +1,7 @@
 //! Checks of the parts by which skills leave their trial.
 
 use crate::{
-    contract::Backends,
+    contract::Components,
     domain::State,
     library::SkillLibrary,
     recipe::Recipe,
@@ -10,15 +10,15 @@ use crate::{
 
 /// The findings about the release of skills: what cannot be replayed, and what stays in quarantine.
 pub(super) fn release_findings(
-    backends: &Backends,
+    components: &Components,
     recipe: &Recipe,
     library: &SkillLibrary,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     let parts = [
-        ("agent", backends.executor.is_none()),
-        ("world", backends.environment.is_none()),
-        ("judge", backends.judge.is_none()),
+        ("agent", components.executor.is_none()),
+        ("world", components.environment.is_none()),
+        ("judge", components.judge.is_none()),
     ];
     let missing: Vec<&str> = parts
         .iter()
@@ -36,7 +36,7 @@ pub(super) fn release_findings(
             ),
         ));
     }
-    if let Some(world) = &backends.environment
+    if let Some(world) = &components.environment
         && !world.capabilities().resettable
     {
         findings.extend(once_findings(recipe, missing.is_empty()));
@@ -44,7 +44,7 @@ pub(super) fn release_findings(
         return findings;
     }
     let repeats =
-        (backends.environment.as_ref()).is_none_or(|world| world.capabilities().deterministic);
+        (components.environment.as_ref()).is_none_or(|world| world.capabilities().deterministic);
     if recipe.maintenance.bundles.is_some() && missing.is_empty() && !repeats {
         findings.push(
             Finding::new(

@@ -1,7 +1,7 @@
 //! Checks of the parts by which skills are selected.
 
 use crate::{
-    contract::Backends,
+    contract::Components,
     domain::DecidedOn,
     domain::ScoreKind,
     error::{Error, Result},
@@ -9,11 +9,11 @@ use crate::{
     recipe::Recipe,
     report::{Finding, FindingKind},
     run::driver::fitting::quick_enough,
-    select::{Selector, dialect_digest},
+    select::{Selector, prompt_format_digest},
 };
 
 /// The findings about selection: what is never injected, or chosen by less than the recipe says.
-pub(super) fn selection_findings(backends: &Backends, recipe: &Recipe) -> Vec<Finding> {
+pub(super) fn selection_findings(components: &Components, recipe: &Recipe) -> Vec<Finding> {
     let never = |reason: &str, hint: &str| {
         Finding::new(
             FindingKind::NeverInjects,
@@ -29,19 +29,19 @@ pub(super) fn selection_findings(backends: &Backends, recipe: &Recipe) -> Vec<Fi
             "choose another selector",
         ));
     } else if recipe.select.selector.score().is_some() {
-        let missing = match (&backends.scorer, &backends.dialect) {
-            (None, None) => Some("no scorer and no dialect"),
+        let missing = match (&components.scorer, &components.prompt_format) {
+            (None, None) => Some("no scorer and no prompt format"),
             (None, Some(_)) => Some("no scorer"),
-            (Some(_), None) => Some("no dialect"),
+            (Some(_), None) => Some("no prompt format"),
             (Some(_), Some(_)) => None,
         };
         let missing = missing.map(|missing| {
             never(
                 &format!("the recipe's gate decides by log-probabilities, and the host gave {missing}"),
-                "set `Backends::scorer` and `Backends::dialect`, or choose `Selector::Top`, which needs no scores",
+                "set `Components::scorer` and `Components::prompt_format`, or choose `Selector::Top`, which needs no scores",
             )
         });
-        let cannot_ask = cannot_ask(backends, recipe).map(|error| {
+        let cannot_ask = cannot_ask(components, recipe).map(|error| {
             let hint = error
                 .hint_text()
                 .unwrap_or("choose another score for the gate");
@@ -54,9 +54,9 @@ pub(super) fn selection_findings(backends: &Backends, recipe: &Recipe) -> Vec<Fi
             finding
         }));
     }
-    findings.extend(other_model_finding(backends, recipe));
-    findings.extend(uncalibrated_finding(backends, recipe));
-    if backends.embedder.is_none() {
+    findings.extend(other_model_finding(components, recipe));
+    findings.extend(uncalibrated_finding(components, recipe));
+    if components.embedder.is_none() {
         findings.extend(embedder_findings(recipe));
     }
     findings
@@ -70,19 +70,19 @@ fn embedder_findings(recipe: &Recipe) -> Vec<Finding> {
             matches!(recipe.select.selector, Selector::Bank(_)),
             "the skills of a category are compared by the retriever's scores, and the threshold is a share of the best one",
             "the recipe selects from a bank by embeddings, and the host gave no embedder",
-            "set `Backends::embedder`",
+            "set `Components::embedder`",
         ),
         (
             recipe.assess.is_some(),
             "subgoals are routed and clustered by hashed n-grams of their words",
             "the recipe assesses subgoals by embeddings, and the host gave no embedder",
-            "set `Backends::embedder`; without it, subgoals that are worded otherwise count as different",
+            "set `Components::embedder`; without it, subgoals that are worded otherwise count as different",
         ),
         (
             rank.is_some_and(|rank| rank.dense > 0.0),
             "candidates are ranked without embeddings",
             "the recipe gives embeddings a weight, and the host gave no embedder",
-            "set `Backends::embedder`; without it, the other terms of the ranking decide",
+            "set `Components::embedder`; without it, the other terms of the ranking decide",
         ),
     ];
     let found = found.into_iter().filter(|(holds, ..)| *holds);
@@ -101,25 +101,29 @@ fn exempts_general(selector: &Selector) -> bool {
     }
 }
 
-/// The reason why the dialect cannot ask whether a skill fits, if the recipe's gate decides by that.
-fn cannot_ask(backends: &Backends, recipe: &Recipe) -> Option<Error> {
-    let dialect = backends.dialect.as_ref()?;
+/// The reason why the prompt format cannot ask whether a skill fits, if the recipe's gate decides by that.
+fn cannot_ask(components: &Components, recipe: &Recipe) -> Option<Error> {
+    let prompt_format = components.prompt_format.as_ref()?;
     let asks = recipe.select.selector.score() == Some(ScoreKind::Fits);
-    asks.then(|| dialect.fit_question("", "").err()).flatten()
+    asks.then(|| prompt_format.fit_question("", "").err())
+        .flatten()
 }
 
 /// A finding if the gate's thresholds were fitted for another model than the scorer's.
-fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
+fn other_model_finding(components: &Components, recipe: &Recipe) -> Option<Finding> {
     let policy = recipe.select.selector.gate()?;
-    let scorer = backends.scorer.as_ref()?;
-    let other_dialect = || {
-        let (dialect, fitted) = (backends.dialect.as_ref()?, policy.fitted_for.as_ref()?);
-        let other = fitted.dialect.as_ref()? != &dialect_digest(dialect.as_ref());
-        let message = "the threshold was fitted for another dialect";
+    let scorer = components.scorer.as_ref()?;
+    let other_prompt_format = || {
+        let (prompt_format, fitted) = (
+            components.prompt_format.as_ref()?,
+            policy.fitted_for.as_ref()?,
+        );
+        let other = fitted.prompt_format.as_ref()? != &prompt_format_digest(prompt_format.as_ref());
+        let message = "the threshold was fitted for another prompt format";
         other.then(|| Error::invalid("GatePolicy::validate", message))
     };
     let fault = policy.validate_for(&scorer.weights(None)).err();
-    let fault = fault.or_else(other_dialect)?;
+    let fault = fault.or_else(other_prompt_format)?;
     Some(Finding::new(
         FindingKind::OtherModel,
         "the gate's thresholds are not valid for the scorer's model",
@@ -130,15 +134,15 @@ fn other_model_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> 
 
 /// A finding if nobody fitted the gate's absolute threshold to the model that scores. A relative threshold compares candidates
 /// with each other, and needs no fit.
-fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding> {
+fn uncalibrated_finding(components: &Components, recipe: &Recipe) -> Option<Finding> {
     let policy = recipe.select.selector.gate()?;
-    let (scorer, threshold) = (backends.scorer.as_ref()?, policy.absolute?);
+    let (scorer, threshold) = (components.scorer.as_ref()?, policy.absolute?);
     if scorer.is_trained_to_score() || policy.fitted_for.is_some() {
         return None;
     }
     if policy.to_fit().is_some() {
         // The session fits it before its first decision.
-        let on = decided_on(backends, recipe);
+        let on = decided_on(components, recipe);
         let too_slow = quick_enough(scorer.as_ref(), on, recipe.limits.fit).err()?;
         return Some(Finding::new(
             FindingKind::Uncalibrated,
@@ -165,25 +169,27 @@ fn uncalibrated_finding(backends: &Backends, recipe: &Recipe) -> Option<Finding>
 ///
 /// # Errors
 /// `Unsupported` where it has not: the gate would decide about whatever comes first.
-pub(super) fn searched(backends: &Backends, recipe: &Recipe) -> Result<()> {
+pub(super) fn searched(components: &Components, recipe: &Recipe) -> Result<()> {
     let gate = recipe.select.selector.gate();
-    if gate.is_none_or(|gate| gate.found.is_none()) || has_comparable_scores(backends) {
+    if gate.is_none_or(|gate| gate.found.is_none()) || has_comparable_scores(components) {
         return Ok(());
     }
     let message = "the gate's threshold counts the score of a search, and this session has none whose scores compare from task to task";
     Err(Error::unsupported("Journeyman::open", message)
-        .hint("give the session the search that it was calibrated with (`Backends::retriever`), or calibrate with `--score`"))
+        .hint("give the session the search that it was calibrated with (`Components::retriever`), or calibrate with `--score`"))
 }
 
-fn has_comparable_scores(backends: &Backends) -> bool {
-    let search = backends.retriever.as_ref();
+fn has_comparable_scores(components: &Components) -> bool {
+    let search = components.retriever.as_ref();
     search.is_some_and(|search| search.has_comparable_scores())
 }
 
 /// Which skill decisions are about, at the least.
-fn decided_on(backends: &Backends, recipe: &Recipe) -> DecidedOn {
+fn decided_on(components: &Components, recipe: &Recipe) -> DecidedOn {
     match recipe.select.decided_on(0) {
-        DecidedOn::First { among } if !has_comparable_scores(backends) => DecidedOn::BestOf(among),
+        DecidedOn::First { among } if !has_comparable_scores(components) => {
+            DecidedOn::BestOf(among)
+        }
         on => on,
     }
 }

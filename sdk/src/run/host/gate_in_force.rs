@@ -8,7 +8,7 @@ use crate::{
     error::Result,
     id::ModelId,
     policy::Answer,
-    run::machine::Need,
+    run::machine::Effect,
     select::{BankSelector, Candidates, Selector},
 };
 
@@ -75,7 +75,7 @@ impl Journeyman {
         let Some(policy) = session.recipe.select.selector.gate() else {
             return Ok(None);
         };
-        let scorer = session.backends.scorer.as_ref();
+        let scorer = session.components.scorer.as_ref();
         let in_recipe = GateInForce {
             model: scorer.map(|scorer| scorer.weights(None)),
             score: policy.score,
@@ -91,13 +91,13 @@ impl Journeyman {
         };
         // A run does so before its first decision.
         session.performer.refresh_index().await;
-        let need = Need::Threshold {
+        let effect = Effect::Threshold {
             most_wrong,
             on: self.decided_on().await?,
             // As its decisions are scored: a session that cannot learn evaluates.
             repeatable: session.read_only,
         };
-        let fitted = match session.performer.perform(need).await? {
+        let fitted = match session.performer.perform(effect).await? {
             Answer::Fitted(fitted) => fitted?,
             _ => None,
         };
@@ -126,7 +126,7 @@ impl Journeyman {
             (Selector::Bank(_), _) => offered
                 .filter(|skill| skill.scope == Scope::General)
                 .count(),
-            (_, Candidates::Search { .. }) if self.session.backends.retriever.is_some() => 0,
+            (_, Candidates::Search { .. }) if self.session.components.retriever.is_some() => 0,
             _ => offered.count(),
         };
         Ok(policy.decided_on(found))

@@ -14,7 +14,7 @@ use crate::{
     policy::Answer,
     run::{
         driver::log::Log,
-        machine::{Need, NeedId, RunMachine, Station},
+        machine::{Effect, EffectId, RunMachine, Station},
     },
 };
 
@@ -29,7 +29,7 @@ pub(crate) struct Group {
 #[derive(Debug)]
 struct GroupState {
     /// Answers of the host that are not yet applied to the machine.
-    arrived: Vec<(NeedId, Answer)>,
+    arrived: Vec<(EffectId, Answer)>,
     /// Number of attempts that are neither finished nor abandoned.
     open: usize,
     /// How the group ended; `None` before that.
@@ -40,12 +40,12 @@ struct GroupState {
 /// the group open, and takes no part in its work.
 ///
 /// ```
-/// # use journeyman::{Seed, contract::Backends, domain::{Outcome, Task}, recipe, run::{Journeyman, Options}};
+/// # use journeyman::{Seed, contract::Components, domain::{Outcome, Task}, recipe, run::{Journeyman, Options}};
 /// use journeyman::run::GroupStatus;
 ///
 /// # futures::executor::block_on(async {
 /// # let options = Options::new("desk", Seed(7));
-/// # let journeyman = Journeyman::open(Backends::own_loop(), recipe::standard(), options).await?;
+/// # let journeyman = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
 /// let attempt = journeyman.begin(Task::new("t-1", "close ticket 17")).await?;
 /// let group = attempt.group();
 /// assert!(matches!(group.status(), GroupStatus::Open));
@@ -111,10 +111,10 @@ impl Group {
 
     /// Records the result of an attempt, and its verdict if the host gave an outcome. Returns whether it was the last open
     /// attempt of the group.
-    pub(crate) fn hand_in(&self, id: NeedId, answer: Answer, verdict: Option<Verdict>) -> bool {
+    pub(crate) fn hand_in(&self, id: EffectId, answer: Answer, verdict: Option<Verdict>) -> bool {
         let mut state = lock(&self.state);
         // The task's policy asks for the verdict directly after the attempt, in the same scope.
-        let of_verdict = NeedId {
+        let of_verdict = EffectId {
             station: Station::Judge,
             place: id.place.next(),
             ..id.clone()
@@ -153,9 +153,9 @@ pub(crate) fn verdict_of(outcome: &Outcome) -> Result<Verdict> {
 }
 
 /// The verdicts that a journal lacks although it has the host's outcomes, because its last write was cut off between them.
-pub(crate) fn missing_verdicts(machine: &RunMachine) -> impl Iterator<Item = (NeedId, Answer)> {
-    machine.needs().into_iter().filter_map(|(id, need)| {
-        let Need::Judge { trajectory, .. } = need else {
+pub(crate) fn missing_verdicts(machine: &RunMachine) -> impl Iterator<Item = (EffectId, Answer)> {
+    machine.effects().into_iter().filter_map(|(id, effect)| {
+        let Effect::Judge { trajectory, .. } = effect else {
             return None;
         };
         let verdict = verdict_of(trajectory.outcome.as_ref()?);

@@ -21,7 +21,7 @@ use crate::{
             sound,
             turning::{Next, Turning},
         },
-        machine::{AttemptNeed, Need, NeedId, RunMachine},
+        machine::{AttemptEffect, Effect, EffectId, RunMachine},
     },
     text::{quote_skill_marks, skill_block},
 };
@@ -35,7 +35,7 @@ use crate::{
 /// use std::num::NonZeroUsize;
 /// use journeyman::{
 ///     Seed,
-///     contract::Backends,
+///     contract::Components,
 ///     domain::{Outcome, Task},
 ///     recipe,
 ///     run::{Journeyman, Options},
@@ -43,7 +43,7 @@ use crate::{
 ///
 /// # futures::executor::block_on(async {
 /// let options = Options::new("desk", Seed(7));
-/// let journeyman = Journeyman::open(Backends::own_loop(), recipe::standard(), options).await?;
+/// let journeyman = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
 /// let task = Task::new("t-1", "close ticket 17");
 /// let mut group = journeyman.begin_group(task, NonZeroUsize::new(2).expect("not 0")).await?;
 /// let (last, first) = (group.remove(1), group.remove(0));
@@ -57,9 +57,9 @@ use crate::{
 pub struct AttemptHandle {
     session: Arc<Session>,
     group: Arc<Group>,
-    id: NeedId,
+    id: EffectId,
     /// The need of this attempt, with the original task.
-    need: Box<AttemptNeed>,
+    effect: Box<AttemptEffect>,
     /// Whether the task holds a secret.
     of_secrets: bool,
     turning: Turning,
@@ -74,7 +74,7 @@ pub struct AttemptHandle {
 impl fmt::Debug for AttemptHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AttemptHandle")
-            .field("attempt", &self.need.attempt)
+            .field("attempt", &self.effect.attempt)
             .field("steps", &self.steps.len())
             .finish_non_exhaustive()
     }
@@ -89,21 +89,21 @@ impl AttemptHandle {
         cost: &Deciding,
     ) -> Result<Vec<Self>> {
         let mut attempts = Vec::new();
-        for (id, need) in machine.needs() {
-            if let Need::Attempt(mut need) = need {
-                let of_secrets = holds_mark(&need.task);
-                need.task = session.redacting().real(&need)?;
-                let turning = Turning::new(&session.performer, &need, need.task.clone())?;
-                attempts.push((id, need, of_secrets, turning));
+        for (id, effect) in machine.effects() {
+            if let Effect::Attempt(mut effect) = effect {
+                let of_secrets = holds_mark(&effect.task);
+                effect.task = session.redacting().real(&effect)?;
+                let turning = Turning::new(&session.performer, &effect, effect.task.clone())?;
+                attempts.push((id, effect, of_secrets, turning));
             }
         }
         let group = Arc::new(Group::new(machine, log, attempts.len()));
         let handles = attempts.into_iter();
-        let handles = handles.map(|(id, need, of_secrets, turning)| Self {
+        let handles = handles.map(|(id, effect, of_secrets, turning)| Self {
             session: Arc::clone(session),
             group: Arc::clone(&group),
             id,
-            need,
+            effect,
             of_secrets,
             turning,
             cost: cost.apart(),
@@ -121,7 +121,7 @@ impl AttemptHandle {
 
     /// The original task, as the host gave it.
     pub fn task(&self) -> &Task {
-        &self.need.task
+        &self.effect.task
     }
 
     /// The skills of this attempt's first turn; often none. [`turn`](Self::turn) gives the skills of later turns.
@@ -210,9 +210,9 @@ impl AttemptHandle {
         let given = self.turning.given();
         let trajectory = Trajectory {
             schema: Trajectory::SCHEMA,
-            attempt: self.need.attempt.clone(),
-            task: self.need.task.id.clone(),
-            seed: self.need.seed,
+            attempt: self.effect.attempt.clone(),
+            task: self.effect.task.id.clone(),
+            seed: self.effect.seed,
             steps: std::mem::take(&mut self.steps),
             exposures: given.exposures,
             injection: given.injection,

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     builtin::MemoryStore,
-    contract::Backends,
+    contract::Components,
     domain::{Mode, Task},
     error::{Error, Result},
     id::RunId,
@@ -28,7 +28,7 @@ use crate::{
     report::{Event, Finding, RunReport, SkillGain},
     run::{
         driver::{drive::Reach, injecting::counting, log::Log, performer::Performer},
-        machine::{Need, RunEntry, replay},
+        machine::{Effect, RunEntry, replay},
     },
 };
 
@@ -40,7 +40,7 @@ use crate::{
 /// ```
 /// use journeyman::{
 ///     Seed,
-///     contract::Backends,
+///     contract::Components,
 ///     domain::{Action, Outcome, Skill, Source, Step, StepResult, Task},
 ///     recipe,
 ///     run::{Journeyman, Options},
@@ -53,7 +53,7 @@ use crate::{
 /// let mut recipe = recipe::standard();
 /// recipe.select.selector = Selector::Top { limit: std::num::NonZeroUsize::MIN };
 /// let options = Options::new("desk", Seed(7));
-/// let journeyman = Journeyman::open(Backends::own_loop(), recipe, options).await?;
+/// let journeyman = Journeyman::open(Components::own_loop(), recipe, options).await?;
 /// let shipped = "---\nname: close-ticket\ndescription: How to close a ticket.\n---\nVerify the customer, then close.\n";
 /// journeyman.add(vec![Skill::from_skill_md(shipped)?], "version 1").await?;
 ///
@@ -85,18 +85,18 @@ impl Journeyman {
     /// registered in the options; `Unsupported` for a gate that counts the score of a search where the session has none whose scores compare
     /// ([`GatePolicy::found`](crate::select::GatePolicy::found)); the error of the store or the journal.
     pub async fn open(
-        mut backends: Backends,
+        mut components: Components,
         recipe: Recipe,
         mut options: Options,
     ) -> Result<Self> {
         recipe.validate()?;
         options.policies = recipe.resolve(&options.policies)?;
         if recipe.select.skill_tokens.is_some() {
-            counting(&backends)?;
+            counting(&components)?;
         }
-        searched(&backends, &recipe)?;
-        let in_memory = backends.store.is_none();
-        let store = backends
+        searched(&components, &recipe)?;
+        let in_memory = components.store.is_none();
+        let store = components
             .store
             .get_or_insert_with(|| Arc::new(MemoryStore::new()));
         let committed = store.load().await?.committed;
@@ -104,12 +104,12 @@ impl Journeyman {
         let previous = PreviousRuns::load(
             (&options.session, &options.policies),
             &committed,
-            backends.journal.as_deref(),
+            components.journal.as_deref(),
         )
         .await?;
-        let read_only = is_read_only(&backends, &options);
+        let read_only = is_read_only(&components, &options);
         let mut findings = checking::check(&Checked {
-            backends: &backends,
+            components: &components,
             recipe: &recipe,
             policies: &options.policies,
             library: &library,
@@ -118,7 +118,12 @@ impl Journeyman {
         });
         // A read-only session cannot resume a run.
         findings.extend(previous.unfinished.filter(|_| !read_only));
-        let opened = Self::on(library, backends, (recipe, options), previous.next_numbers)?;
+        let opened = Self::on(
+            library,
+            components,
+            (recipe, options),
+            previous.next_numbers,
+        )?;
         let observed = &opened.session.performer.observed;
         findings
             .into_iter()
@@ -132,15 +137,15 @@ impl Journeyman {
     /// `Invalid` for a session name that holds a secret.
     pub(crate) fn on(
         library: SkillLibrary,
-        backends: Backends,
+        components: Components,
         (mut recipe, options): (Recipe, Options),
         next_numbers: BTreeMap<String, u64>,
     ) -> Result<Self> {
-        let read_only = is_read_only(&backends, &options);
+        let read_only = is_read_only(&components, &options);
         let chosen = recipe.limits;
-        recipe.limits = chosen.for_models(&backends, options.in_flight);
-        let backends = Arc::new(backends);
-        let performer = Performer::new(Arc::clone(&backends), chosen)
+        recipe.limits = chosen.for_models(&components, options.in_flight);
+        let components = Arc::new(components);
+        let performer = Performer::new(Arc::clone(&components), chosen)
             .with_limits(recipe.limits)
             .following(library)
             .redacting(options.redactor.clone())
@@ -151,7 +156,7 @@ impl Journeyman {
         Ok(Self {
             session: Arc::new(Session {
                 performer,
-                backends,
+                components,
                 recipe,
                 options,
                 read_only,
@@ -183,7 +188,7 @@ impl Journeyman {
     /// ```
     /// use journeyman::{
     ///     Seed,
-    ///     contract::Backends,
+    ///     contract::Components,
     ///     domain::{Outcome, Task},
     ///     recipe,
     ///     run::{Journeyman, Options},
@@ -191,7 +196,7 @@ impl Journeyman {
     ///
     /// # futures::executor::block_on(async {
     /// let options = Options::new("desk", Seed(7));
-    /// let journeyman = Journeyman::open(Backends::own_loop(), recipe::standard(), options).await?;
+    /// let journeyman = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
     /// let attempt = journeyman.begin(Task::new("t-1", "close ticket 17")).await?;
     /// attempt.finish(Outcome::success()).await?;
     /// // It was given no skill.
@@ -216,12 +221,12 @@ impl Journeyman {
     /// # Errors
     /// `Unsupported` without a journal; the journal's error.
     pub async fn unfinished_runs(&self) -> Result<Vec<RunId>> {
-        let Some(journal) = &self.session.backends.journal else {
+        let Some(journal) = &self.session.components.journal else {
             return Err(Error::unsupported(
                 "Journeyman::unfinished_runs",
                 "the host gave no journal",
             )
-            .hint("set `Backends::journal` before runs begin"));
+            .hint("set `Components::journal` before runs begin"));
         };
         let mut unfinished = Vec::new();
         for run in journal.runs().await? {
@@ -280,12 +285,12 @@ impl Journeyman {
     /// run, or for a run whose recipe names a policy that is not registered in the options; otherwise as
     /// [`learn`](Self::learn).
     pub async fn resume(&self, run: &RunId) -> Result<RunReport> {
-        let Some(journal) = &self.session.backends.journal else {
+        let Some(journal) = &self.session.components.journal else {
             return Err(Error::unsupported(
                 "Journeyman::resume",
                 "the host gave no journal to resume from",
             )
-            .hint("set `Backends::journal` before the run begins"));
+            .hint("set `Components::journal` before the run begins"));
         };
         let entries = journal.read(run).await?;
         let mut machine = replay(&entries, &self.session.options.policies)?;
@@ -294,8 +299,8 @@ impl Journeyman {
         }
         let first = entries.first().map(RunEntry::from_entry).transpose()?;
         let by_host = matches!(first, Some(RunEntry::Started { by_host: true, .. }));
-        let attempts = |(_, need): &(_, Need)| matches!(need, Need::Attempt(_));
-        if by_host && machine.needs().iter().any(attempts) {
+        let attempts = |(_, effect): &(_, Effect)| matches!(effect, Effect::Attempt(_));
+        if by_host && machine.effects().iter().any(attempts) {
             return Err(Error::unsupported(
                 "Journeyman::resume",
                 "the attempts of this run are the host's own, and some are missing",
@@ -320,8 +325,8 @@ impl Journeyman {
             missing.for_each(|(id, verdict)| log.answer(id, verdict));
         } else if let Err(error) = self.session.performer.attempts_again("Journeyman::resume") {
             // An attempt that was under way may have changed the world already.
-            let open = machine.needs().into_iter();
-            let open = open.filter(|(_, need)| matches!(need, Need::Attempt(_)));
+            let open = machine.effects().into_iter();
+            let open = open.filter(|(_, effect)| matches!(effect, Effect::Attempt(_)));
             open.for_each(|(id, _)| log.answer(id, Answer::Attempted(Err(error.clone()))));
         }
         // Earlier commits of the run may not be in this process's index.
@@ -383,7 +388,7 @@ impl Journeyman {
     }
 }
 
-fn is_read_only(backends: &Backends, options: &Options) -> bool {
-    let store = backends.store.as_ref();
+fn is_read_only(components: &Components, options: &Options) -> bool {
+    let store = components.store.as_ref();
     options.read_only || store.is_some_and(|store| store.is_read_only())
 }

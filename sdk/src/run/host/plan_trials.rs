@@ -8,7 +8,7 @@ use crate::{
     domain::{Skill, Task},
     error::{Error, ErrorKind, Result},
     measure::{ExecutedPlan, Trials},
-    run::machine::CaseNeed,
+    run::machine::CaseEffect,
 };
 
 const PLANS: &str = "Journeyman::plan_trials";
@@ -17,7 +17,7 @@ const PLANS: &str = "Journeyman::plan_trials";
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanRun {
     /// r: the log-probability of the plan's text given the task, divided by its number of tokens, in nats (SCRIBE Eq. 1). `None`
-    /// where the host gave no scorer or no dialect.
+    /// where the host gave no scorer or no prompt format.
     pub preference: Option<f64>,
     /// The executions that were judged; `None` where none was.
     pub trials: Option<Trials>,
@@ -40,7 +40,7 @@ impl Journeyman {
     /// decides whether an execution solved the task.
     ///
     /// Executions differ in the agent's seed alone. The preference is the mean log-probability of the skill's whole text, as the
-    /// host's dialect writes it, behind the dialect's prompt for the task ([`Dialect::score_prompt`]). Nothing is learned, written to
+    /// host's prompt format writes it, behind the prompt format's prompt for the task ([`PromptFormat::score_prompt`]). Nothing is learned, written to
     /// the journal or told as an event. [`candidate_plans`] finds plans of earlier attempts.
     ///
     /// ```
@@ -49,12 +49,12 @@ impl Journeyman {
     /// use journeyman::{
     ///     Seed,
     ///     builtin::EnvironmentJudge,
-    ///     contract::Backends,
+    ///     contract::Components,
     ///     domain::{Action, Skill},
     ///     measure::{HighLevel, StructureOptions},
     ///     recipe,
     ///     run::{Journeyman, Options, TrialOptions},
-    ///     testing::{Play, ScriptedDialect, ScriptedEnvironment, ScriptedExecutor, ScriptedScorer, sample},
+    ///     testing::{Play, ScriptedFormat, ScriptedEnvironment, ScriptedExecutor, ScriptedScorer, sample},
     /// };
     ///
     /// # futures::executor::block_on(async {
@@ -64,10 +64,10 @@ impl Journeyman {
     ///     Play::Give(plan.split(' ').nth(steps.len()).map(|word| Action::Message(word.to_owned())))
     /// });
     /// let world = ScriptedEnvironment::words();
-    /// let backends = Backends::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge))
-    ///     .with_dialect(Arc::new(ScriptedDialect))
+    /// let components = Components::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge))
+    ///     .with_prompt_format(Arc::new(ScriptedFormat))
     ///     .with_scorer(Arc::new(ScriptedScorer::table([("good day", -0.5)])));
-    /// let journeyman = Journeyman::open(backends, recipe::scribe(), Options::new("desk", Seed(7))).await?;
+    /// let journeyman = Journeyman::open(components, recipe::scribe(), Options::new("desk", Seed(7))).await?;
     ///
     /// let plan = |words: &str| Skill { body: words.to_owned(), ..sample::skill("plan") };
     /// let plans = [plan("good day"), plan("day good")];
@@ -86,7 +86,7 @@ impl Journeyman {
     /// where the world cannot set up a task again;
     /// the scorer's and the store's error. The errors of executions are in the result.
     ///
-    /// [`Dialect::score_prompt`]: crate::contract::Dialect::score_prompt
+    /// [`PromptFormat::score_prompt`]: crate::contract::PromptFormat::score_prompt
     /// [`candidate_plans`]: crate::measure::candidate_plans
     pub async fn plan_trials(
         &self,
@@ -94,17 +94,17 @@ impl Journeyman {
         plans: &[Skill],
         options: &TrialOptions,
     ) -> Result<Vec<PlanRun>> {
-        if self.session.backends.judge.is_none() {
+        if self.session.components.judge.is_none() {
             return Err(Error::unsupported(PLANS, "the host gave no judge")
-                .hint("set `Backends::judge`: it decides whether an execution solved the task"));
+                .hint("set `Components::judge`: it decides whether an execution solved the task"));
         }
         let trials = self.trials(PLANS, task, options).await?;
-        let preferences = self.preferences(&trials.need.task, plans).await?;
+        let preferences = self.preferences(&trials.effect.task, plans).await?;
         let executions = (0..plans.len())
             .flat_map(|plan| (0..options.count.get()).map(move |number| (plan, number)));
         let executed = executions.map(|(plan, number)| {
-            let need = trials.following(plans.get(plan), options.with_selected);
-            let trial = trials.trial(&need, &[], &format!("plan-{plan}"), number);
+            let effect = trials.following(plans.get(plan), options.with_selected);
+            let trial = trials.trial(&effect, &[], &format!("plan-{plan}"), number);
             async move { self.execution(&trial).await }
         });
         let in_flight = self.session.options.in_flight.get();
@@ -127,7 +127,7 @@ impl Journeyman {
     ///
     /// # Errors
     /// The error of an execution that could not be made or judged; `Invalid` where the judge did not decide.
-    async fn execution(&self, trial: &CaseNeed) -> Result<bool> {
+    async fn execution(&self, trial: &CaseEffect) -> Result<bool> {
         let performer = &self.session.performer;
         let trajectory = performer.trial(trial).await?;
         let judging = performer.judge(&trial.attempt.task, &trajectory);
@@ -138,19 +138,23 @@ impl Journeyman {
             .ok_or_else(|| Error::invalid(PLANS, "the judge did not decide"))
     }
 
-    /// The mean log-probability of each plan's whole text given the task; `None` without a scorer or a dialect.
+    /// The mean log-probability of each plan's whole text given the task; `None` without a scorer or a prompt format.
     async fn preferences(&self, task: &Task, plans: &[Skill]) -> Result<Option<Vec<f64>>> {
-        let backends = &self.session.backends;
-        let (Some(scorer), Some(dialect)) = (&backends.scorer, &backends.dialect) else {
+        let components = &self.session.components;
+        let (Some(scorer), Some(prompt_format)) = (&components.scorer, &components.prompt_format)
+        else {
             return Ok(None);
         };
         let performer = &self.session.performer;
         let scoring = async {
-            let texts = plans.iter().map(|plan| dialect.skill_text(plan));
+            let texts = plans.iter().map(|plan| prompt_format.skill_text(plan));
             let request = ScoreRequest {
                 // A plan is not cut, as a skill is for the gate.
                 max_continuation_tokens: usize::MAX,
-                ..performer.score_request(dialect.score_prompt(&task.instruction), texts.collect())
+                ..performer.score_request(
+                    prompt_format.score_prompt(&task.instruction),
+                    texts.collect(),
+                )
             };
             scorer.score(&request).await
         };

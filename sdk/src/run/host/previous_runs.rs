@@ -10,8 +10,8 @@ use crate::{
     policy::Policies,
     report::{EventKind, Finding, FindingKind},
     run::machine::{
+        effect::Effect,
         journal::{RunEntry, replay},
-        need::Need,
     },
 };
 
@@ -87,11 +87,11 @@ pub(crate) fn is_resumable(entries: &[JournalEntry], policies: &Policies) -> boo
     let first = entries.first().map(RunEntry::from_entry);
     match first {
         Some(Ok(RunEntry::Started { by_host: true, .. })) => {
-            let needs = replay(entries, policies).map(|machine| machine.needs());
-            needs.is_ok_and(|needs| {
-                !needs
+            let effects = replay(entries, policies).map(|machine| machine.effects());
+            effects.is_ok_and(|effects| {
+                !effects
                     .iter()
-                    .any(|(_, need)| matches!(need, Need::Attempt(_)))
+                    .any(|(_, effect)| matches!(effect, Effect::Attempt(_)))
             })
         }
         Some(Ok(RunEntry::Started { machine, .. })) => machine.recipe().resolve(policies).is_ok(),

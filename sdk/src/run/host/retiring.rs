@@ -111,7 +111,7 @@ impl Journeyman {
     /// ```
     /// use journeyman::{
     ///     ErrorKind, Seed,
-    ///     contract::Backends,
+    ///     contract::Components,
     ///     library::RunFilter,
     ///     recipe,
     ///     run::{Journeyman, Options},
@@ -122,7 +122,7 @@ impl Journeyman {
     /// let mut recipe = recipe::standard();
     /// recipe.select.selector = Selector::Top { limit: std::num::NonZeroUsize::MIN };
     /// let options = Options::new("desk", Seed(7));
-    /// let journeyman = Journeyman::open(Backends::own_loop(), recipe, options).await?;
+    /// let journeyman = Journeyman::open(Components::own_loop(), recipe, options).await?;
     /// let filter = RunFilter { session: Some("desk".to_owned()), ..RunFilter::default() };
     /// // Nothing was learned yet.
     /// let error = journeyman.retire(&filter, "a bad day").await.unwrap_err();
@@ -160,7 +160,7 @@ impl Journeyman {
     /// ```
     /// use journeyman::{
     ///     ErrorKind, Seed, Version,
-    ///     contract::Backends,
+    ///     contract::Components,
     ///     recipe,
     ///     run::{Journeyman, Options},
     ///     testing::sample,
@@ -168,7 +168,7 @@ impl Journeyman {
     ///
     /// # futures::executor::block_on(async {
     /// let options = Options::new("desk", Seed(7));
-    /// let journeyman = Journeyman::open(Backends::own_loop(), recipe::standard(), options).await?;
+    /// let journeyman = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
     /// let skill = sample::skill("open-jar");
     /// let better = journeyman::domain::Skill { version: Version(2), body: "Warm the lid.".to_owned(), ..skill.clone() };
     /// journeyman.add(vec![skill.clone()], "ours").await?;

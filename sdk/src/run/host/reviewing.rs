@@ -12,7 +12,7 @@ use crate::{
     library::SkillLibrary,
     policy::Answer,
     report::{CallKind, CallOutcome, Finding, FindingKind, RunReport},
-    run::machine::Need,
+    run::machine::Effect,
 };
 
 const REVIEW: &str = "Journeyman::review";
@@ -84,7 +84,7 @@ impl Journeyman {
     ///
     /// use journeyman::{
     ///     Seed,
-    ///     contract::Backends,
+    ///     contract::Components,
     ///     domain::Role,
     ///     recipe,
     ///     run::{Journeyman, Options},
@@ -96,10 +96,10 @@ impl Journeyman {
     ///     let is_exact = request.prompt.text().contains("skill: open-jar");
     ///     Play::Give(if is_exact { "3 each step is exact" } else { "1 a copy of one attempt" }.to_owned())
     /// });
-    /// let backends = Backends::own_loop()
+    /// let components = Components::own_loop()
     ///     .with_model(Arc::new(judge))
     ///     .with_roles(Arc::new(ScriptedRoles::only([Role::Review])));
-    /// let journeyman = Journeyman::open(backends, recipe::skillos(), Options::new("judge", Seed(7))).await?;
+    /// let journeyman = Journeyman::open(components, recipe::skillos(), Options::new("judge", Seed(7))).await?;
     ///
     /// let skills = [sample::skill("open-jar"), sample::skill("as-before")];
     /// let report = journeyman.review(&skills).await?;
@@ -130,13 +130,13 @@ impl Journeyman {
     /// # Errors
     /// `Unsupported` where there is none.
     pub(super) fn reviews(&self, operation: &'static str) -> Result<()> {
-        match self.session.backends.plays(Role::Review) {
+        match self.session.components.plays(Role::Review) {
             true => Ok(()),
             false => Err(Error::unsupported(
                 operation,
                 "the host has no model that plays the role review",
             )
-            .hint("set `Backends::model` and `Backends::roles`, or judge the skills yourself")),
+            .hint("set `Components::model` and `Components::roles`, or judge the skills yourself")),
         }
     }
 
@@ -157,13 +157,13 @@ impl Journeyman {
             Err(error) => return Ok(not_asked(error)),
         };
         let seed = session.options.seed.derive("review", 0);
-        let need = Need::Role {
+        let effect = Effect::Role {
             seed: seed.derive(&seen.content_sha256(), 0),
             ask: Box::new(RoleTask::Review {
                 skill: Box::new(seen),
             }),
         };
-        let answer = session.performer.perform(need).await?;
+        let answer = session.performer.perform(effect).await?;
         let usage = answer.usage().total();
         let skill = reference;
         let review = match judged(answer) {

@@ -13,7 +13,7 @@ use futures::{StreamExt, stream};
 use super::{journeyman::Journeyman, locking::lock, options::Options, reviewing::ReviewReport};
 use crate::{
     builtin::ForkStore,
-    contract::{Backends, Journal, JournalEntry, Retriever, SkillStore},
+    contract::{Components, Journal, JournalEntry, Retriever, SkillStore},
     domain::Task,
     error::{Error, Result},
     id::{Revision, RunId},
@@ -205,7 +205,7 @@ impl Journeyman {
     /// use journeyman::{
     ///     Seed,
     ///     builtin::EnvironmentJudge,
-    ///     contract::Backends,
+    ///     contract::Components,
     ///     domain::{Action, Role},
     ///     recipe,
     ///     run::{Journeyman, Options, Rollouts},
@@ -220,10 +220,10 @@ impl Journeyman {
     /// });
     /// let insert = r#"{"tool": "insert_skill", "arguments": {"name": "hi", "description": "Say hi.", "body": "Say it."}}"#;
     /// let world = Arc::new(ScriptedEnvironment::words());
-    /// let backends = Backends::new(Arc::new(agent), world, Arc::new(EnvironmentJudge))
+    /// let components = Components::new(Arc::new(agent), world, Arc::new(EnvironmentJudge))
     ///     .with_model(Arc::new(ScriptedModel::always(insert)))
     ///     .with_roles(Arc::new(ScriptedRoles::only([Role::Curate])));
-    /// let journeyman = Journeyman::open(backends, recipe::skillos(), Options::new("group", Seed(7))).await?;
+    /// let journeyman = Journeyman::open(components, recipe::skillos(), Options::new("group", Seed(7))).await?;
     ///
     /// let group = vec![sample::task("one", &["hi"]), sample::task("two", &["hi"])];
     /// let rollouts = Rollouts::new(NonZeroU32::new(3).expect("not 0"))
@@ -266,7 +266,7 @@ impl Journeyman {
             self.reviews("Journeyman::roll_out")?;
         }
         let searches = matches!(session.recipe.select.candidates, Candidates::Search { .. });
-        if searches && session.backends.retriever.is_some() && rollouts.retriever.is_none() {
+        if searches && session.components.retriever.is_some() && rollouts.retriever.is_none() {
             let message = "the rollouts cannot share the session's index";
             return Err(Error::invalid("Journeyman::roll_out", message)
                 .hint("give `Rollouts::with_retriever`, or choose `Candidates::Cache`"));
@@ -293,11 +293,11 @@ impl Journeyman {
         let store = Arc::new(base.another());
         let retriever = rollouts.retriever.as_ref().map(|new| new()).transpose()?;
         let records = rollouts.record.then(|| Arc::new(RoleRecords::default()));
-        let backends = Backends {
+        let components = Components {
             store: Some(Arc::clone(&store) as Arc<dyn SkillStore>),
             journal: records.clone().map(|one| one as Arc<dyn Journal>),
             retriever,
-            ..(*session.backends).clone()
+            ..(*session.components).clone()
         };
         let mut recipe = session.recipe.clone();
         recipe.schedule.batch = NonZeroU64::MIN;
@@ -308,13 +308,13 @@ impl Journeyman {
             ..session.options.clone()
         };
         let library = base.base().clone();
-        let rollout = Self::on(library, backends, (recipe, options), BTreeMap::new())?;
+        let rollout = Self::on(library, components, (recipe, options), BTreeMap::new())?;
         if group.len() == 1 {
             rollout.session.performer.observed.note(group_of_one());
         }
         let mut report = rollout.learn(group).await?;
         let fork = store.fork()?;
-        let tokenizer = session.backends.tokenizer.as_deref();
+        let tokenizer = session.components.tokenizer.as_deref();
         let tokens = tokenizer.map(|tokenizer| repository_tokens(fork.library(), tokenizer));
         let mut terms = CompositeTerms::of(&report, tokens.transpose()?);
         let review = match rollouts.review {

@@ -11,7 +11,7 @@ use tracing::Instrument;
 
 use super::{checking, group::Group, locking::lock, options::Options, watching::Watch};
 use crate::{
-    contract::{Backends, Journal},
+    contract::{Components, Journal},
     domain::{Mode, Task},
     error::{Error, ErrorKind, Result, Retry},
     id::RunId,
@@ -34,7 +34,7 @@ use crate::{
 /// The shared state of a session: the host's parts, options, run numbers, and waiting groups of attempts.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(crate) backends: Arc<Backends>,
+    pub(crate) components: Arc<Components>,
     pub(crate) recipe: Recipe,
     pub(crate) options: Options,
     pub(crate) read_only: bool,
@@ -61,7 +61,7 @@ impl Session {
 
     pub(crate) fn journal(&self) -> Option<&dyn Journal> {
         // A read-only session writes no journal, so that it does not occupy run ids of a session that learns.
-        let journal = self.backends.journal.as_deref();
+        let journal = self.components.journal.as_deref();
         journal.filter(|_| !self.read_only)
     }
 

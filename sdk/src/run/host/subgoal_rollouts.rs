@@ -45,7 +45,7 @@ impl Journeyman {
     /// use journeyman::{
     ///     Seed,
     ///     builtin::EnvironmentJudge,
-    ///     contract::Backends,
+    ///     contract::Components,
     ///     domain::Action,
     ///     recipe,
     ///     run::{Journeyman, Options, TrialOptions},
@@ -59,8 +59,8 @@ impl Journeyman {
     ///     Play::Give((word == "day").then(|| Action::Message(word.to_owned())))
     /// });
     /// let world = ScriptedEnvironment::words();
-    /// let backends = Backends::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge));
-    /// let journeyman = Journeyman::open(backends, recipe::scribe(), Options::new("desk", Seed(7))).await?;
+    /// let components = Components::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge));
+    /// let journeyman = Journeyman::open(components, recipe::scribe(), Options::new("desk", Seed(7))).await?;
     ///
     /// let task = sample::task("greet", &["good", "day"]);
     /// let attempt = sample::trace("desk/learn-0/0/0", &task, &["good", "day"], true);
@@ -123,10 +123,10 @@ impl Journeyman {
         }
         let of = format!("{}#{}", attempt.trajectory.attempt, subgoal.first);
         let trials = self.trials(ROLLOUTS, attempt.task.clone(), options).await?;
-        let mut need = trials.need.clone();
-        need.world_seed = attempt.world_seed;
+        let mut effect = trials.effect.clone();
+        effect.world_seed = attempt.world_seed;
         let made = (0..options.count.get()).map(|number| {
-            let trial = trials.trial(&need, &prefix, &of, number);
+            let trial = trials.trial(&effect, &prefix, &of, number);
             async move { self.session.performer.trial(&trial).await }
         });
         let in_flight = self.session.options.in_flight.get();

@@ -9,7 +9,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     id::{RunId, TaskId},
     policy::Answer,
-    run::machine::Need,
+    run::machine::Effect,
 };
 
 /// Tasks with their tags.
@@ -43,7 +43,7 @@ impl Journeyman {
     ///
     /// use journeyman::{
     ///     Seed,
-    ///     contract::Backends,
+    ///     contract::Components,
     ///     domain::{Role, Task},
     ///     recipe::{self, Grouping},
     ///     run::{Journeyman, Options},
@@ -51,10 +51,10 @@ impl Journeyman {
     /// };
     ///
     /// # futures::executor::block_on(async {
-    /// let backends = Backends::own_loop()
+    /// let components = Components::own_loop()
     ///     .with_model(Arc::new(ScriptedModel::always("cleaning\nkitchen")))
     ///     .with_roles(Arc::new(ScriptedRoles::only([Role::Tag])));
-    /// let journeyman = Journeyman::open(backends, recipe::skillos(), Options::new("tags", Seed(7))).await?;
+    /// let journeyman = Journeyman::open(components, recipe::skillos(), Options::new("tags", Seed(7))).await?;
     ///
     /// let tasks = vec![
     ///     Task::new("mug", "clean the mug"),
@@ -75,12 +75,12 @@ impl Journeyman {
     /// holds a secret is not tagged ([`TaggedTasks::untagged`]).
     pub async fn tag(&self, tasks: Vec<Task>) -> Result<TaggedTasks> {
         let session = &self.session;
-        if !session.backends.plays(Role::Tag) {
+        if !session.components.plays(Role::Tag) {
             return Err(Error::unsupported(
                 "Journeyman::tag",
                 "the host has no model that plays the role tag",
             )
-            .hint("set `Backends::model` and `Backends::roles`, or tag the tasks yourself"));
+            .hint("set `Components::model` and `Components::roles`, or tag the tasks yourself"));
         }
         let run = session.next_run("tag");
         let _withheld = Withheld {
@@ -118,13 +118,13 @@ impl Journeyman {
             }
         };
         let seed = session.options.seed.derive("tag", 0);
-        let need = Need::Role {
+        let effect = Effect::Role {
             ask: Box::new(RoleTask::Tag {
                 task: Box::new(seen),
             }),
             seed: seed.derive(task.id.as_str(), 0),
         };
-        let answer = session.performer.perform(need).await?;
+        let answer = session.performer.perform(effect).await?;
         let usage = answer.usage().total();
         let error = match answer {
             Answer::Played(Ok(Some(played))) => match played.answer {

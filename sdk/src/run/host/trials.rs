@@ -13,7 +13,7 @@ use crate::{
             drive::{Driver, Reach},
             log::Log,
         },
-        machine::{AttemptNeed, CaseNeed, Need, RunMachine, RunPlan},
+        machine::{AttemptEffect, CaseEffect, Effect, RunMachine, RunPlan},
     },
 };
 
@@ -64,11 +64,14 @@ impl Journeyman {
             let rule = "the temperature is not a number from 0";
             return Err(Error::invalid(operation, rule).with("temperature", temperature));
         }
-        let parts = (&session.backends.executor, &session.backends.environment);
+        let parts = (
+            &session.components.executor,
+            &session.components.environment,
+        );
         if let (None, _) | (_, None) = parts {
             return Err(
                 Error::unsupported(operation, "the host gave no agent or no world")
-                    .hint("set `Backends::executor` and `Backends::environment`"),
+                    .hint("set `Components::executor` and `Components::environment`"),
             );
         }
         session.performer.attempts_again(operation)?;
@@ -78,16 +81,16 @@ impl Journeyman {
             journeyman: self,
             run: run.clone(),
         };
-        let mut need = self.evaluation(run, task).await?;
-        need.temperature = temperature;
+        let mut effect = self.evaluation(run, task).await?;
+        effect.temperature = temperature;
         Ok(TrialsOf {
-            need,
+            effect,
             _withheld: withheld,
         })
     }
 
     /// The attempt of an evaluation of a redacted task, with its selected skills.
-    async fn evaluation(&self, run: RunId, task: Task) -> Result<AttemptNeed> {
+    async fn evaluation(&self, run: RunId, task: Task) -> Result<AttemptEffect> {
         let session = &self.session;
         let performer = &session.performer;
         performer.refresh_index().await;
@@ -112,9 +115,9 @@ impl Journeyman {
         driver
             .drive(&mut machine, Reach::AllButAttempts, &mut log, &mut |_| {})
             .await?;
-        let mut needs = machine.needs().into_iter();
-        let attempt = needs.find_map(|(_, need)| match need {
-            Need::Attempt(attempt) => Some(*attempt),
+        let mut effects = machine.effects().into_iter();
+        let attempt = effects.find_map(|(_, effect)| match effect {
+            Effect::Attempt(attempt) => Some(*attempt),
             _ => None,
         });
         attempt.ok_or_else(|| {
@@ -132,7 +135,7 @@ impl Journeyman {
 /// Trials at one task.
 pub(super) struct TrialsOf<'a> {
     /// The attempt that all trials begin from.
-    pub(super) need: AttemptNeed,
+    pub(super) effect: AttemptEffect,
     _withheld: Withheld<'a>,
 }
 
@@ -144,33 +147,33 @@ pub(super) struct Withheld<'a> {
 
 impl TrialsOf<'_> {
     /// The attempt with a plan in place of the selected skills, or before them.
-    pub(super) fn following(&self, plan: Option<&Skill>, with_selected: bool) -> AttemptNeed {
-        let mut need = self.need.clone();
+    pub(super) fn following(&self, plan: Option<&Skill>, with_selected: bool) -> AttemptEffect {
+        let mut effect = self.effect.clone();
         if !with_selected {
-            need.skills.clear();
+            effect.skills.clear();
             // Nor may a later turn select others.
-            need.each_turn = false;
+            effect.each_turn = false;
         }
         let plan = plan.map(|plan| ChosenSkill {
             sha256: plan.content_sha256(),
             skill: plan.clone(),
         });
-        need.skills.splice(0..0, plan);
-        need
+        effect.skills.splice(0..0, plan);
+        effect
     }
 
     /// Trial `number` of what `of` names.
     pub(super) fn trial(
         &self,
-        need: &AttemptNeed,
+        effect: &AttemptEffect,
         prefix: &[Action],
         of: &str,
         number: u32,
-    ) -> CaseNeed {
-        let mut attempt = need.clone();
-        attempt.attempt = AttemptId::new(format!("{}/{of}/{number}", need.run));
-        attempt.seed = need.seed.derive(of, u64::from(number));
-        CaseNeed {
+    ) -> CaseEffect {
+        let mut attempt = effect.clone();
+        attempt.attempt = AttemptId::new(format!("{}/{of}/{number}", effect.run));
+        attempt.seed = effect.seed.derive(of, u64::from(number));
+        CaseEffect {
             attempt,
             prefix: prefix.to_vec(),
         }

@@ -18,7 +18,7 @@ const AGENT: &str = "the agent";
 
 const CANNOT: &str = "hold the model to the form of an answer (the feature `llguidance` of `journeyman-llama-cpp`, on unless it was \
     switched off), give it the format that it was trained on (docs/models.md), give its answers more tokens if it thinks \
-    (`ChatDialect::max_tokens`), or take a larger model";
+    (`ChatFormat::max_tokens`), or take a larger model";
 
 /// What the events of a session showed so far.
 #[derive(Debug, Default)]

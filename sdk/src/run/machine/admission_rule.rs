@@ -5,7 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use super::scene::Scene;
+use super::run_context::RunContext;
 use crate::{
     admit::admission::Admission,
     domain::{Committed, LibraryChange, Skill, SkillRef},
@@ -18,11 +18,16 @@ use crate::{
 ///
 /// # Errors
 /// The reason of the refusal; `Panicked` if the rule or its construction panics.
-pub(super) fn check_admission(scene: &Scene<'_>, skill: &Skill) -> Result<()> {
-    let Some(own) = &scene.recipe.admit.own else {
+pub(super) fn check_admission(run_context: &RunContext<'_>, skill: &Skill) -> Result<()> {
+    let Some(own) = &run_context.recipe.admit.own else {
         return Ok(());
     };
-    let ask = || scene.policies.admission(own)?.admit(scene.library, skill);
+    let ask = || {
+        run_context
+            .policies
+            .admission(own)?
+            .admit(run_context.library, skill)
+    };
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| {
         let message = "the recipe's own admission rule panicked";
         Err(Error::new(ErrorKind::Panicked, "AdmitRule::admit", message))
@@ -30,12 +35,12 @@ pub(super) fn check_admission(scene: &Scene<'_>, skill: &Skill) -> Result<()> {
 }
 
 /// Refuses a draft that the host's own admission rule does not admit.
-pub(super) fn refuse(scene: &Scene<'_>, admission: &mut Admission) {
+pub(super) fn refuse(run_context: &RunContext<'_>, admission: &mut Admission) {
     let entering = match &admission.change {
         Some(LibraryChange::Add(skill) | LibraryChange::Revise(skill)) => skill,
         _ => return,
     };
-    if let Err(error) = check_admission(scene, entering) {
+    if let Err(error) = check_admission(run_context, entering) {
         let title = admission.report.title.take();
         *admission = Admission::refused(title, admission.report.fallback, error.to_string());
     }
@@ -55,7 +60,7 @@ fn depends_on(change: &LibraryChange, refused: &SkillRef) -> bool {
 /// Removes from the changes of maintenance what they decide about skills about which the host, or a person, has decided in these
 /// commits, with the tests that belong to it.
 pub(crate) fn remove_decided_by_host(
-    scene: &Scene<'_>,
+    run_context: &RunContext<'_>,
     committed: &[Committed],
     changes: &mut Vec<LibraryChange>,
     events: &mut Vec<EventKind>,
@@ -75,7 +80,7 @@ pub(crate) fn remove_decided_by_host(
                 .filter(|skill| by_host.contains(skill)),
         };
         if let Some(skill) = skill {
-            let name = scene
+            let name = run_context
                 .library
                 .get(skill)
                 .map(|entry| entry.skill.name.to_string());
@@ -97,7 +102,7 @@ pub(crate) fn remove_decided_by_host(
 /// Removes from the changes of maintenance the skills that the host's own admission rule does not admit, with the changes
 /// that depend on them.
 pub(crate) fn remove_refused(
-    scene: &Scene<'_>,
+    run_context: &RunContext<'_>,
     changes: &mut Vec<LibraryChange>,
     events: &mut Vec<EventKind>,
 ) {
@@ -105,7 +110,7 @@ pub(crate) fn remove_refused(
     changes.retain(|change| {
         let entering = change.skill();
         if let Some(skill) = entering
-            && let Err(error) = check_admission(scene, skill)
+            && let Err(error) = check_admission(run_context, skill)
         {
             let reason = format!("{}: {error}", skill.name);
             events.push(EventKind::Refused { reason });

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    maintaining::Maintaining, need::NeedId, run_machine::RunMachine, scene::Scene,
+    effect::EffectId, maintaining::Maintaining, run_context::RunContext, run_machine::RunMachine,
     task_machine::TaskMachine,
 };
 use crate::{
@@ -35,7 +35,7 @@ impl RunMachine {
     }
 
     /// Applies an answer to a question of a later turn's selection.
-    pub(crate) fn turn_answered(&mut self, id: &NeedId, answer: Answer) -> Result<()> {
+    pub(crate) fn turn_answered(&mut self, id: &EffectId, answer: Answer) -> Result<()> {
         let mut turns = std::mem::take(&mut self.turns);
         let folded = turns.answer(&self.context(), id, answer);
         self.turns = turns;
@@ -47,7 +47,7 @@ impl RunMachine {
     }
 
     /// Applies an answer for maintenance.
-    pub(crate) fn maintained(&mut self, id: NeedId, answer: Answer) -> Result<()> {
+    pub(crate) fn maintained(&mut self, id: EffectId, answer: Answer) -> Result<()> {
         let Some(mut maintaining) = self.maintaining.take() else {
             // Maintenance is finished: a repeated answer changes nothing.
             return Ok(());
@@ -101,7 +101,7 @@ impl RunMachine {
     fn kept(
         &mut self,
         maintaining: &mut Maintaining,
-        id: &NeedId,
+        id: &EffectId,
         done: CommitDone,
         events: &mut Vec<EventKind>,
     ) -> Result<()> {
@@ -243,7 +243,7 @@ impl RunMachine {
         if self.active.values().any(under_way) {
             return;
         }
-        let context = Scene::new(
+        let context = RunContext::new(
             (&self.run, self.seed),
             (self.mode, self.replays),
             &self.recipe,

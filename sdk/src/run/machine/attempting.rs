@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{fold, scene::Scene};
+use super::{fold, run_context::RunContext};
 use crate::{
     admit::identity::Meanings,
     assess::{AssessPolicy, Calibration, assessing::assess},
@@ -331,7 +331,7 @@ impl Outcome {
     }
 
     /// The task's report.
-    pub(crate) fn report(&self, context: &Scene<'_>, step: u64, task: &Task) -> TaskReport {
+    pub(crate) fn report(&self, context: &RunContext<'_>, step: u64, task: &Task) -> TaskReport {
         let (selections, rollouts) = (
             &self.selected.selections,
             self.rollouts(context, &context.recipe.reward, step),

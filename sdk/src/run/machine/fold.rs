@@ -1,6 +1,6 @@
 //! Pure functions that turn the attempts of a finished group into reports, rewards, credits and the group's commit.
 
-use super::scene::Scene;
+use super::run_context::RunContext;
 use crate::{
     admit::admission::Admission,
     credit::{self, CreditPolicy, GroupAttempt},
@@ -144,7 +144,7 @@ fn reward_of(
 }
 
 pub(crate) fn task_report(
-    context: &Scene<'_>,
+    context: &RunContext<'_>,
     step: u64,
     task: &Task,
     selections: &[Selection],
@@ -177,7 +177,7 @@ pub(crate) fn task_report(
 /// maintenance of the tiers (Evict, Load, Delete). `evidence` has changes that move no skill between tiers, such as judgements
 /// and traces; they come before the admissions.
 pub(crate) fn commit(
-    context: &Scene<'_>,
+    context: &RunContext<'_>,
     step: u64,
     task: &Task,
     rollouts: &[Rollout<'_>],

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    need::{NeedId, TurnAsk},
+    effect::{EffectId, TurnAsk},
     run_machine::RunMachine,
 };
 use crate::{
@@ -32,8 +32,8 @@ pub enum RunEntry {
     },
     /// An answer. Entries have the order in which the answers were applied.
     Answered {
-        /// The need that was answered.
-        id: NeedId,
+        /// The effect that was answered.
+        id: EffectId,
         /// SHA-256 of the question's [`Dialogue::identity`](crate::program::Dialogue::identity), in hexadecimal digits; none for a commit. A replay compares it with the digest of
         /// the question that the policy asks now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,13 +105,13 @@ impl RunEntry {
     }
 }
 
-fn question_changed(id: &NeedId, sequence: u64) -> Error {
+fn question_changed(id: &EffectId, sequence: u64) -> Error {
     Error::new(
         ErrorKind::Invalid,
         "run::replay",
         "a policy asks something else than it did when the journal was written",
     )
-    .with("need", id)
+    .with("effect", id)
     .with("sequence", sequence)
     .hint(
         "a policy may depend only on its view, its parameters and its answers: finish the run with the policy that began it, \

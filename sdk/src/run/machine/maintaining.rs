@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     admission_rule,
+    effect::{Effect, EffectId, Station},
     maintenance_program::{admitted, only_measures, reason, start},
-    need::{Need, NeedId, Station},
-    scene::Scene,
+    run_context::RunContext,
     settled::settled,
-    work::{Of, need},
+    work::{Of, effect},
 };
 use crate::{
     domain::{Cause, Commit, Committed, LibraryChange, MaintenanceBudget},
@@ -21,7 +21,7 @@ use crate::{
     id::CommitKey,
     library::Applied,
     policy::{Answer, Questions, fits},
-    program::{Place, Program},
+    program::{Program, QuestionPath},
     recipe::ScheduledProgram,
     report::{EventKind, MaintenanceUsage, RoleTally},
 };
@@ -68,7 +68,7 @@ pub(crate) struct Maintaining {
 impl Maintaining {
     /// Starts maintenance after task `step`, and runs its programs as far as possible without answers.
     pub(crate) fn new(
-        context: &Scene<'_>,
+        context: &RunContext<'_>,
         step: u64,
         due: Vec<(u32, ScheduledProgram)>,
         events: &mut Vec<EventKind>,
@@ -94,35 +94,36 @@ impl Maintaining {
         self.due.is_empty()
     }
 
-    /// The open needs whose ids are `wanted`.
-    pub(crate) fn needs(
+    /// The open effects whose ids are `wanted`.
+    pub(crate) fn effects(
         &self,
-        context: &Scene<'_>,
-        wanted: &dyn Fn(&NeedId) -> bool,
-    ) -> Vec<(NeedId, Need)> {
+        context: &RunContext<'_>,
+        wanted: &dyn Fn(&EffectId) -> bool,
+    ) -> Vec<(EffectId, Effect)> {
         let Some((number, scheduled)) = self.due.first() else {
             return Vec::new();
         };
         match &self.stage {
             Stage::Keeping { changes, .. } => {
-                let id = self.id(Station::Keep, Place::at(*number));
-                let need = wanted(&id).then(|| self.commit(context, (*number, scheduled), changes));
-                need.map(|need| (id, need)).into_iter().collect()
+                let id = self.id(Station::Keep, QuestionPath::at(*number));
+                let effect =
+                    wanted(&id).then(|| self.commit(context, (*number, scheduled), changes));
+                effect.map(|effect| (id, effect)).into_iter().collect()
             }
             Stage::Asking(program) => program.questions(
                 |ask| start(ask, context, scheduled, (self.step, self.left)),
                 |place, question| {
                     let id = self.id(Station::Maintain, place.clone());
-                    let need = wanted(&id)
-                        .then(|| need(context, self.step, Of::Maintenance, place, question));
-                    need.map(|need| (id, need))
+                    let effect = wanted(&id)
+                        .then(|| effect(context, self.step, Of::Maintenance, place, question));
+                    effect.map(|effect| (id, effect))
                 },
             ),
         }
     }
 
-    /// The digest of the open question of a need.
-    pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
+    /// The digest of the open question of an effect.
+    pub(crate) fn question(&self, id: &EffectId) -> Option<String> {
         match &self.stage {
             Stage::Asking(program) if id.step == self.step => program.digest(&id.place),
             _ => None,
@@ -135,8 +136,8 @@ impl Maintaining {
     /// `Invalid` for an answer without an open question.
     pub(crate) fn answer(
         &mut self,
-        context: &Scene<'_>,
-        id: &NeedId,
+        context: &RunContext<'_>,
+        id: &EffectId,
         answer: Answer,
         events: &mut Vec<EventKind>,
     ) -> Result<(MaintenanceUsage, RoleTally)> {
@@ -146,7 +147,7 @@ impl Maintaining {
         };
         let (step, left) = (self.step, self.left);
         let refused = || {
-            Error::invalid("RunMachine::answer", "no open question has this id").with("need", id)
+            Error::invalid("RunMachine::answer", "no open question has this id").with("effect", id)
         };
         // A repeated answer is ignored, also one for a finished program.
         let program = match &mut self.stage {
@@ -179,17 +180,17 @@ impl Maintaining {
     }
 
     /// Whether the current program waits for this commit.
-    pub(crate) fn awaits_commit(&self, id: &NeedId) -> bool {
+    pub(crate) fn awaits_commit(&self, id: &EffectId) -> bool {
         let current = self.due.first();
         matches!(self.stage, Stage::Keeping { .. })
             && id.step == self.step
-            && current.is_some_and(|(number, _)| id.place == Place::at(*number))
+            && current.is_some_and(|(number, _)| id.place == QuestionPath::at(*number))
     }
 
     /// Continues after the commit of the current program, which is already applied to the run's library. `own` is its effect.
     pub(crate) fn committed(
         &mut self,
-        context: &Scene<'_>,
+        context: &RunContext<'_>,
         own: &Applied,
         events: &mut Vec<EventKind>,
     ) {
@@ -218,7 +219,7 @@ impl Maintaining {
     /// has their commits now.
     pub(crate) fn overtaken(
         &mut self,
-        context: &Scene<'_>,
+        context: &RunContext<'_>,
         committed: &[Committed],
         events: &mut Vec<EventKind>,
     ) {
@@ -233,8 +234,8 @@ impl Maintaining {
         }
     }
 
-    fn id(&self, station: Station, place: Place) -> NeedId {
-        NeedId {
+    fn id(&self, station: Station, place: QuestionPath) -> EffectId {
+        EffectId {
             step: self.step,
             station,
             place,
@@ -243,15 +244,15 @@ impl Maintaining {
 
     fn commit(
         &self,
-        context: &Scene<'_>,
+        context: &RunContext<'_>,
         (number, scheduled): (u32, &ScheduledProgram),
         changes: &[LibraryChange],
-    ) -> Need {
+    ) -> Effect {
         let mut changes = changes.to_vec();
         if !only_measures(&changes) {
             changes.push(LibraryChange::Maintain);
         }
-        Need::Commit(Commit {
+        Effect::Commit(Commit {
             base: context.library.revision(),
             key: CommitKey::new(format!("{}/{}/m{number}", context.run, self.step)),
             cause: Cause {
@@ -265,7 +266,7 @@ impl Maintaining {
     }
 
     /// Runs the programs as far as possible without further answers.
-    pub(crate) fn go_on(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
+    pub(crate) fn go_on(&mut self, context: &RunContext<'_>, events: &mut Vec<EventKind>) {
         while let (Some((_, scheduled)), Stage::Asking(program)) =
             (self.due.first(), &mut self.stage)
         {

@@ -1,6 +1,6 @@
 //! Starts the maintenance programs that a recipe schedules, and checks the changes that they make.
 
-use super::scene::Scene;
+use super::run_context::RunContext;
 use crate::{
     domain::{FileRef, LibraryChange, MaintenanceBudget, State},
     error::{Error, Result},
@@ -81,12 +81,12 @@ pub(crate) fn permitted(
 /// Starts a program on the present library, and checks its changes. `left`: what is left of the round's budget.
 pub(super) fn start(
     ask: Ask,
-    scene: &Scene<'_>,
+    run_context: &RunContext<'_>,
     scheduled: &ScheduledProgram,
     (step, left): (u64, MaintenanceBudget),
 ) -> Running<Result<Vec<LibraryChange>>> {
-    let view = scene.within(left).view(step);
-    let program = scene.policies.program(&scheduled.program);
+    let view = run_context.within(left).view(step);
+    let program = run_context.policies.program(&scheduled.program);
     let mut ask = ask;
     Box::pin(async move {
         let program = program?;
@@ -99,8 +99,8 @@ pub(super) fn start(
 }
 
 /// Why a program's changes are committed, for the library's history.
-pub(super) fn reason(scene: &Scene<'_>, scheduled: &ScheduledProgram) -> String {
-    let program = scene.policies.program(&scheduled.program);
+pub(super) fn reason(run_context: &RunContext<'_>, scheduled: &ScheduledProgram) -> String {
+    let program = run_context.policies.program(&scheduled.program);
     program.map_or_else(
         |_| scheduled.program.name.clone(),
         |program| program.reason().to_owned(),

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::{
+    effect::{EffectId, Station},
     journal::RunEntry,
-    need::{NeedId, Station},
 };
 use crate::{
     contract::JournalEntry,
     domain::{Trace, Trajectory, Verdict},
     error::{Error, ErrorKind, Result},
     policy::Answer,
-    program::Place,
+    program::QuestionPath,
 };
 
 /// The attempts of a learning or evaluating run with their verdicts, out of the entries of its journal, in the order of tasks:
@@ -28,7 +28,7 @@ use crate::{
 /// use journeyman::{
 ///     Seed,
 ///     builtin::{EnvironmentJudge, MemoryJournal},
-///     contract::{Backends, Journal},
+///     contract::{Components, Journal},
 ///     domain::Action,
 ///     recipe,
 ///     run::{Journeyman, Options, recorded_attempts},
@@ -39,9 +39,9 @@ use crate::{
 /// let agent = ScriptedExecutor::acting(|_, _| Play::Give(Some(Action::Message("good".to_owned()))));
 /// let world = ScriptedEnvironment::words();
 /// let journal = Arc::new(MemoryJournal::new());
-/// let backends = Backends::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge))
+/// let components = Components::new(Arc::new(agent), Arc::new(world), Arc::new(EnvironmentJudge))
 ///     .with_journal(journal.clone());
-/// let journeyman = Journeyman::open(backends, recipe::standard(), Options::new("desk", Seed(7))).await?;
+/// let journeyman = Journeyman::open(components, recipe::standard(), Options::new("desk", Seed(7))).await?;
 /// let report = journeyman.evaluate(vec![sample::task("greet", &["good"])]).await?;
 ///
 /// let attempts = recorded_attempts(&journal.read(&report.run).await?)?;
@@ -94,8 +94,8 @@ pub fn recorded_attempts(entries: &[JournalEntry]) -> Result<Vec<Trace>> {
 }
 
 /// The step and the scope of a rollout: an attempt and its verdict are asked for side by side in one scope.
-fn rollout(NeedId { step, place, .. }: &NeedId) -> (u64, Vec<u32>) {
-    let path = Place::path(place);
+fn rollout(EffectId { step, place, .. }: &EffectId) -> (u64, Vec<u32>) {
+    let path = QuestionPath::path(place);
     let scope = path.split_last().map_or(&[][..], |(_, scope)| scope);
     (*step, scope.to_vec())
 }

@@ -1,4 +1,4 @@
-//! [`RunMachine`], the state machine of a run: it lists its open needs and accepts the answers. It does no input or output,
+//! [`RunMachine`], the state machine of a run: it lists its open effects and accepts the answers. It does no input or output,
 //! starts no thread and reads no clock.
 
 use std::{collections::BTreeMap, num::NonZeroU64};
@@ -6,9 +6,9 @@ use std::{collections::BTreeMap, num::NonZeroU64};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    effect::{Effect, EffectId, Station, TurnAsk},
     maintaining::Maintaining,
-    need::{Need, NeedId, Station, TurnAsk},
-    scene::Scene,
+    run_context::RunContext,
     task_machine::TaskMachine,
     turning::Turns,
 };
@@ -48,7 +48,7 @@ pub struct RunPlan {
 
 /// A run over a stream of tasks.
 ///
-/// A machine can be saved as JSON between any two answers, and resumed; its open needs are then listed again. Policies are
+/// A machine can be saved as JSON between any two answers, and resumed; its open effects are then listed again. Policies are
 /// saved as their answers and run again over them on resuming, so resuming takes the computing time of the policies, but
 /// asks no question twice.
 ///
@@ -57,7 +57,7 @@ pub struct RunPlan {
 /// use journeyman::{
 ///     Seed,
 ///     builtin::MemoryStore,
-///     contract::Backends,
+///     contract::Components,
 ///     domain::{Mode, Task},
 ///     library::SkillLibrary,
 ///     policy::Policies,
@@ -67,8 +67,8 @@ pub struct RunPlan {
 ///
 /// # futures::executor::block_on(async {
 /// let recipe = recipe::standard();
-/// let backends = Backends::own_loop().with_store(Arc::new(MemoryStore::new()));
-/// let performer = Performer::new(Arc::new(backends), recipe.limits);
+/// let components = Components::own_loop().with_store(Arc::new(MemoryStore::new()));
+/// let performer = Performer::new(Arc::new(components), recipe.limits);
 /// let mut machine = RunMachine::new(RunPlan {
 ///     run: "a-run".into(),
 ///     seed: Seed(7),
@@ -83,8 +83,8 @@ pub struct RunPlan {
 /// while !machine.is_finished() {
 ///     // A host may save the machine here, and continue in another process.
 ///     machine = RunMachine::resume(&machine.save()?, &Policies::new())?;
-///     for (id, need) in machine.needs() {
-///         let answer = performer.perform(need).await?;
+///     for (id, effect) in machine.effects() {
+///         let answer = performer.perform(effect).await?;
 ///         machine.answer(id, answer)?;
 ///     }
 /// }
@@ -194,24 +194,27 @@ impl RunMachine {
         Ok(machine)
     }
 
-    /// The open needs: all work that can be done now, in the order of tasks.
-    pub fn needs(&self) -> Vec<(NeedId, Need)> {
-        self.needs_among(&|_| true)
+    /// The open effects: all work that can be done now, in the order of tasks.
+    pub fn effects(&self) -> Vec<(EffectId, Effect)> {
+        self.effects_among(&|_| true)
     }
 
-    /// The open needs whose ids are `wanted`. A need owns copies of its data, so a driver filters out the needs that it is
+    /// The open effects whose ids are `wanted`. An effect owns copies of its data, so a driver filters out the effects that it is
     /// already performing.
-    pub(crate) fn needs_among(&self, wanted: &dyn Fn(&NeedId) -> bool) -> Vec<(NeedId, Need)> {
+    pub(crate) fn effects_among(
+        &self,
+        wanted: &dyn Fn(&EffectId) -> bool,
+    ) -> Vec<(EffectId, Effect)> {
         let context = self.context();
         let tasks = self.active.values();
-        let tasks = tasks.flat_map(|task| task.needs(&context, wanted));
+        let tasks = tasks.flat_map(|task| task.effects(&context, wanted));
         let maintaining = self.maintaining.iter();
-        let maintaining = maintaining.flat_map(|maintaining| maintaining.needs(&context, wanted));
-        let turns = self.turns.needs(&context, wanted);
+        let maintaining = maintaining.flat_map(|maintaining| maintaining.effects(&context, wanted));
+        let turns = self.turns.effects(&context, wanted);
         tasks.chain(maintaining).chain(turns).collect()
     }
 
-    /// Begins the selection of skills for a later turn of an attempt. Its questions become needs.
+    /// Begins the selection of skills for a later turn of an attempt. Its questions become effects.
     pub(crate) fn ask_turn(&mut self, ask: TurnAsk) {
         // A finished attempt needs no more skills.
         if self.question(&ask.attempt).is_none() {
@@ -227,15 +230,15 @@ impl RunMachine {
         self.turns.skills(&self.context(), ask)
     }
 
-    /// Applies an answer. Answers may come in any order; a second answer to a need is ignored.
+    /// Applies an answer. Answers may come in any order; a second answer to an effect is ignored.
     ///
     /// # Errors
-    /// `Invalid` for an answer that no open need expects; `Corrupt` for a commit that does not fit the run's library.
-    pub fn answer(&mut self, id: NeedId, answer: Answer) -> Result<()> {
+    /// `Invalid` for an answer that no open effect expects; `Corrupt` for a commit that does not fit the run's library.
+    pub fn answer(&mut self, id: EffectId, answer: Answer) -> Result<()> {
         if !id.station.takes(&answer) {
             return Err(
                 Error::invalid("RunMachine::answer", "the answer is not to this need")
-                    .with("need", id),
+                    .with("effect", id),
             );
         }
         if matches!(id.station, Station::Maintain | Station::Keep) {
@@ -252,7 +255,8 @@ impl RunMachine {
                 return Ok(());
             }
             return Err(
-                Error::invalid("RunMachine::answer", "no such task is under way").with("need", id),
+                Error::invalid("RunMachine::answer", "no such task is under way")
+                    .with("effect", id),
             );
         };
         let mut events = Vec::new();
@@ -267,8 +271,8 @@ impl RunMachine {
         Ok(())
     }
 
-    /// The digest of the open question of a need, as the journal keeps it; none for a commit, and where no question is open.
-    pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
+    /// The digest of the open question of an effect, as the journal keeps it; none for a commit, and where no question is open.
+    pub(crate) fn question(&self, id: &EffectId) -> Option<String> {
         match id.station {
             Station::Maintain => self.maintaining.as_ref()?.question(id),
             Station::Turn => self.turns.question(id),
@@ -355,8 +359,8 @@ impl RunMachine {
         .hint("finish the run with the version that began it, or begin it anew"))
     }
 
-    pub(crate) fn context(&self) -> Scene<'_> {
-        Scene::new(
+    pub(crate) fn context(&self) -> RunContext<'_> {
+        RunContext::new(
             (&self.run, self.seed),
             (self.mode, self.replays),
             &self.recipe,
@@ -367,14 +371,14 @@ impl RunMachine {
 
     fn committed(
         &mut self,
-        id: &NeedId,
+        id: &EffectId,
         task: &mut TaskMachine,
         done: CommitDone,
         events: &mut Vec<EventKind>,
     ) -> Result<()> {
         if !task.awaits_commit() {
             return Err(
-                Error::invalid("RunMachine::answer", "no commit is waited for").with("need", id),
+                Error::invalid("RunMachine::answer", "no commit is waited for").with("effect", id),
             );
         }
         let own = self.fold(&done)?;

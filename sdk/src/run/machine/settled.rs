@@ -1,7 +1,7 @@
 //! The events of a decision, completed after its commit: final names and states of skills, and the conditions under which
 //! new skills become active.
 
-use super::scene::Scene;
+use super::run_context::RunContext;
 use crate::{
     domain::{LibraryChange, Skill, State},
     library::{PassedOver, SkillLibrary},
@@ -12,7 +12,7 @@ use crate::{
 /// Completes the events of a decision after its commit: admitted skills get their final names and states, skills that another
 /// writer changed first become refusals, and events are added for waiting skills, changed states, credits and judgements.
 pub(crate) fn settled(
-    context: &Scene<'_>,
+    context: &RunContext<'_>,
     changes: &[LibraryChange],
     passed_over: &[PassedOver],
     kinds: Vec<EventKind>,
@@ -98,9 +98,9 @@ fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<Event
 
 /// The event with the condition under which a draft, or a skill on trial or in quarantine, comes into use; none for other
 /// states.
-fn waits(context: &Scene<'_>, skill: &Skill) -> Option<EventKind> {
+fn waits(context: &RunContext<'_>, skill: &Skill) -> Option<EventKind> {
     let evidence = || {
-        let tasks = live::tasks_needed(&context.upkeep(), skill.state);
+        let tasks = live::tasks_needed(&context.maintenance_context(), skill.state);
         match &context.recipe.maintenance.bundles {
             Some(_) => format!(
                 "its test bundle passes at {tasks} tasks or, where nothing of that can be played again, live attempts \

@@ -8,11 +8,11 @@ use super::{
     admission_rule,
     attempting::{Outcome, one_task},
     comparing::compare,
+    effect::{Effect, EffectId, Station},
     fold,
-    need::{Need, NeedId, Station},
-    scene::Scene,
+    run_context::RunContext,
     settled::settled,
-    work::{Of, need, station},
+    work::{Of, effect, station},
 };
 use crate::{
     admit::{
@@ -26,7 +26,7 @@ use crate::{
     library::Applied,
     maintain::{bundling, live},
     policy::{Answer, Ask, CallUsage, Questions, RoleReply, fits},
-    program::{Place, Program, Running},
+    program::{Program, QuestionPath, Running},
     propose::{asking, writing},
     report::{EventKind, RoleTally, TaskReport},
 };
@@ -73,7 +73,7 @@ impl TaskMachine {
     pub(crate) fn new(
         step: u64,
         task: Task,
-        context: &Scene<'_>,
+        context: &RunContext<'_>,
         events: &mut Vec<EventKind>,
     ) -> Self {
         let stage = Stage::Asking(Program::new(0));
@@ -115,19 +115,20 @@ impl TaskMachine {
         }
     }
 
-    /// The open needs whose ids are `wanted`.
-    pub(crate) fn needs(
+    /// The open effects whose ids are `wanted`.
+    pub(crate) fn effects(
         &self,
-        context: &Scene<'_>,
-        wanted: &dyn Fn(&NeedId) -> bool,
-    ) -> Vec<(NeedId, Need)> {
+        context: &RunContext<'_>,
+        wanted: &dyn Fn(&EffectId) -> bool,
+    ) -> Vec<(EffectId, Effect)> {
         let of = Of::Task;
         match &self.stage {
             Stage::Asking(program) | Stage::Comparing(_, program) => {
                 program.questions(self.start(context), |place, question| {
                     let id = self.id(station(of, question), place.clone());
-                    let need = wanted(&id).then(|| need(context, self.step, of, place, question));
-                    need.map(|need| (id, need))
+                    let effect =
+                        wanted(&id).then(|| effect(context, self.step, of, place, question));
+                    effect.map(|effect| (id, effect))
                 })
             }
             Stage::Commit {
@@ -135,16 +136,16 @@ impl TaskMachine {
                 admissions,
                 ..
             } => {
-                let id = self.id(Station::Commit, Place::at(0));
-                let need = wanted(&id).then(|| self.commit(context, outcome, admissions));
-                need.map(|need| (id, need)).into_iter().collect()
+                let id = self.id(Station::Commit, QuestionPath::at(0));
+                let effect = wanted(&id).then(|| self.commit(context, outcome, admissions));
+                effect.map(|effect| (id, effect)).into_iter().collect()
             }
             Stage::Ready { .. } | Stage::Done(_) => Vec::new(),
         }
     }
 
-    /// The digest of the open question of a need.
-    pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
+    /// The digest of the open question of an effect.
+    pub(crate) fn question(&self, id: &EffectId) -> Option<String> {
         match &self.stage {
             Stage::Asking(program) | Stage::Comparing(_, program) => program.digest(&id.place),
             _ => None,
@@ -157,8 +158,8 @@ impl TaskMachine {
     /// `Invalid` for an answer without an open question.
     pub(crate) fn answer(
         &mut self,
-        context: &Scene<'_>,
-        id: &NeedId,
+        context: &RunContext<'_>,
+        id: &EffectId,
         answer: Answer,
         events: &mut Vec<EventKind>,
     ) -> Result<()> {
@@ -176,7 +177,7 @@ impl TaskMachine {
         let (fits, role) = asked.first().copied().unwrap_or_default();
         if !fits || !program.answer(&id.place, answer) {
             let message = format!("no open question at {:?} has this id", id.station);
-            return Err(Error::invalid("TaskMachine::answer", message).with("need", id));
+            return Err(Error::invalid("TaskMachine::answer", message).with("effect", id));
         }
         self.spend(usage);
         if let (Some(role), Some(counts)) = (role, counts) {
@@ -192,7 +193,7 @@ impl TaskMachine {
     }
 
     /// Begins to decide on the task's drafts, with the present library, when it is the task's turn to change it.
-    pub(crate) fn admit(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
+    pub(crate) fn admit(&mut self, context: &RunContext<'_>, events: &mut Vec<EventKind>) {
         let Stage::Ready { outcome, next } = &mut self.stage else {
             return;
         };
@@ -202,7 +203,7 @@ impl TaskMachine {
     }
 
     /// Decides anew on the task's drafts: other writers have changed skills, and the run's library has their commits now.
-    pub(crate) fn overtaken(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
+    pub(crate) fn overtaken(&mut self, context: &RunContext<'_>, events: &mut Vec<EventKind>) {
         let Stage::Commit { outcome, next, .. } = &mut self.stage else {
             return;
         };
@@ -212,7 +213,7 @@ impl TaskMachine {
     }
 
     /// Decides on the task's drafts, which are compared with the present library.
-    fn decide(&self, context: &Scene<'_>, outcome: &Outcome) -> Vec<Admission> {
+    fn decide(&self, context: &RunContext<'_>, outcome: &Outcome) -> Vec<Admission> {
         let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
         let taint = asking::taint(&outcome.sources, &rollouts);
         let mut admissions = Vec::new();
@@ -234,10 +235,11 @@ impl TaskMachine {
             let mut admission =
                 admission::decide(context, &context.recipe.admit, &drafted, &admissions);
             if let Some(same) = admission.same() {
-                let upkeep = context.upkeep();
+                let maintenance_context = context.maintenance_context();
                 let mut attempts = task.attempts().iter();
-                let change =
-                    attempts.find_map(|attempt| bundling::confirmed_by(&upkeep, same, attempt));
+                let change = attempts.find_map(|attempt| {
+                    bundling::confirmed_by(&maintenance_context, same, attempt)
+                });
                 let mut before = admissions.iter();
                 let repeated = before.any(|before: &Admission| before.change == change);
                 if let Some(change) = change.filter(|_| !repeated) {
@@ -268,7 +270,7 @@ impl TaskMachine {
     /// Finishes the task after its commit, which is already applied to the run's library. `own` is its effect there.
     pub(crate) fn committed(
         &mut self,
-        context: &Scene<'_>,
+        context: &RunContext<'_>,
         own: &Applied,
         changes: &[LibraryChange],
         events: &mut Vec<EventKind>,
@@ -299,7 +301,7 @@ impl TaskMachine {
     /// The function that starts the program of the task's stage.
     fn start<'a>(
         &self,
-        context: &Scene<'a>,
+        context: &RunContext<'a>,
     ) -> impl FnOnce(Ask) -> Running<Result<Outcome>> + use<'a> {
         let (context, step, task) = (*context, self.step, self.task.clone());
         let outcome = match &self.stage {
@@ -318,8 +320,8 @@ impl TaskMachine {
         }
     }
 
-    fn id(&self, station: Station, place: Place) -> NeedId {
-        NeedId {
+    fn id(&self, station: Station, place: QuestionPath) -> EffectId {
+        EffectId {
             step: self.step,
             station,
             place,
@@ -327,7 +329,7 @@ impl TaskMachine {
     }
 
     /// Runs the policy as far as possible without further answers.
-    pub(crate) fn go_on(&mut self, context: &Scene<'_>, events: &mut Vec<EventKind>) {
+    pub(crate) fn go_on(&mut self, context: &RunContext<'_>, events: &mut Vec<EventKind>) {
         let start = self.start(context);
         let (compared, program) = match &mut self.stage {
             Stage::Asking(program) => (false, program),
@@ -366,7 +368,12 @@ impl TaskMachine {
         };
     }
 
-    fn commit(&self, context: &Scene<'_>, outcome: &Outcome, admissions: &[Admission]) -> Need {
+    fn commit(
+        &self,
+        context: &RunContext<'_>,
+        outcome: &Outcome,
+        admissions: &[Admission],
+    ) -> Effect {
         let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
         let (recipe, credit) = (context.recipe, &context.recipe.credit);
         let candidates = &outcome.selected.candidates;
@@ -384,8 +391,8 @@ impl TaskMachine {
             &self.task,
             &rollouts,
         ));
-        evidence.extend(live::decided(&context.upkeep(), &evidence));
-        Need::Commit(fold::commit(
+        evidence.extend(live::decided(&context.maintenance_context(), &evidence));
+        Effect::Commit(fold::commit(
             context,
             self.step,
             &self.task,

@@ -1,4 +1,4 @@
-//! Selection of skills for the later turns of attempts (HiSME appendix B, row H12). Its questions are needs as all others, so
+//! Selection of skills for the later turns of attempts (HiSME appendix B, row H12). Its questions are effects as all others, so
 //! their answers are in the journal.
 
 use std::task::Poll;
@@ -6,15 +6,15 @@ use std::task::Poll;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    need::{Need, NeedId, Station, TurnAsk},
-    scene::Scene,
-    work::{Of, need},
+    effect::{Effect, EffectId, Station, TurnAsk},
+    run_context::RunContext,
+    work::{Of, effect},
 };
 use crate::{
     error::{Error, ErrorKind, Result},
     id::AttemptId,
     policy::{Answer, Ask, CallUsage, ChosenSkill, Questions, fits},
-    program::{Place, Program, Running},
+    program::{Program, QuestionPath, Running},
     select::selecting::{Selected, select},
 };
 
@@ -29,29 +29,35 @@ struct Turn {
     ask: TurnAsk,
     /// The prefix of the places of its questions: the attempt's place, and the number of this request among the attempt's
     /// requests.
-    place: Place,
+    place: QuestionPath,
     program: Program<Questions, Selected>,
     selected: Option<Result<Selected>>,
 }
 
 impl Turn {
     /// The function that starts the selection. The view's step is 0: the randomness comes from the attempt's seed instead.
-    fn start<'a>(&self, scene: &Scene<'a>) -> impl FnOnce(Ask) -> Running<Selected> + use<'a> {
-        let (scene, query) = (self.scene(scene), self.ask.query.clone());
+    fn start<'a>(
+        &self,
+        run_context: &RunContext<'a>,
+    ) -> impl FnOnce(Ask) -> Running<Selected> + use<'a> {
+        let (run_context, query) = (self.run_context(run_context), self.ask.query.clone());
         move |mut ask: Ask| {
-            let view = scene.view(0);
-            let (policy, policies) = (scene.recipe.select.clone(), scene.policies.clone());
+            let view = run_context.view(0);
+            let (policy, policies) = (
+                run_context.recipe.select.clone(),
+                run_context.policies.clone(),
+            );
             Box::pin(async move { select(&mut ask, &view, (&policy, &policies), &query).await })
         }
     }
 
-    fn scene<'a>(&self, scene: &Scene<'a>) -> Scene<'a> {
+    fn run_context<'a>(&self, run_context: &RunContext<'a>) -> RunContext<'a> {
         let seed = self.ask.seed.derive("turn", self.ask.turn.into());
-        scene.with_seed(seed)
+        run_context.with_seed(seed)
     }
 
-    fn go_on(&mut self, scene: &Scene<'_>) {
-        let start = self.start(scene);
+    fn go_on(&mut self, run_context: &RunContext<'_>) {
+        let start = self.start(run_context);
         if self.selected.is_none()
             && let Poll::Ready(selected) = self.program.poll(start)
         {
@@ -59,43 +65,47 @@ impl Turn {
         }
     }
 
-    /// The place of a need relative to this turn; none if the need belongs to another turn.
-    fn within(&self, id: &NeedId) -> Option<Place> {
+    /// The place of an effect relative to this turn; none if the effect belongs to another turn.
+    fn within(&self, id: &EffectId) -> Option<QuestionPath> {
         (id.step == self.ask.attempt.step).then_some(())?;
         id.place.behind(&self.place)
     }
 
-    fn needs(&self, scene: &Scene<'_>, wanted: &dyn Fn(&NeedId) -> bool) -> Vec<(NeedId, Need)> {
+    fn effects(
+        &self,
+        run_context: &RunContext<'_>,
+        wanted: &dyn Fn(&EffectId) -> bool,
+    ) -> Vec<(EffectId, Effect)> {
         if self.selected.is_some() {
             return Vec::new();
         }
-        let own = self.scene(scene);
+        let own = self.run_context(run_context);
         self.program
-            .questions(self.start(scene), |place, question| {
-                let id = NeedId {
+            .questions(self.start(run_context), |place, question| {
+                let id = EffectId {
                     step: self.ask.attempt.step,
                     station: Station::Turn,
                     place: self.place.join(place),
                 };
-                let need =
-                    wanted(&id).then(|| named(need(&own, 0, Of::Task, place, question), &id));
-                need.map(|need| (id, need))
+                let effect =
+                    wanted(&id).then(|| named(effect(&own, 0, Of::Task, place, question), &id));
+                effect.map(|effect| (id, effect))
             })
     }
 }
 
 /// A test case's attempt is named by the task and the turn that asked for it, so that no two of a run share an id.
-fn named(mut need: Need, id: &NeedId) -> Need {
-    if let Need::Case(case) = &mut need {
+fn named(mut effect: Effect, id: &EffectId) -> Effect {
+    if let Effect::Case(case) = &mut effect {
         let run = &case.attempt.run;
         case.attempt.attempt = AttemptId::new(format!("{run}/{}/t{}", id.step, id.place));
     }
-    need
+    effect
 }
 
 impl Turns {
     /// Begins the selection for a turn. Does nothing if the same request was made before.
-    pub(crate) fn ask(&mut self, scene: &Scene<'_>, ask: TurnAsk) {
+    pub(crate) fn ask(&mut self, run_context: &RunContext<'_>, ask: TurnAsk) {
         if self.0.iter().any(|turn| turn.ask == ask) {
             return;
         }
@@ -110,7 +120,7 @@ impl Turns {
             program: Program::new(0),
             selected: None,
         };
-        turn.go_on(scene);
+        turn.go_on(run_context);
         self.0.push(turn);
     }
 
@@ -120,7 +130,7 @@ impl Turns {
     /// `Unavailable` where the retriever or scorer failed; the error of the host's own selector.
     pub(crate) fn skills(
         &self,
-        scene: &Scene<'_>,
+        run_context: &RunContext<'_>,
         ask: &TurnAsk,
     ) -> Option<Result<Vec<ChosenSkill>>> {
         let turn = self.0.iter().find(|turn| turn.ask == *ask)?;
@@ -136,22 +146,24 @@ impl Turns {
             )));
         }
         let chosen = selected.injected(0).iter();
-        let entries = chosen.filter_map(|skill| scene.library.get(&skill.id));
+        let entries = chosen.filter_map(|skill| run_context.library.get(&skill.id));
         Some(Ok(entries.map(ChosenSkill::from).collect()))
     }
 
-    /// The open needs whose ids are `wanted`.
-    pub(crate) fn needs(
+    /// The open effects whose ids are `wanted`.
+    pub(crate) fn effects(
         &self,
-        scene: &Scene<'_>,
-        wanted: &dyn Fn(&NeedId) -> bool,
-    ) -> Vec<(NeedId, Need)> {
+        run_context: &RunContext<'_>,
+        wanted: &dyn Fn(&EffectId) -> bool,
+    ) -> Vec<(EffectId, Effect)> {
         let turns = self.0.iter();
-        turns.flat_map(|turn| turn.needs(scene, wanted)).collect()
+        turns
+            .flat_map(|turn| turn.effects(run_context, wanted))
+            .collect()
     }
 
-    /// The digest of the open question of a need.
-    pub(crate) fn question(&self, id: &NeedId) -> Option<String> {
+    /// The digest of the open question of an effect.
+    pub(crate) fn question(&self, id: &EffectId) -> Option<String> {
         let mut turns = self.0.iter();
         turns.find_map(|turn| turn.program.digest(&turn.within(id)?))
     }
@@ -163,8 +175,8 @@ impl Turns {
     /// `Invalid` for an answer without an open question.
     pub(crate) fn answer(
         &mut self,
-        scene: &Scene<'_>,
-        id: &NeedId,
+        run_context: &RunContext<'_>,
+        id: &EffectId,
         answer: Answer,
     ) -> Result<CallUsage> {
         let mut turns = self.0.iter_mut();
@@ -176,24 +188,26 @@ impl Turns {
             return Ok(CallUsage::default());
         }
         let usage = answer.usage();
-        let asked = turn.program.questions(turn.start(scene), |at, question| {
-            (*at == place).then(|| fits(question, &answer))
-        });
+        let asked = turn
+            .program
+            .questions(turn.start(run_context), |at, question| {
+                (*at == place).then(|| fits(question, &answer))
+            });
         if asked.first() != Some(&true) || !turn.program.answer(&place, answer) {
             let message = "no open question has this id";
-            return Err(Error::invalid("RunMachine::answer", message).with("need", id));
+            return Err(Error::invalid("RunMachine::answer", message).with("effect", id));
         }
-        turn.go_on(scene);
+        turn.go_on(run_context);
         Ok(usage)
     }
 
     /// Drops the turns of a finished attempt.
-    pub(crate) fn forget(&mut self, attempt: &NeedId) {
+    pub(crate) fn forget(&mut self, attempt: &EffectId) {
         self.0.retain(|turn| turn.ask.attempt != *attempt);
     }
 
     /// Runs the selections of a loaded run over their saved answers.
-    pub(crate) fn wake(&mut self, scene: &Scene<'_>) {
-        self.0.iter_mut().for_each(|turn| turn.go_on(scene));
+    pub(crate) fn wake(&mut self, run_context: &RunContext<'_>) {
+        self.0.iter_mut().for_each(|turn| turn.go_on(run_context));
     }
 }

@@ -1,16 +1,16 @@
-//! Converts questions of policies to needs: adds seeds, ids and limits.
+//! Converts questions of policies to effects: adds seeds, ids and limits.
 
 use std::num::NonZeroUsize;
 
 use super::{
-    need::{AttemptNeed, CaseNeed, Need, Station},
-    scene::Scene,
+    effect::{AttemptEffect, CaseEffect, Effect, Station},
+    run_context::RunContext,
 };
 use crate::{
     domain::{Mode, Skill, Task},
     id::{AttemptId, Seed},
     policy::{Case, ChosenSkill, Question},
-    program::Place,
+    program::QuestionPath,
     select::SelectPer,
 };
 
@@ -23,7 +23,7 @@ pub(crate) enum Of {
     Maintenance,
 }
 
-/// The station of a question's need.
+/// The station of a question's effect.
 pub(crate) fn station(of: Of, question: &Question) -> Station {
     match (of, question) {
         (Of::Maintenance, _) => Station::Maintain,
@@ -37,29 +37,29 @@ pub(crate) fn station(of: Of, question: &Question) -> Station {
     }
 }
 
-/// The need of a question at a place of a step's program.
-pub(crate) fn need(
-    context: &Scene<'_>,
+/// The effect of a question at a place of a step's program.
+pub(crate) fn effect(
+    context: &RunContext<'_>,
     step: u64,
     of: Of,
-    place: &Place,
+    place: &QuestionPath,
     question: &Question,
-) -> Need {
+) -> Effect {
     match question {
-        Question::Retrieve(query) => Need::Retrieve(query.clone()),
-        Question::Embed(texts) => Need::Embed(texts.clone()),
+        Question::Retrieve(query) => Effect::Retrieve(query.clone()),
+        Question::Embed(texts) => Effect::Embed(texts.clone()),
         Question::Score {
             query,
             skills,
             score,
-        } => Need::Score {
+        } => Effect::Score {
             query: query.clone(),
             skills: skills.clone(),
             score: *score,
             // What is evaluated is decided alike each time, whatever shares the model's batches.
             repeatable: context.mode == Mode::Evaluate,
         },
-        Question::Threshold { most_wrong, on } => Need::Threshold {
+        Question::Threshold { most_wrong, on } => Effect::Threshold {
             most_wrong: *most_wrong,
             on: *on,
             repeatable: context.mode == Mode::Evaluate,
@@ -68,12 +68,12 @@ pub(crate) fn need(
             task,
             number,
             skills,
-        } => Need::Attempt(Box::new(attempt(context, step, task, *number, skills))),
-        Question::Judge { task, trajectory } => Need::Judge {
+        } => Effect::Attempt(Box::new(attempt(context, step, task, *number, skills))),
+        Question::Judge { task, trajectory } => Effect::Judge {
             task: task.clone(),
             trajectory: trajectory.clone(),
         },
-        Question::Role(task) => Need::Role {
+        Question::Role(task) => Effect::Role {
             ask: task.clone(),
             seed: match of {
                 // Derived from the question's number within the scope; from its whole place if the policy asks in nested
@@ -91,15 +91,15 @@ pub(crate) fn need(
                 Of::Maintenance => seed_at(context.step_seed(step), place),
             },
         },
-        Question::Case(one) => Need::Case(Box::new(case(context, step, place, one))),
-        Question::Gain { skill, attempts } => Need::Gain {
+        Question::Case(one) => Effect::Case(Box::new(case(context, step, place, one))),
+        Question::Gain { skill, attempts } => Effect::Gain {
             skill: skill.clone(),
             attempts: attempts.clone(),
         },
     }
 }
 
-fn seed_at(seed: Seed, place: &Place) -> Seed {
+fn seed_at(seed: Seed, place: &QuestionPath) -> Seed {
     let numbers = place.path().iter();
     numbers.fold(seed, |seed, number| {
         seed.derive("maintain", u64::from(*number))
@@ -107,14 +107,14 @@ fn seed_at(seed: Seed, place: &Place) -> Seed {
 }
 
 fn attempt(
-    context: &Scene<'_>,
+    context: &RunContext<'_>,
     step: u64,
     task: &Task,
     number: u32,
     skills: &[ChosenSkill],
-) -> AttemptNeed {
+) -> AttemptEffect {
     let seed = context.step_seed(step);
-    AttemptNeed {
+    AttemptEffect {
         run: context.run.clone(),
         attempt: AttemptId::of(context.run, step, number),
         task: task.clone(),
@@ -131,12 +131,12 @@ fn attempt(
     }
 }
 
-fn case(context: &Scene<'_>, step: u64, place: &Place, one: &Case) -> CaseNeed {
+fn case(context: &RunContext<'_>, step: u64, place: &QuestionPath, one: &Case) -> CaseEffect {
     let Case { skill, case } = one;
     // The seed depends only on the step and the case, so that the case is played alike with and without the skill.
     let seed = context.step_seed(step).derive(&case.name, 0);
-    CaseNeed {
-        attempt: AttemptNeed {
+    CaseEffect {
+        attempt: AttemptEffect {
             run: context.run.clone(),
             attempt: AttemptId::new(format!("{}/{step}/m{place}", context.run)),
             task: case.task.clone(),

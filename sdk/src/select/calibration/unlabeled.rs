@@ -4,7 +4,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use super::{GateCalibration, GateRates, LabeledScores, Share, TASKS, fitted_for};
 use crate::{
-    contract::Dialect,
+    contract::PromptFormat,
     domain::{FittedThreshold, ScoreKind},
     error::{Error, Result},
     id::ModelId,
@@ -24,7 +24,7 @@ impl GateCalibration {
     /// use journeyman::{
     ///     domain::ScoreKind,
     ///     select::{GateCalibration, LabeledScores},
-    ///     testing::ScriptedDialect,
+    ///     testing::ScriptedFormat,
     /// };
     ///
     /// let scored = |number: u32| LabeledScores {
@@ -34,7 +34,7 @@ impl GateCalibration {
     ///     right_is_first: None,
     /// };
     /// let tasks: Vec<LabeledScores> = (0..20).map(scored).collect();
-    /// let of = (&"a-model@1".into(), ScoreKind::Pmi, &ScriptedDialect as _);
+    /// let of = (&"a-model@1".into(), ScoreKind::Pmi, &ScriptedFormat as _);
     /// let fitted = GateCalibration::without_labels(&tasks, of, 0.05)?;
     /// assert!(26.0 < fitted.threshold && fitted.threshold < 28.0);
     /// assert_eq!(fitted.held_out.wrong_injected.value(), 0.0);
@@ -46,7 +46,7 @@ impl GateCalibration {
     /// 0 and at most 0.5.
     pub fn without_labels(
         tasks: &[LabeledScores],
-        of: (&ModelId, ScoreKind, &dyn Dialect),
+        of: (&ModelId, ScoreKind, &dyn PromptFormat),
         most_wrong: f64,
     ) -> Result<Self> {
         let best = best(tasks, most_wrong)?;
@@ -84,7 +84,7 @@ impl GateCalibration {
     ///     domain::{FittedThreshold, ScoreKind},
     ///     recipe,
     ///     select::GateCalibration,
-    ///     testing::ScriptedDialect,
+    ///     testing::ScriptedFormat,
     /// };
     ///
     /// let fitted = FittedThreshold {
@@ -96,20 +96,20 @@ impl GateCalibration {
     ///     tasks: 24,
     ///     exceeded: 1,
     /// };
-    /// let calibration = GateCalibration::of_session(&fitted, &ScriptedDialect);
+    /// let calibration = GateCalibration::of_session(&fitted, &ScriptedFormat);
     /// assert_eq!(calibration.held_out.wrong_injected.count, 1);
     /// let mut recipe = recipe::standard();
     /// recipe.calibrate(&calibration)?;
     /// # Ok::<(), journeyman::Error>(())
     /// ```
-    pub fn of_session(fitted: &FittedThreshold, dialect: &dyn Dialect) -> Self {
+    pub fn of_session(fitted: &FittedThreshold, prompt_format: &dyn PromptFormat) -> Self {
         let rates = |wrong_injected| GateRates {
             right_injected: Share::new(0, 0),
             wrong_injected,
         };
         Self {
             schema: Self::SCHEMA,
-            fitted_for: fitted_for((&fitted.model, fitted.score, dialect)),
+            fitted_for: fitted_for((&fitted.model, fitted.score, prompt_format)),
             threshold: fitted.threshold,
             found: fitted.found,
             most_wrong: fitted.most_wrong,
@@ -171,7 +171,7 @@ fn student_t(exceeded: f64, degrees: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{id::Seed, testing::ScriptedDialect};
+    use crate::{id::Seed, testing::ScriptedFormat};
 
     fn scored(best: &[f64]) -> Vec<LabeledScores> {
         let task = |(number, best): (usize, &f64)| LabeledScores {
@@ -187,7 +187,7 @@ mod tests {
         let of = (
             &"m".into(),
             ScoreKind::Pmi,
-            &ScriptedDialect as &dyn Dialect,
+            &ScriptedFormat as &dyn PromptFormat,
         );
         GateCalibration::without_labels(&scored(best), of, most_wrong)
     }
@@ -268,7 +268,7 @@ mod tests {
         let of = (
             &"m".into(),
             ScoreKind::Pmi,
-            &ScriptedDialect as &dyn Dialect,
+            &ScriptedFormat as &dyn PromptFormat,
         );
         assert!(GateCalibration::without_labels(&tasks, of, 0.05).is_err());
     }

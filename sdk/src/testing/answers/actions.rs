@@ -1,4 +1,4 @@
-//! The corpus of a dialect's answers.
+//! The corpus of a prompt format's answers.
 
 use serde_json::{Value, json};
 

@@ -16,8 +16,8 @@ fn both_kinds() -> Vec<Task> {
 
 #[test]
 fn the_first_bank_is_distilled_from_kept_attempts_of_both_kinds() {
-    let (backends, prompts) = parts(says, &ALL);
-    let (library, events) = learn_from(&backends, skillrl(4), both_kinds());
+    let (components, prompts) = parts(says, &ALL);
+    let (library, events) = learn_from(&components, skillrl(4), both_kinds());
     assert_eq!(
         skills(&library),
         ["/speak-up@1", "cake/cake-first@1", "tea/tea-first@1"]
@@ -56,14 +56,14 @@ fn the_first_bank_is_distilled_from_kept_attempts_of_both_kinds() {
 
 #[test]
 fn skills_of_the_bank_do_the_tasks_and_no_attempt_is_distilled_twice() {
-    let (backends, prompts) = parts(says, &ALL);
+    let (components, prompts) = parts(says, &ALL);
     let tasks = both_kinds()
         .into_iter()
         .chain(both_kinds().into_iter().map(|mut task| {
             task.id = format!("{}-again", task.id).into();
             task
         }));
-    let (library, _) = learn_from(&backends, skillrl(4), tasks.collect());
+    let (library, _) = learn_from(&components, skillrl(4), tasks.collect());
     assert_eq!(library.tasks_learned(), 8);
     // In the second round nothing failed: the skill of the category says what to do.
     let latest = library.traces().skip(4);
@@ -77,8 +77,8 @@ fn skills_of_the_bank_do_the_tasks_and_no_attempt_is_distilled_twice() {
 
 #[test]
 fn without_distil_bank_patterns_and_lessons_are_skills_by_themselves() {
-    let (backends, _) = parts(says, &[Role::Extract, Role::Lesson]);
-    let (library, events) = learn_from(&backends, skillrl(4), both_kinds());
+    let (components, _) = parts(says, &[Role::Extract, Role::Lesson]);
+    let (library, events) = learn_from(&components, skillrl(4), both_kinds());
     let expect = [
         "cake/never-hesitate-before-ca@1",
         "cake/never-hesitate-before-cb@1",
@@ -101,8 +101,8 @@ fn without_distil_bank_patterns_and_lessons_are_skills_by_themselves() {
             _ => "none: nothing".to_owned(),
         })
     };
-    let (backends, _) = parts(same, &[Role::Extract, Role::Lesson]);
-    let (library, events) = learn_from(&backends, skillrl(4), both_kinds());
+    let (components, _) = parts(same, &[Role::Extract, Role::Lesson]);
+    let (library, events) = learn_from(&components, skillrl(4), both_kinds());
     assert_eq!(skills(&library), ["cake/never-hesitate@1"]);
     let told = [
         "never-hesitate: the bank has a skill with this title: `never-hesitate`, of the same commit",
@@ -112,7 +112,7 @@ fn without_distil_bank_patterns_and_lessons_are_skills_by_themselves() {
 
 /// A library with skills of both categories, and what evolution makes of it.
 fn evolve(says: Says, change: impl Fn(&mut Recipe)) -> (SkillLibrary, Vec<Event>, Prompts) {
-    let (backends, prompts) = parts(says, &ALL);
+    let (components, prompts) = parts(says, &ALL);
     let mut recipe = skillrl(5);
     change(&mut recipe);
     let of = |name: &str, category: &str| Skill {
@@ -130,7 +130,7 @@ fn evolve(says: Says, change: impl Fn(&mut Recipe)) -> (SkillLibrary, Vec<Event>
     ];
     let (library, events) = block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         journeyman.add(known, "a start").await.expect("added");
         let events = journeyman.events();
@@ -267,10 +267,10 @@ fn a_request_shows_what_the_requests_before_it_gave() {
         ("distil-bank", _) => Play::Give("none".to_owned()),
         _ => says(role, prompt),
     };
-    let (backends, prompts) = parts(once, &ALL);
+    let (components, prompts) = parts(once, &ALL);
     let mut recipe = skillrl(4);
     bank(&mut recipe).shown = n32(1);
-    let (library, _) = learn_from(&backends, recipe, both_kinds());
+    let (library, _) = learn_from(&components, recipe, both_kinds());
     assert_eq!(asked(&prompts, "distil-bank"), 4 + 2 + 2);
     assert_eq!(skills(&library), ["cake/cake@1"]);
     let skill = &library.entries().next().expect("it is there").skill;
@@ -280,7 +280,7 @@ fn a_request_shows_what_the_requests_before_it_gave() {
 
 #[test]
 fn untrusted_attempts_taint_only_what_is_distilled_from_them() {
-    let (mut backends, _) = parts(says, &ALL);
+    let (mut components, _) = parts(says, &ALL);
     let world = ScriptedEnvironment::words().beginning(|task, _| {
         let mut seen = sample::observation(&task.instruction);
         if task.id.as_str() == "ca" {
@@ -288,8 +288,8 @@ fn untrusted_attempts_taint_only_what_is_distilled_from_them() {
         }
         Play::Give(seen)
     });
-    backends.environment = Some(Arc::new(world));
-    let (library, events) = learn_from(&backends, skillrl(4), both_kinds());
+    components.environment = Some(Arc::new(world));
+    let (library, events) = learn_from(&components, skillrl(4), both_kinds());
     let held = |entry: &&journeyman::library::Entry| entry.skill.state == State::Quarantined;
     assert_eq!(
         library.entries().filter(held).count(),
@@ -331,15 +331,15 @@ fn machine() -> RunMachine {
 
 /// Runs to the end in the order that the seed shuffles; with `saves` the machine is saved and resumed after every answer.
 fn run(shuffle: Option<Seed>, saves: bool) -> (String, usize) {
-    let (backends, _) = parts(says, &ALL);
-    let performer = Performer::new(Arc::new(backends), skillrl(4).limits);
+    let (components, _) = parts(says, &ALL);
+    let performer = Performer::new(Arc::new(components), skillrl(4).limits);
     let (mut machine, mut round, mut asked) = (machine(), 0, 0);
     while !machine.is_finished() {
-        let mut needs = machine.needs();
-        let pick = shuffle.and_then(|seed| seed.derive("pick", round).index(needs.len()));
-        let (id, need) = needs.swap_remove(pick.unwrap_or(0));
+        let mut effects = machine.effects();
+        let pick = shuffle.and_then(|seed| seed.derive("pick", round).index(effects.len()));
+        let (id, effect) = effects.swap_remove(pick.unwrap_or(0));
         asked += usize::from(id.station == Station::Maintain);
-        let answer = block_on(performer.perform(need)).expect("it is performed");
+        let answer = block_on(performer.perform(effect)).expect("it is performed");
         machine.answer(id, answer).expect("it fits");
         round += 1;
         if saves {
@@ -368,12 +368,12 @@ fn a_bank_is_saved_and_resumed_between_any_two_answers_in_any_order() {
 
 #[test]
 fn a_run_with_a_bank_replays_to_the_same_bytes() {
-    let (backends, _) = parts(says, &ALL);
+    let (components, _) = parts(says, &ALL);
     let journal = Arc::new(MemoryJournal::new());
-    let backends = backends.with_journal(journal.clone());
+    let components = components.with_journal(journal.clone());
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, skillrl(2), options).await;
+        let journeyman = Journeyman::open(components, skillrl(2), options).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(both_kinds()).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");

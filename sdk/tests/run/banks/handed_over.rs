@@ -29,14 +29,14 @@ fn collection() -> Vec<Trace> {
 
 /// Opens without an agent or a world.
 async fn open(says: Says, roles: &[Role], recipe: Recipe) -> (Journeyman, Prompts) {
-    let (backends, prompts) = parts(says, roles);
-    let backends = Backends {
+    let (components, prompts) = parts(says, roles);
+    let components = Components {
         executor: None,
         environment: None,
         judge: None,
-        ..backends
+        ..components
     };
-    let opened = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+    let opened = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
     (opened.expect("it opens"), prompts)
 }
 
@@ -123,12 +123,12 @@ fn a_round_of_the_hosts_own_grows_the_bank() {
 
 #[test]
 fn an_evaluation_is_a_round() {
-    let (backends, prompts) = parts(says, &ALL);
+    let (components, prompts) = parts(says, &ALL);
     let journal = Arc::new(MemoryJournal::new());
-    let backends = backends.with_journal(journal.clone());
+    let components = components.with_journal(journal.clone());
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, skillrl(2), options).await;
+        let journeyman = Journeyman::open(components, skillrl(2), options).await;
         let journeyman = journeyman.expect("it opens");
         let tasks = vec![
             task("ta", "tea", "done"),
@@ -195,16 +195,16 @@ fn secrets_of_a_collection_reach_no_model_and_no_library() {
 #[test]
 fn a_bank_cannot_be_distilled_without_a_model_or_a_library_to_write() {
     block_on(async {
-        let (mut backends, _) = parts(says, &ALL);
-        backends.model = None;
+        let (mut components, _) = parts(says, &ALL);
+        components.model = None;
         let options = || Options::new("test", Seed(7));
-        let opened = Journeyman::open(backends, skillrl(2), options()).await;
+        let opened = Journeyman::open(components, skillrl(2), options()).await;
         let error = opened.expect("it opens").distil_bank(collection()).await;
         assert_eq!(error.expect_err("no model").kind(), ErrorKind::Unsupported);
 
-        let (backends, prompts) = parts(says, &ALL);
+        let (components, prompts) = parts(says, &ALL);
         let read_only = options().read_only();
-        let opened = Journeyman::open(backends, skillrl(2), read_only).await;
+        let opened = Journeyman::open(components, skillrl(2), read_only).await;
         let error = opened.expect("it opens").distil_bank(collection()).await;
         assert_eq!(error.expect_err("read-only").kind(), ErrorKind::Unsupported);
         assert!(prompts.lock().unwrap().is_empty());

@@ -72,7 +72,7 @@ fn says(role: &str, prompt: &str) -> Play<String> {
 
 type Prompts = Arc<Mutex<Vec<String>>>;
 
-fn parts(says: Says, roles: &[Role]) -> (Backends, Prompts) {
+fn parts(says: Says, roles: &[Role]) -> (Components, Prompts) {
     let prompts = Prompts::default();
     let kept = Arc::clone(&prompts);
     let model = ScriptedModel::by(move |request, _| {
@@ -80,12 +80,12 @@ fn parts(says: Says, roles: &[Role]) -> (Backends, Prompts) {
         kept.lock().unwrap().push(text.clone());
         says(field(&text, "role"), &text)
     });
-    let mut backends = backends();
-    backends.executor = Some(Arc::new(agent()));
-    backends.scorer = None;
-    backends.model = Some(Arc::new(model));
-    backends.roles = Some(Arc::new(ScriptedRoles::only(roles.iter().copied())));
-    (backends, prompts)
+    let mut components = components();
+    components.executor = Some(Arc::new(agent()));
+    components.scorer = None;
+    components.model = Some(Arc::new(model));
+    components.roles = Some(Arc::new(ScriptedRoles::only(roles.iter().copied())));
+    (components, prompts)
 }
 
 const ALL: [Role; 3] = [Role::Extract, Role::Lesson, Role::DistilBank];
@@ -107,10 +107,14 @@ fn bank(recipe: &mut Recipe) -> &mut BankPolicy {
     recipe.maintenance.bank.as_mut().expect("it has a bank")
 }
 
-fn learn_from(backends: &Backends, recipe: Recipe, tasks: Vec<Task>) -> (SkillLibrary, Vec<Event>) {
+fn learn_from(
+    components: &Components,
+    recipe: Recipe,
+    tasks: Vec<Task>,
+) -> (SkillLibrary, Vec<Event>) {
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends.clone(), recipe, options).await;
+        let journeyman = Journeyman::open(components.clone(), recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let events = journeyman.events();
         journeyman.learn(tasks).await.expect("it learns");

@@ -18,18 +18,18 @@ fn done(n: usize) -> Vec<Task> {
 
 #[test]
 fn a_round_without_a_failure_asks_nobody_and_changes_nothing() {
-    let (backends, prompts) = parts(says, &ALL);
+    let (components, prompts) = parts(says, &ALL);
     let mut recipe = skillrl(2);
     bank(&mut recipe).first = false;
-    let (library, events) = learn_from(&backends, recipe, done(4));
+    let (library, events) = learn_from(&components, recipe, done(4));
     assert!(prompts.lock().unwrap().is_empty());
     assert_eq!(library.revision(), Revision(4), "a commit a task");
     assert!(refusals(&events).is_empty());
     // The same with failures: there is something to learn.
-    let (backends, prompts) = parts(says, &ALL);
+    let (components, prompts) = parts(says, &ALL);
     let mut recipe = skillrl(2);
     bank(&mut recipe).first = false;
-    let (library, _) = learn_from(&backends, recipe, failing(2));
+    let (library, _) = learn_from(&components, recipe, failing(2));
     assert_eq!(asked(&prompts, "lesson"), 2);
     assert_eq!(library.entries().count(), 2);
 }
@@ -40,8 +40,8 @@ fn a_lesson_that_cannot_be_read_costs_itself_alone() {
         ("lesson", "say f0") => Play::Give("it went wrong somehow".to_owned()),
         _ => says(role, prompt),
     };
-    let (backends, prompts) = parts(garbled, &ALL);
-    let (library, events) = learn_from(&backends, skillrl(2), failing(4));
+    let (components, prompts) = parts(garbled, &ALL);
+    let (library, events) = learn_from(&components, skillrl(2), failing(4));
     assert_eq!(library.entries().count(), 2);
     let told = refusals(&events);
     assert_eq!(told.len(), 1, "{told:#?}");
@@ -62,8 +62,8 @@ fn a_bank_that_cannot_be_read_leaves_the_lessons_as_skills_by_themselves() {
         "distil-bank" => Play::Give("skills".to_owned()),
         _ => says(role, prompt),
     };
-    let (backends, _) = parts(garbled, &ALL);
-    let (library, events) = learn_from(&backends, skillrl(2), failing(2));
+    let (components, _) = parts(garbled, &ALL);
+    let (library, events) = learn_from(&components, skillrl(2), failing(2));
     let lessons = [
         "cake/never-hesitate-before-f0@1",
         "cake/never-hesitate-before-f1@1",
@@ -84,10 +84,10 @@ fn a_bank_that_cannot_be_read_leaves_the_lessons_as_skills_by_themselves() {
         ("distil-bank", "cake") => Play::Give("skills".to_owned()),
         _ => says(role, prompt),
     };
-    let (backends, _) = parts(cake, &ALL);
+    let (components, _) = parts(cake, &ALL);
     let mut tasks = failing(1);
     tasks.push(task("t0", "tea", FAILS));
-    let (library, _) = learn_from(&backends, skillrl(2), tasks);
+    let (library, _) = learn_from(&components, skillrl(2), tasks);
     let expect = [
         "/speak-up@1",
         "cake/never-hesitate-before-f0@1",
@@ -102,12 +102,12 @@ fn a_model_that_is_down_is_asked_three_times_at_most() {
         "lesson" => Play::Fail(Error::new(ErrorKind::Unavailable, "model", "down").temporary()),
         _ => says(role, prompt),
     };
-    let (backends, prompts) = parts(down, &ALL);
+    let (components, prompts) = parts(down, &ALL);
     let mut recipe = skillrl(1);
     recipe.tiers.traces = 5;
     let mut tasks = failing(1);
     tasks.extend(done(4));
-    let (library, events) = learn_from(&backends, recipe, tasks);
+    let (library, events) = learn_from(&components, recipe, tasks);
     assert_eq!(asked(&prompts, "lesson"), 3);
     let marks: Vec<&HandledMark> = library.handled().collect();
     let given_up = marks
@@ -124,10 +124,10 @@ fn a_model_that_is_down_is_asked_three_times_at_most() {
 
 #[test]
 fn a_bank_whose_skills_are_all_disabled_is_not_filled_with_the_same_again() {
-    let (backends, prompts) = parts(says, &ALL);
+    let (components, prompts) = parts(says, &ALL);
     let library = block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, skillrl(2), options).await;
+        let journeyman = Journeyman::open(components, skillrl(2), options).await;
         let journeyman = journeyman.expect("it opens");
         journeyman.learn(failing(2)).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");
@@ -170,10 +170,10 @@ fn another_skill_of_a_title_that_a_person_took_out_of_use_enters_once() {
         ("distil-bank", category) if !category.is_empty() => Play::Give("none".to_owned()),
         _ => says(role, prompt),
     };
-    let (backends, _) = parts(other, &ALL);
+    let (components, _) = parts(other, &ALL);
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, skillrl(2), options).await;
+        let journeyman = Journeyman::open(components, skillrl(2), options).await;
         let journeyman = journeyman.expect("it opens");
         let events = journeyman.events();
         let learn = async |ids: [&str; 2]| {
@@ -205,8 +205,8 @@ fn a_title_without_letters_is_refused_with_its_reason() {
         ("distil-bank", _) => Play::Give("none".to_owned()),
         _ => says(role, prompt),
     };
-    let (backends, _) = parts(unnamed, &ALL);
-    let (library, events) = learn_from(&backends, skillrl(2), failing(2));
+    let (components, _) = parts(unnamed, &ALL);
+    let (library, events) = learn_from(&components, skillrl(2), failing(2));
     assert_eq!(skills(&library), ["cake/good@1"]);
     let told = refusals(&events);
     assert!(
@@ -227,13 +227,13 @@ fn the_hosts_admission_rule_holds_for_the_bank_too() {
             }
         }
     }
-    let (backends, _) = parts(says, &ALL);
+    let (components, _) = parts(says, &ALL);
     let mut recipe = skillrl(2);
     recipe.admit.own = Some(journeyman::policy::OwnPolicy::new("no-cake"));
     let policies = Policies::new().with_admission("no-cake", |_| Ok(Arc::new(NoCake)));
     let options = Options::new("test", Seed(7)).with_policies(policies);
     let library = block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, options)
+        let journeyman = Journeyman::open(components, recipe, options)
             .await
             .expect("it opens");
         journeyman.learn(failing(2)).await.expect("it learns");
@@ -244,11 +244,11 @@ fn the_hosts_admission_rule_holds_for_the_bank_too() {
 
 #[test]
 fn findings_say_what_a_bank_lacks() {
-    let consequences = |change: fn(&mut Backends)| {
-        let (mut backends, _) = parts(says, &[Role::Extract]);
-        change(&mut backends);
+    let consequences = |change: fn(&mut Components)| {
+        let (mut components, _) = parts(says, &[Role::Extract]);
+        change(&mut components);
         let options = Options::new("test", Seed(7));
-        let opened = block_on(Journeyman::open(backends, skillrl(2), options)).expect("it opens");
+        let opened = block_on(Journeyman::open(components, skillrl(2), options)).expect("it opens");
         let findings = opened.findings();
         findings
             .iter()
@@ -266,7 +266,7 @@ fn findings_say_what_a_bank_lacks() {
         "{told}"
     );
     assert!(!told.contains("no skill is ever written"), "{told}");
-    let told = consequences(|backends| backends.model = None);
+    let told = consequences(|components| components.model = None);
     assert!(told.contains("no model for its roles"), "{told}");
 }
 

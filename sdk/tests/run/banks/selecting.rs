@@ -75,7 +75,7 @@ fn a_bank() -> Vec<Skill> {
 fn selected(
     selector: BankSelector,
     category: Option<&str>,
-    change: impl Fn(&mut Backends, &mut Recipe),
+    change: impl Fn(&mut Components, &mut Recipe),
 ) -> Selection {
     selected_and_told(selector, category, change).0
 }
@@ -84,16 +84,16 @@ fn selected(
 fn selected_and_told(
     selector: BankSelector,
     category: Option<&str>,
-    change: impl Fn(&mut Backends, &mut Recipe),
+    change: impl Fn(&mut Components, &mut Recipe),
 ) -> (Selection, Option<String>) {
-    let (mut backends, _) = parts(says, &ALL);
+    let (mut components, _) = parts(says, &ALL);
     let mut recipe = skillrl(2);
     recipe.select.selector = Selector::Bank(selector);
-    change(&mut backends, &mut recipe);
-    let journal = backends.journal.clone().expect("a journal");
+    change(&mut components, &mut recipe);
+    let journal = components.journal.clone().expect("a journal");
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let events = journeyman.events();
         journeyman.add(a_bank(), "a start").await.expect("added");
@@ -122,8 +122,8 @@ fn ids(selection: &Selection) -> String {
     ids.collect::<Vec<_>>().join(" ")
 }
 
-fn with_embedder(backends: &mut Backends, _: &mut Recipe) {
-    backends.embedder = Some(Near::embedder(false));
+fn with_embedder(components: &mut Components, _: &mut Recipe) {
+    components.embedder = Some(Near::embedder(false));
 }
 
 fn check(selector: BankSelector, category: Option<&str>, expect: &str) {
@@ -178,15 +178,15 @@ fn without_an_embedder_the_retriever_compares() {
     assert_eq!(by_words("tea", limited(6, 1.0)), "g1 g2");
     assert_eq!(by_words("never seen", limited(6, 0.0)), "g1 g2");
     // An embedder that fails is none.
-    let failing = |backends: &mut Backends, _: &mut Recipe| {
-        backends.embedder = Some(Near::embedder(true));
+    let failing = |components: &mut Components, _: &mut Recipe| {
+        components.embedder = Some(Near::embedder(true));
     };
     assert_eq!(
         ids(&selected(limited(1, 0.0), Some("tea"), failing)),
         "g1 g2 t4"
     );
     // With neither, nothing is compared: the first by id.
-    let bare = |backends: &mut Backends, _: &mut Recipe| backends.retriever = None;
+    let bare = |components: &mut Components, _: &mut Recipe| components.retriever = None;
     assert_eq!(
         ids(&selected(limited(2, 0.0), Some("tea"), bare)),
         "g1 g2 t1 t2"
@@ -217,8 +217,8 @@ impl journeyman::contract::Retriever for Down {
 
 #[test]
 fn a_retriever_that_fails_costs_the_categorys_skills_alone() {
-    let down = |backends: &mut Backends, _: &mut Recipe| {
-        backends.retriever = Some(Arc::new(Down(ScriptedRetriever::new())));
+    let down = |components: &mut Components, _: &mut Recipe| {
+        components.retriever = Some(Arc::new(Down(ScriptedRetriever::new())));
     };
     let (selection, told) = selected_and_told(limited(6, 0.0), Some("tea"), down);
     assert_eq!(ids(&selection), "g1 g2");
@@ -228,8 +228,8 @@ fn a_retriever_that_fails_costs_the_categorys_skills_alone() {
 
 #[test]
 fn a_search_narrows_what_is_compared() {
-    let narrow = |backends: &mut Backends, recipe: &mut Recipe| {
-        backends.embedder = Some(Near::embedder(false));
+    let narrow = |components: &mut Components, recipe: &mut Recipe| {
+        components.embedder = Some(Near::embedder(false));
         let limit = NonZeroUsize::new(1).unwrap();
         recipe.select.candidates = Candidates::Search { limit };
     };
@@ -253,8 +253,8 @@ fn gated(exempt_general: bool, scorer: Option<bool>) -> Selection {
         }),
         ..BankSelector::default()
     };
-    selected(selector, Some("tea"), |backends, recipe| {
-        with_embedder(backends, recipe);
+    selected(selector, Some("tea"), |components, recipe| {
+        with_embedder(components, recipe);
         let scored = ScriptedScorer::by(|prompt, continuation| {
             let fits = continuation.contains("g2") || continuation.contains("t2");
             Play::Give(match (prompt.text().contains("say one"), fits) {
@@ -262,7 +262,7 @@ fn gated(exempt_general: bool, scorer: Option<bool>) -> Selection {
                 _ => -20.0,
             })
         });
-        backends.scorer = scorer.map(|trained| match trained {
+        components.scorer = scorer.map(|trained| match trained {
             true => Arc::new(scored) as _,
             false => Arc::new(scored.untrained()) as _,
         });
@@ -289,16 +289,16 @@ fn a_gate_without_scores_leaves_what_is_exempt() {
 
 #[test]
 fn a_token_budget_leaves_out_the_least_similar() {
-    let (mut backends, _) = parts(says, &ALL);
-    backends.embedder = Some(Near::embedder(false));
-    backends.tokenizer = Some(Arc::new(WordTokenizer));
+    let (mut components, _) = parts(says, &ALL);
+    components.embedder = Some(Near::embedder(false));
+    components.tokenizer = Some(Arc::new(WordTokenizer));
     let mut recipe = skillrl(2);
     let words = {
-        use journeyman::contract::{Dialect, Tokenizer};
+        use journeyman::contract::{PromptFormat, Tokenizer};
         let texts = a_bank().into_iter().take(4);
         let counts = texts.map(|skill| {
             WordTokenizer
-                .count(&ScriptedDialect.skill_text(&skill))
+                .count(&ScriptedFormat.skill_text(&skill))
                 .tokens
         });
         counts.max().expect("there are some")
@@ -306,7 +306,7 @@ fn a_token_budget_leaves_out_the_least_similar() {
     recipe.select.skill_tokens = NonZeroUsize::new(words * 3);
     let report = block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         journeyman.add(a_bank(), "a start").await.expect("added");
         let task = sample::task("one", &["one"]).with_category("tea");

@@ -90,9 +90,9 @@ async fn selecting(per: SelectPer, (later, from): (Later, usize)) -> (Journeyman
 }
 
 async fn opened(recipe: Recipe, policies: Policies) -> Journeyman {
-    let (backends, _) = parts(Script::default());
+    let (components, _) = parts(Script::default());
     let options = Options::new("asked", Seed(7)).with_policies(policies);
-    let opened = Journeyman::open(backends, recipe, options).await;
+    let opened = Journeyman::open(components, recipe, options).await;
     opened.expect("it opens")
 }
 
@@ -247,9 +247,9 @@ fn a_program_of_a_task_that_asks_without_end_fails_the_task() {
 fn a_reward_rule_is_asked_about_each_attempt_with_a_verdict() {
     block_on(async {
         let (recipe, policies, _, rewarded) = rewarding(Later::Decides);
-        let (mut backends, _) = parts(Script::default());
+        let (mut components, _) = parts(Script::default());
         // Of three attempts one is not judged, and of another nobody can say whether it was done.
-        backends.judge = Some(Arc::new(ScriptedJudge::by(|request, _| {
+        components.judge = Some(Arc::new(ScriptedJudge::by(|request, _| {
             match request.trajectory.attempt.as_str().rsplit('/').next() {
                 Some("0") => Play::Fail(Error::invalid("Judge::judge", "no verdict")),
                 Some("1") => Play::Give(Verdict::undecided()),
@@ -257,7 +257,7 @@ fn a_reward_rule_is_asked_about_each_attempt_with_a_verdict() {
             }
         })));
         let options = Options::new("asked", Seed(7)).with_policies(policies);
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(tasks(1)).await.expect("it learns");
         let rewards: Vec<Option<f64>> = report.attempts().map(|one| one.reward).collect();
@@ -294,10 +294,10 @@ fn the_changes_of_a_program_are_one_commit_and_none_are_no_commit() {
     let mut recipe = super::super::recipe().with_program(n64(1), OwnPolicy::new("own"));
     recipe.write.when = WriteWhen::Never;
     block_on(async {
-        let backends = backends();
-        let store = backends.store.clone().expect("a store");
+        let components = components();
+        let store = components.store.clone().expect("a store");
         let options = Options::new("asked", Seed(7)).with_policies(policies);
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let skills = vec![sample::skill("one"), sample::skill("two")];
         journeyman.add(skills, "a start").await.expect("added");

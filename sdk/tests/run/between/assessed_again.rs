@@ -14,7 +14,7 @@ use super::{
 };
 
 /// The answers of a role that cuts attempts in another way when it is asked in another wording.
-fn variant_parts() -> Backends {
+fn variant_parts() -> Components {
     let model = ScriptedModel::by(|request, _| {
         let text = request.prompt.text();
         let role = text.lines().next().unwrap_or_default();
@@ -31,10 +31,10 @@ fn variant_parts() -> Backends {
             .to_owned(),
         )
     });
-    let mut backends = backends();
-    backends.model = Some(Arc::new(model));
-    backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Segment, Role::Score])));
-    backends
+    let mut components = components();
+    components.model = Some(Arc::new(model));
+    components.roles = Some(Arc::new(ScriptedRoles::only([Role::Segment, Role::Score])));
+    components
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn an_assessment_outside_a_run_says_what_it_could_not_do_and_sees_no_secrets() {
             false => "7 too good".to_owned(),
         })
     });
-    let mut backends = scribe_parts(Judge::default());
-    backends.model = Some(Arc::new(model));
+    let mut components = scribe_parts(Judge::default());
+    components.model = Some(Arc::new(model));
     let mut attempt = sample::trace(
         "a",
         &sample::task("t", &["one", "two"]),
@@ -166,7 +166,8 @@ fn an_assessment_outside_a_run_says_what_it_could_not_do_and_sees_no_secrets() {
         ..AssessPolicy::default()
     };
     let report = block_on(async {
-        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
+        let journeyman =
+            Journeyman::open(components, scribe(), Options::new("test", Seed(7))).await;
         journeyman
             .expect("it opens")
             .assess(&[attempt], &open)

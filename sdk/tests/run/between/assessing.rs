@@ -45,7 +45,7 @@ pub(super) fn scribe() -> Recipe {
     recipe
 }
 
-pub(super) fn scribe_parts(judge: Judge) -> Backends {
+pub(super) fn scribe_parts(judge: Judge) -> Components {
     let model = ScriptedModel::by(move |request, _| {
         let text = request.prompt.text();
         let role = text.lines().next().unwrap_or_default();
@@ -61,8 +61,8 @@ pub(super) fn scribe_parts(judge: Judge) -> Backends {
             .to_owned(),
         )
     });
-    let mut backends = backends();
-    backends.model = Some(Arc::new(model));
+    let mut components = components();
+    components.model = Some(Arc::new(model));
     let played = [
         Role::Summarize,
         Role::Segment,
@@ -70,19 +70,19 @@ pub(super) fn scribe_parts(judge: Judge) -> Backends {
         Role::Route,
         Role::Score,
     ];
-    backends.roles = Some(Arc::new(ScriptedRoles::only(played)));
-    backends
+    components.roles = Some(Arc::new(ScriptedRoles::only(played)));
+    components
 }
 
 /// Learns from so many tasks; the report, the library, the events, and the roles that are missing.
 fn assessed(
     recipe: Recipe,
-    backends: Backends,
+    components: Components,
     n: usize,
 ) -> (RunReport, SkillLibrary, Vec<EventKind>) {
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let events = journeyman.events();
         let report = journeyman.learn(tasks(n)).await.expect("it learns");
@@ -182,7 +182,7 @@ fn drifts(events: &[EventKind]) -> Vec<Drift> {
 }
 
 /// The parts whose judge gives another score from the second check of the anchors on; `cut` is how it cuts its `n`-th attempt.
-fn changing_parts(cut: fn(usize) -> &'static str, score: fn(usize) -> &'static str) -> Backends {
+fn changing_parts(cut: fn(usize) -> &'static str, score: fn(usize) -> &'static str) -> Components {
     let (cuts, scores) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let model = ScriptedModel::by(move |request, _| {
         let text = request.prompt.text();
@@ -197,17 +197,17 @@ fn changing_parts(cut: fn(usize) -> &'static str, score: fn(usize) -> &'static s
             .to_owned(),
         )
     });
-    let mut backends = scribe_parts(Judge::default());
-    backends.model = Some(Arc::new(model));
-    backends
+    let mut components = scribe_parts(Judge::default());
+    components.model = Some(Arc::new(model));
+    components
 }
 
 #[test]
 fn a_judge_that_changes_drifts_from_each_anchors_first_check() {
     // The first check of the two anchors asks four scores, before anything else is scored.
     let score = |number| if number < 4 { "3 done" } else { "1 hardly" };
-    let backends = changing_parts(|_| Judge::default().segment, score);
-    let (_, library, events) = assessed(scribe(), backends, 12);
+    let components = changing_parts(|_| Judge::default().segment, score);
+    let (_, library, events) = assessed(scribe(), components, 12);
     let drifts = drifts(&events);
     assert_eq!(library.anchors().len(), 2);
     assert_eq!((drifts[0].anchors, drifts[0].changed), (2, 0), "{drifts:?}");
@@ -224,8 +224,8 @@ fn a_cluster_of_one_becomes_no_prototype_and_is_told() {
         0 => "feed the parrot | zoology | 0 9",
         _ => Judge::default().segment,
     };
-    let backends = changing_parts(cut, |_| "2 almost");
-    let (_, library, events) = assessed(scribe(), backends, 6);
+    let components = changing_parts(cut, |_| "2 almost");
+    let (_, library, events) = assessed(scribe(), components, 6);
     let is_odd = |text: String| text.contains("parrot");
     let odd = library
         .subgoals()
@@ -266,10 +266,10 @@ fn the_journal_tells_a_cluster_of_one_from_those_that_could_not_be_distilled() {
             .to_owned(),
         )
     });
-    let mut backends = scribe_parts(Judge::default());
-    backends.model = Some(Arc::new(model));
-    let journal = backends.journal.clone().expect("a journal");
-    let (report, library, _) = assessed(scribe(), backends, 6);
+    let mut components = scribe_parts(Judge::default());
+    components.model = Some(Arc::new(model));
+    let journal = components.journal.clone().expect("a journal");
+    let (report, library, _) = assessed(scribe(), components, 6);
     assert!(library.prototypes().is_empty());
     let (_, happened) = block_on(journaled(journal.as_ref(), &report.run));
     let (alone, others) = last_left_out(&happened).expect("a refresh");
@@ -343,10 +343,10 @@ fn a_rubric_without_a_checklist_leaves_the_prototype_that_is_there() {
         segment: "say it all | speaking | 0 9",
         ..Judge::default()
     };
-    let mut backends = scribe_parts(judge);
+    let mut components = scribe_parts(judge);
     let roles = Distilling::new(true);
-    backends.roles = Some(roles.clone());
-    let (_, library, events) = assessed(scribe(), backends, 12);
+    components.roles = Some(roles.clone());
+    let (_, library, events) = assessed(scribe(), components, 12);
     assert!(
         roles.read.load(Ordering::Relaxed) > 1,
         "its rubric was due again"
@@ -386,10 +386,10 @@ fn a_rubric_is_distilled_anew_as_often_as_the_recipe_says() {
             assess.cluster.growth = NonZeroUsize::new(growth).expect("not 0");
             assess
         });
-        let mut backends = scribe_parts(judge);
+        let mut components = scribe_parts(judge);
         let roles = Distilling::new(false);
-        backends.roles = Some(roles.clone());
-        let (_, _, events) = assessed(recipe, backends, 12);
+        components.roles = Some(roles.clone());
+        let (_, _, events) = assessed(recipe, components, 12);
         let refreshed = |event: &&EventKind| matches!(event, EventKind::PrototypesRefreshed { .. });
         let refreshes = events.iter().filter(refreshed).count();
         (roles.read.load(Ordering::Relaxed), refreshes)
@@ -424,9 +424,9 @@ fn a_calibrated_score_reaches_the_reward() {
 
 #[test]
 fn without_an_embedder_words_are_compared_and_it_is_a_finding() {
-    let backends = scribe_parts(Judge::default());
-    let journal = backends.journal.clone().expect("a journal");
-    let (report, ..) = assessed(scribe(), backends, 1);
+    let components = scribe_parts(Judge::default());
+    let journal = components.journal.clone().expect("a journal");
+    let (report, ..) = assessed(scribe(), components, 1);
     let (found, _) = block_on(journaled(journal.as_ref(), &report.run));
     let missing = found
         .iter()
@@ -436,22 +436,22 @@ fn without_an_embedder_words_are_compared_and_it_is_a_finding() {
         missing.reason.contains("the host gave no embedder"),
         "{missing}"
     );
-    let open = |backends| {
-        let opened = Journeyman::open(backends, scribe(), Options::new("test", Seed(7)));
+    let open = |components| {
+        let opened = Journeyman::open(components, scribe(), Options::new("test", Seed(7)));
         let findings = block_on(opened).expect("it opens").findings();
         findings
             .iter()
             .any(|one| one.kind == FindingKind::NoEmbedder)
     };
-    let backends = scribe_parts(Judge::default());
-    assert!(open(backends.clone()));
+    let components = scribe_parts(Judge::default());
+    assert!(open(components.clone()));
     assert!(!open(
-        backends.with_embedder(Arc::new(HashedEmbedder::default()))
+        components.with_embedder(Arc::new(HashedEmbedder::default()))
     ));
     let (_, without, _) = assessed(scribe(), scribe_parts(Judge::default()), 6);
-    let backends = scribe_parts(Judge::default());
-    let backends = backends.with_embedder(Arc::new(HashedEmbedder::default()));
-    let (_, with, _) = assessed(scribe(), backends, 6);
+    let components = scribe_parts(Judge::default());
+    let components = components.with_embedder(Arc::new(HashedEmbedder::default()));
+    let (_, with, _) = assessed(scribe(), components, 6);
     assert!(!without.prototypes().is_empty());
     assert_eq!(without.prototypes(), with.prototypes());
 }
@@ -464,9 +464,9 @@ fn a_judge_that_answers_otherwise_leaves_the_outcome() {
             score,
             ..Judge::default()
         };
-        let backends = scribe_parts(judge);
-        let journal = backends.journal.clone().expect("a journal");
-        let (report, library, events) = assessed(scribe(), backends, 5);
+        let components = scribe_parts(judge);
+        let journal = components.journal.clone().expect("a journal");
+        let (report, library, events) = assessed(scribe(), components, 5);
         assert_eq!(processes(&report).iter().flatten().count(), 0, "{score:?}");
         assert!(!library.prototypes().is_empty(), "{score:?}: {events:?}");
         let failed = |event: &EventKind| matches!(event, EventKind::RoleFailed { role, .. } if *role == Role::Score);
@@ -568,10 +568,11 @@ fn a_role_can_route() {
 
 #[test]
 fn roles_that_nobody_plays_are_findings() {
-    let mut backends = scribe_parts(Judge::default());
-    backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Summarize])));
+    let mut components = scribe_parts(Judge::default());
+    components.roles = Some(Arc::new(ScriptedRoles::only([Role::Summarize])));
     block_on(async {
-        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
+        let journeyman =
+            Journeyman::open(components, scribe(), Options::new("test", Seed(7))).await;
         let findings = journeyman.expect("it opens").findings();
         let text: Vec<_> = findings.iter().map(|one| format!("{one:?}")).collect();
         for role in [Role::Segment, Role::DistilPrototype, Role::Score] {
@@ -586,9 +587,10 @@ fn roles_that_nobody_plays_are_findings() {
 
 #[test]
 fn nothing_is_assessed_in_evaluation() {
-    let backends = scribe_parts(Judge::default());
+    let components = scribe_parts(Judge::default());
     block_on(async {
-        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
+        let journeyman =
+            Journeyman::open(components, scribe(), Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.evaluate(tasks(3)).await.expect("it evaluates");
         assert_eq!(processes(&report).iter().flatten().count(), 0);
@@ -607,10 +609,11 @@ fn nothing_is_assessed_in_evaluation() {
 #[test]
 fn an_assessed_run_replays_and_resumes_to_the_same_bytes() {
     let journal = Arc::new(MemoryJournal::new());
-    let mut backends = scribe_parts(Judge::default());
-    backends.journal = Some(journal.clone());
+    let mut components = scribe_parts(Judge::default());
+    components.journal = Some(journal.clone());
     block_on(async {
-        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
+        let journeyman =
+            Journeyman::open(components, scribe(), Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(tasks(7)).await.expect("it learns");
         let json = bytes(&journeyman.library().await.expect("a library"));
@@ -629,9 +632,10 @@ fn an_assessed_run_replays_and_resumes_to_the_same_bytes() {
 
 #[test]
 fn taking_a_run_back_takes_its_assessments() {
-    let backends = scribe_parts(Judge::default());
+    let components = scribe_parts(Judge::default());
     block_on(async {
-        let journeyman = Journeyman::open(backends, scribe(), Options::new("test", Seed(7))).await;
+        let journeyman =
+            Journeyman::open(components, scribe(), Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(tasks(4)).await.expect("it learns");
         assert!(

@@ -184,7 +184,7 @@ impl Came {
 }
 
 fn with_answer(role: Role, answer: Option<&str>) -> Came {
-    let (mut backends, _) = parts(Script {
+    let (mut components, _) = parts(Script {
         attribute: "harmful: it was refused",
         ..Script::default()
     });
@@ -207,26 +207,26 @@ fn with_answer(role: Role, answer: Option<&str>) -> Came {
     let answer = answer.map(str::to_owned);
     let outcome = block_on(async {
         let options = Options::new("first", Seed(7));
-        let journeyman = Journeyman::open(backends.clone(), first, options)
+        let journeyman = Journeyman::open(components.clone(), first, options)
             .await
             .expect("it opens");
         journeyman.learn(tasks(6)).await.expect("it learns");
         let before = journeyman.library().await.expect("a library");
-        backends.clock = Some(clock);
-        backends.journal = Some(journal.clone());
-        backends.roles = Some(Arc::new(OneGeneral {
+        components.clock = Some(clock);
+        components.journal = Some(journal.clone());
+        components.roles = Some(Arc::new(OneGeneral {
             role,
             general: GeneralRoles::shipped().expect("they are shipped"),
             scripted: ScriptedRoles::default(),
         }));
-        backends.model = Some(Arc::new(ScriptedModel::by(move |request, _| {
+        components.model = Some(Arc::new(ScriptedModel::by(move |request, _| {
             let again = request.prompt.text().contains("You have answered once");
             counted.lock().unwrap()[usize::from(again)] += 1;
             answer.clone().map_or(Play::Hang, Play::Give)
         })));
         let policies = Policies::new().with_program("asks", move |_| Ok(Arc::new(Asks(role))));
         let options = Options::new("then", Seed(8)).with_policies(policies);
-        let journeyman = Journeyman::open(backends, then, options)
+        let journeyman = Journeyman::open(components, then, options)
             .await
             .expect("it opens");
         let report = journeyman

@@ -92,11 +92,11 @@ fn learned(
     embedder: Option<Arc<dyn Embedder>>,
     n: usize,
 ) -> (Vec<State>, RunReport) {
-    let (mut backends, _) = parts(script());
-    backends.embedder = embedder;
+    let (mut components, _) = parts(script());
+    components.embedder = embedder;
     let options = Options::new("test", Seed(7));
     block_on(async {
-        let journeyman = Journeyman::open(backends, alone(identity), options).await;
+        let journeyman = Journeyman::open(components, alone(identity), options).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(tasks(n)).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");
@@ -140,13 +140,13 @@ fn the_hosts_embedder_decides_where_there_is_one_and_is_asked_about_few_texts() 
     let (states, _) = learned(Identity::Meaning { least: 0.5 }, Some(far), 6);
     assert_eq!(states, [State::Trial; 6]);
     let unasked = Flat::new(false);
-    let (backends, _) = parts(Script::default());
+    let (components, _) = parts(Script::default());
     let mut recipe = alone(Identity::MEANING);
     recipe.maintenance.refactor = None;
     let options = Options::new("test", Seed(7));
     block_on(async {
-        let backends = backends.with_embedder(unasked.clone());
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let components = components.with_embedder(unasked.clone());
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         journeyman.learn(tasks(6)).await.expect("it learns");
     });
@@ -156,15 +156,15 @@ fn the_hosts_embedder_decides_where_there_is_one_and_is_asked_about_few_texts() 
 
 #[test]
 fn a_run_that_compares_by_meaning_replays_to_the_same_library() {
-    let (backends, _) = parts(script());
+    let (components, _) = parts(script());
     let journal = Arc::new(MemoryJournal::default());
-    let backends = backends
+    let components = components
         .with_embedder(Flat::new(false))
         .with_journal(journal.clone());
     let options = Options::new("test", Seed(7));
     let (run, library) = block_on(async {
         let recipe = alone(Identity::MEANING);
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(tasks(6)).await.expect("it learns");
         (report.run, journeyman.library().await.expect("a library"))
@@ -177,7 +177,7 @@ fn a_run_that_compares_by_meaning_replays_to_the_same_library() {
 
 #[test]
 fn a_skill_that_a_run_disabled_comes_back_in_other_words() {
-    let (backends, _) = parts(Script {
+    let (components, _) = parts(Script {
         attribute: "harmful: it was refused",
         ..script()
     });
@@ -197,7 +197,7 @@ fn a_skill_that_a_run_disabled_comes_back_in_other_words() {
     };
     let skills = block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe(Identity::MEANING), options).await;
+        let journeyman = Journeyman::open(components, recipe(Identity::MEANING), options).await;
         let journeyman = journeyman.expect("it opens");
         journeyman.learn(tasks(6)).await.expect("it learns");
         journeyman

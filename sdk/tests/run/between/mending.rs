@@ -157,7 +157,7 @@ fn what_helps_and_never_suffices_is_mended() {
     let asked = |body: &str, tasks: &[&[&str]]| {
         let mut recipe = hisme();
         recipe.write.when = WriteWhen::Never;
-        let (backends, prompts) = parts(Script::default());
+        let (components, prompts) = parts(Script::default());
         let mut skill = sample::skill("saying");
         skill.body = body.to_owned();
         let tasks = (0..).zip(tasks);
@@ -166,7 +166,7 @@ fn what_helps_and_never_suffices_is_mended() {
         recipe.schedule.micro = n64(tasks.len() as u64);
         let judged = block_on(async {
             let options = Options::new("test", Seed(7));
-            let journeyman = Journeyman::open(backends, recipe, options).await;
+            let journeyman = Journeyman::open(components, recipe, options).await;
             let journeyman = journeyman.expect("it opens");
             journeyman.add(vec![skill], "a start").await.expect("added");
             journeyman.learn(tasks).await.expect("it learns");
@@ -191,7 +191,7 @@ fn what_helps_and_never_suffices_is_mended() {
 fn a_skill_is_handed_out_once_for_the_same_evidence() {
     let mut recipe = hisme();
     recipe.maintenance.filter = None;
-    let (backends, prompts) = parts(Script {
+    let (components, prompts) = parts(Script {
         attribute: "harmful: it was refused",
         ..Script::default()
     });
@@ -206,7 +206,7 @@ fn a_skill_is_handed_out_once_for_the_same_evidence() {
         recipe.select.selector = selector;
         let options = Options::new(session, Seed(7));
         block_on(async {
-            let journeyman = Journeyman::open(backends.clone(), recipe.clone(), options).await;
+            let journeyman = Journeyman::open(components.clone(), recipe.clone(), options).await;
             let journeyman = journeyman.expect("it opens");
             journeyman.learn(tasks(6)).await.expect("it learns");
         });
@@ -222,7 +222,7 @@ fn a_skill_is_handed_out_once_for_the_same_evidence() {
 #[test]
 fn a_clean_skill_is_not_mended_from_untrusted_words() {
     let versions = |trust| {
-        let (mut backends, _) = parts(Script {
+        let (mut components, _) = parts(Script {
             attribute: "harmful: it was refused",
             refine: "better: Says what is due.\nsay: one two",
             ..Script::default()
@@ -232,7 +232,7 @@ fn a_clean_skill_is_not_mended_from_untrusted_words() {
             seen.source = sample::source(trust);
             Play::Give(seen)
         });
-        backends.environment = Some(Arc::new(world));
+        components.environment = Some(Arc::new(world));
         let mut recipe = hisme();
         recipe.write.when = WriteWhen::Never;
         recipe.maintenance = journeyman::maintain::Maintenance {
@@ -241,7 +241,7 @@ fn a_clean_skill_is_not_mended_from_untrusted_words() {
         };
         block_on(async {
             let journeyman =
-                Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+                Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
             let journeyman = journeyman.expect("it opens");
             let skill = sample::skill("saying");
             journeyman

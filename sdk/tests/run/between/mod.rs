@@ -82,7 +82,7 @@ impl Default for Script {
 
 type Prompts = Arc<Mutex<Vec<String>>>;
 
-fn parts(script: Script) -> (Backends, Prompts) {
+fn parts(script: Script) -> (Components, Prompts) {
     let prompts = Prompts::default();
     let kept = Arc::clone(&prompts);
     let model = ScriptedModel::by(move |request, _| {
@@ -106,11 +106,11 @@ fn parts(script: Script) -> (Backends, Prompts) {
             other => panic!("no such role: {other}"),
         })
     });
-    let mut backends = backends();
-    backends.executor = Some(Arc::new(follower()));
-    backends.scorer = None;
-    backends.model = Some(Arc::new(model));
-    (backends, prompts)
+    let mut components = components();
+    components.executor = Some(Arc::new(follower()));
+    components.scorer = None;
+    components.model = Some(Arc::new(model));
+    (components, prompts)
 }
 
 fn hisme() -> Recipe {
@@ -139,13 +139,13 @@ fn learn_from(
 }
 
 fn learn_by(
-    (backends, prompts): (Backends, Prompts),
+    (components, prompts): (Components, Prompts),
     recipe: Recipe,
     tasks: Vec<Task>,
 ) -> (RunReport, SkillLibrary, Prompts, Vec<Event>) {
     let options = Options::new("test", Seed(7));
     let (report, library, events) = block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, options)
+        let journeyman = Journeyman::open(components, recipe, options)
             .await
             .expect("it opens");
         let events = journeyman.events();
@@ -223,16 +223,16 @@ impl Executor for Says {
 
 #[test]
 fn a_skill_that_was_passed_over_is_not_blamed() {
-    let (mut backends, prompts) = parts(Script {
+    let (mut components, prompts) = parts(Script {
         attribute: "harmful: it was refused",
         ..Script::default()
     });
     let uses = [SkillUse::Followed, SkillUse::NotFollowed];
-    backends.executor = Some(Arc::new(Says(follower(), uses)));
+    components.executor = Some(Arc::new(Says(follower(), uses)));
     let mut recipe = hisme();
     recipe.maintenance = journeyman::maintain::Maintenance::default();
     let library = block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+        let journeyman = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         journeyman.learn(tasks(6)).await.expect("it learns");
         journeyman.library().await.expect("a library")
@@ -288,12 +288,12 @@ fn each_part_can_be_switched_off() {
 
 #[test]
 fn a_model_that_fails_in_its_roles_costs_nothing_but_skills() {
-    let (mut backends, _) = parts(Script::default());
-    backends.model = Some(Arc::new(ScriptedModel::by(
+    let (mut components, _) = parts(Script::default());
+    components.model = Some(Arc::new(ScriptedModel::by(
         |_, _| Play::Give(String::new()),
     )));
     block_on(async {
-        let journeyman = Journeyman::open(backends, hisme(), Options::new("test", Seed(7))).await;
+        let journeyman = Journeyman::open(components, hisme(), Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(tasks(6)).await.expect("it learns");
         assert!(
@@ -310,11 +310,11 @@ fn a_model_that_fails_in_its_roles_costs_nothing_but_skills() {
 #[test]
 fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
     let journal = Arc::new(MemoryJournal::new());
-    let (mut backends, _) = parts(Script::default());
-    backends.journal = Some(journal.clone());
-    let store = backends.store.clone().expect("a store");
+    let (mut components, _) = parts(Script::default());
+    components.journal = Some(journal.clone());
+    let store = components.store.clone().expect("a store");
     block_on(async {
-        let journeyman = Journeyman::open(backends, hisme(), Options::new("test", Seed(7))).await;
+        let journeyman = Journeyman::open(components, hisme(), Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(tasks(9)).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");
@@ -371,11 +371,11 @@ fn failed_attempts_are_extracted_from_as_the_recipe_says() {
             candidates: n32(1),
             failures,
         };
-        let (mut backends, prompts) = parts(Script::default());
-        backends.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
+        let (mut components, prompts) = parts(Script::default());
+        components.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
             Play::Give(steps.is_empty().then(|| Action::Message("hm".to_owned())))
         })));
-        let opened = Journeyman::open(backends, recipe, Options::new("test", Seed(7)));
+        let opened = Journeyman::open(components, recipe, Options::new("test", Seed(7)));
         let report = block_on(async { opened.await.expect("it opens").learn(tasks(3)).await });
         let report = report.expect("it learns");
         assert!(report.attempts().all(|one| one.success == Some(false)));
@@ -414,10 +414,10 @@ fn as_many_tokens_are_scored_as_the_recipe_says() {
         if let Some(tokens) = tokens {
             recipe.limits.scored_tokens = NonZeroUsize::new(tokens).expect("not 0");
         }
-        let mut backends = backends();
-        backends.scorer = Some(Arc::clone(&scorer) as _);
+        let mut components = components();
+        components.scorer = Some(Arc::clone(&scorer) as _);
         block_on(async {
-            let opened = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+            let opened = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
             let journeyman = opened.expect("it opens");
             let skills = vec![sample::skill("one")];
             journeyman.add(skills, "a start").await.expect("added");
@@ -431,9 +431,9 @@ fn as_many_tokens_are_scored_as_the_recipe_says() {
 
 #[test]
 fn a_host_that_begins_task_by_task_has_maintenance_too() {
-    let (backends, prompts) = parts(Script::default());
+    let (components, prompts) = parts(Script::default());
     block_on(async {
-        let journeyman = Journeyman::open(backends, hisme(), Options::new("test", Seed(7))).await;
+        let journeyman = Journeyman::open(components, hisme(), Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         for task in tasks(3) {
             let words: Vec<String> = serde_json::from_value(task.payload.clone()).expect("words");

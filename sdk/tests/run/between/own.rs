@@ -68,9 +68,9 @@ fn choosing(chooses: Chooses) -> (Recipe, Policies) {
 }
 
 async fn open_with(recipe: Recipe, policies: Policies) -> journeyman::Result<Journeyman> {
-    let (backends, _) = parts(Script::default());
+    let (components, _) = parts(Script::default());
     let options = Options::new("own", Seed(7)).with_policies(policies);
-    Journeyman::open(backends, recipe, options).await
+    Journeyman::open(components, recipe, options).await
 }
 
 fn learned(recipe: Recipe, policies: Policies) -> (RunReport, SkillLibrary, Vec<Event>) {
@@ -186,11 +186,11 @@ fn a_policy_of_the_hosts_own_can_ask_everything_and_its_run_replays() {
     let (maintaining, programs) = doing(Does::AsksAll);
     for (recipe, policies) in [(choosing, selectors), (maintaining, programs)] {
         block_on(async {
-            let (mut backends, _) = parts(Script::default());
+            let (mut components, _) = parts(Script::default());
             let journal = Arc::new(MemoryJournal::new());
-            backends.journal = Some(journal.clone());
+            components.journal = Some(journal.clone());
             let options = Options::new("own", Seed(7)).with_policies(policies.clone());
-            let journeyman = Journeyman::open(backends, recipe, options)
+            let journeyman = Journeyman::open(components, recipe, options)
                 .await
                 .expect("it opens");
             let report = journeyman.learn(tasks(9)).await.expect("it learns");
@@ -398,8 +398,8 @@ fn a_recipe_that_names_what_nobody_registered_is_refused_with_what_is_known() {
 #[test]
 fn a_program_that_asks_otherwise_when_it_is_resumed_is_found_out() {
     let (recipe, policies) = doing(Does::AsksOtherwise(Arc::default()));
-    let (backends, _) = parts(Script::default());
-    let performer = Performer::new(Arc::new(backends), recipe.limits);
+    let (components, _) = parts(Script::default());
+    let performer = Performer::new(Arc::new(components), recipe.limits);
     let plan = RunPlan {
         run: RunId::new("run"),
         seed: Seed(7),
@@ -417,8 +417,8 @@ fn a_program_that_asks_otherwise_when_it_is_resumed_is_found_out() {
         // Saved before each answer, and resumed.
         let saved = machine.save().expect("saved");
         machine = RunMachine::resume(&saved, &policies).expect("it resumes");
-        let (id, need) = machine.needs().remove(0);
-        let answer = block_on(performer.perform(need)).expect("performed");
+        let (id, effect) = machine.effects().remove(0);
+        let answer = block_on(performer.perform(effect)).expect("performed");
         machine.answer(id, answer).expect("it fits");
         failed.extend(
             machine
@@ -442,12 +442,12 @@ fn a_program_that_asks_otherwise_when_it_is_resumed_is_found_out() {
 #[test]
 fn a_program_that_asks_otherwise_when_its_journal_is_replayed_is_found_out() {
     let (recipe, policies) = doing(Does::AsksOtherwise(Arc::default()));
-    let (backends, _) = parts(Script::default());
+    let (components, _) = parts(Script::default());
     let journal = Arc::new(MemoryJournal::new());
-    let backends = backends.with_journal(Arc::clone(&journal) as _);
+    let components = components.with_journal(Arc::clone(&journal) as _);
     let options = Options::new("own", Seed(7)).with_policies(policies.clone());
     block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let report = journeyman.expect("it opens").learn(tasks(4)).await;
         let run = report.expect("it learns").run;
         let entries = journal.read(&run).await.expect("it reads");
@@ -486,12 +486,12 @@ fn another_first_question_of_the_first_task_is_found_out_on_replay() {
     let policies = Policies::new().with_selector("own", move |_| Ok(Arc::clone(&fickle)));
     let mut recipe = hisme();
     recipe.select.selector = Selector::Own(OwnPolicy::new("own"));
-    let (backends, _) = parts(Script::default());
+    let (components, _) = parts(Script::default());
     let journal = Arc::new(MemoryJournal::new());
-    let backends = backends.with_journal(Arc::clone(&journal) as _);
+    let components = components.with_journal(Arc::clone(&journal) as _);
     let options = Options::new("own", Seed(7)).with_policies(policies.clone());
     block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let skills = vec![sample::skill("one")];
         journeyman.add(skills, "a start").await.expect("added");

@@ -27,14 +27,14 @@ fn given_up(events: &[Event]) -> Vec<String> {
 }
 
 fn learn(
-    backends: &Backends,
+    components: &Components,
     session: &str,
     recipe: Recipe,
     tasks: Vec<Task>,
 ) -> (SkillLibrary, Vec<Event>) {
     block_on(async {
         let options = Options::new(session, Seed(7));
-        let journeyman = Journeyman::open(backends.clone(), recipe, options).await;
+        let journeyman = Journeyman::open(components.clone(), recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let events = journeyman.events();
         journeyman.learn(tasks).await.expect("it learns");
@@ -75,10 +75,10 @@ impl LanguageModel for Without {
     }
 }
 
-fn without(backends: &mut Backends, role: &'static str) -> Asked {
+fn without(components: &mut Components, role: &'static str) -> Asked {
     let asked = Asked::default();
-    let others = backends.model.take().expect("a model");
-    backends.model = Some(Arc::new(Without {
+    let others = components.model.take().expect("a model");
+    components.model = Some(Arc::new(Without {
         role,
         others,
         asked: Arc::clone(&asked),
@@ -87,15 +87,15 @@ fn without(backends: &mut Backends, role: &'static str) -> Asked {
 }
 
 /// A library of skills that are judged harmful and were not mended yet, and what asks for one of them to be mended at a time.
-fn harmful() -> (Backends, Recipe) {
-    let (backends, _) = parts(Script {
+fn harmful() -> (Components, Recipe) {
+    let (components, _) = parts(Script {
         attribute: "harmful: it was refused",
         ..Script::default()
     });
     let mut recipe = hisme();
     recipe.select.selector = top(2);
     recipe.maintenance = journeyman::maintain::Maintenance::default();
-    let (library, _) = learn(&backends, "first", recipe.clone(), tasks(6));
+    let (library, _) = learn(&components, "first", recipe.clone(), tasks(6));
     assert!(library.entries().count() > 1, "there are several to mend");
     recipe.write.when = WriteWhen::Never;
     let refine = hisme().maintenance.refine;
@@ -103,16 +103,16 @@ fn harmful() -> (Backends, Recipe) {
         most: n32(1),
         ..policy
     });
-    (backends, recipe)
+    (components, recipe)
 }
 
 #[test]
 fn a_role_that_is_never_there_is_asked_three_times_for_the_same() {
-    let (mut backends, mut recipe) = harmful();
+    let (mut components, mut recipe) = harmful();
     // Nothing is injected, so nothing new is known of any skill.
     recipe.select.selector = Selector::Nothing;
-    let asked = without(&mut backends, "refine");
-    let (_, events) = learn(&backends, "then", recipe, tasks(30));
+    let asked = without(&mut components, "refine");
+    let (_, events) = learn(&components, "then", recipe, tasks(30));
     let asked = asked.lock().unwrap();
     assert!(asked.len() > 1, "each has its turn");
     assert!(asked.values().all(|times| *times == 3), "{asked:?}");
@@ -124,10 +124,10 @@ fn a_role_that_is_never_there_is_asked_three_times_for_the_same() {
 
 #[test]
 fn what_was_missed_waits_behind_what_was_not_though_there_is_more_evidence() {
-    let (mut backends, recipe) = harmful();
-    let asked = without(&mut backends, "refine");
+    let (mut components, recipe) = harmful();
+    let asked = without(&mut components, "refine");
     // Each attempt harms, and is new evidence.
-    learn(&backends, "then", recipe, tasks(9));
+    learn(&components, "then", recipe, tasks(9));
     let asked = asked.lock().unwrap();
     let skill = |prompt: &str| {
         let line = prompt.lines().find(|line| line.starts_with("skill: "));
@@ -141,14 +141,14 @@ fn what_was_missed_waits_behind_what_was_not_though_there_is_more_evidence() {
 
 #[test]
 fn a_group_that_can_never_be_gone_through_is_given_up() {
-    let (mut backends, _) = parts(Script::default());
-    let asked = without(&mut backends, "refactor");
+    let (mut components, _) = parts(Script::default());
+    let asked = without(&mut components, "refactor");
     let mut recipe = hisme();
     recipe.write.when = WriteWhen::Never;
     recipe.select.selector = Selector::Nothing;
     let same = |number| sample::task(&format!("task-{number}"), &["one", "two"]);
     let (_, events) = learn(
-        &backends,
+        &components,
         "first",
         recipe.clone(),
         (0..3).map(same).collect(),
@@ -158,7 +158,7 @@ fn a_group_that_can_never_be_gone_through_is_given_up() {
     // These make other groups.
     let word = |number: u32| format!("word-{number}");
     let other = |number: u32| sample::task(&word(number), &[&word(number), &word(number + 100)]);
-    let (_, events) = learn(&backends, "then", recipe, (3..18).map(other).collect());
+    let (_, events) = learn(&components, "then", recipe, (3..18).map(other).collect());
     let asked = asked.lock().unwrap();
     assert!(asked.values().all(|times| *times <= 3), "{asked:?}");
     let ours = asked
@@ -174,10 +174,10 @@ fn a_group_that_can_never_be_gone_through_is_given_up() {
 
 #[test]
 fn a_bundle_that_can_never_be_played_is_given_up() {
-    let (mut backends, _) = parts(Script::default());
+    let (mut components, _) = parts(Script::default());
     let played = Asked::default();
     let counted = Arc::clone(&played);
-    backends.judge = Some(Arc::new(ScriptedJudge::by(move |request, _| {
+    components.judge = Some(Arc::new(ScriptedJudge::by(move |request, _| {
         // A case's attempt has no task's number.
         if request.trajectory.attempt.as_str().contains("/m") {
             let skill = request.trajectory.injection.skills.iter();
@@ -200,10 +200,10 @@ fn a_bundle_that_can_never_be_played_is_given_up() {
     let mut recipe = hisme();
     recipe.select.selector = Selector::Nothing;
     recipe.maintenance.refactor = None;
-    let (library, _) = learn(&backends, "first", recipe.clone(), tasks(3));
+    let (library, _) = learn(&components, "first", recipe.clone(), tasks(3));
     assert!(library.entries().count() > 0);
     recipe.write.when = WriteWhen::Never;
-    let (library, events) = learn(&backends, "then", recipe.clone(), tasks(30));
+    let (library, events) = learn(&components, "then", recipe.clone(), tasks(30));
     let told = given_up(&events);
     assert_eq!(told.len(), library.entries().count(), "{told:?}");
     let mut entries = library.entries();
@@ -211,7 +211,7 @@ fn a_bundle_that_can_never_be_played_is_given_up() {
     let times = played.lock().unwrap().clone();
     assert!(times.values().all(|times| *times == 3), "{times:?}");
     // Nothing of them is played after that.
-    let (_, events) = learn(&backends, "last", recipe, tasks(9));
+    let (_, events) = learn(&components, "last", recipe, tasks(9));
     assert!(given_up(&events).is_empty());
     assert_eq!(*played.lock().unwrap(), times);
 }

@@ -1,6 +1,6 @@
 //! The programs of tasks and of maintenance: saved in the middle, answered in any order, changed behind the run's back.
 
-use journeyman::run::{NeedId, Performer, RunMachine, RunPlan, Station};
+use journeyman::run::{EffectId, Performer, RunMachine, RunPlan, Station};
 use serde_json::Value;
 
 use super::*;
@@ -33,20 +33,20 @@ fn machine() -> RunMachine {
 }
 
 fn performer() -> Performer {
-    let (backends, _) = parts(busy());
-    Performer::new(Arc::new(backends), hisme().limits)
+    let (components, _) = parts(busy());
+    Performer::new(Arc::new(components), hisme().limits)
 }
 
-/// Answers one of the open needs, which `pick` names among so many; its id.
+/// Answers one of the open effects, which `pick` names among so many; its id.
 fn step(
     machine: &mut RunMachine,
     performer: &Performer,
     pick: impl FnOnce(usize) -> usize,
-) -> NeedId {
-    let mut needs = machine.needs();
-    assert!(!needs.is_empty(), "an unfinished run needs something");
-    let (id, need) = needs.swap_remove(pick(needs.len()));
-    let answer = block_on(performer.perform(need)).expect("it is performed");
+) -> EffectId {
+    let mut effects = machine.effects();
+    assert!(!effects.is_empty(), "an unfinished run needs something");
+    let (id, effect) = effects.swap_remove(pick(effects.len()));
+    let answer = block_on(performer.perform(effect)).expect("it is performed");
     machine.answer(id.clone(), answer).expect("it fits");
     id
 }
@@ -117,7 +117,7 @@ fn in_maintenance() -> (RunMachine, Performer) {
     loop {
         let id = step(&mut machine, &performer, |_| 0);
         answered |= id.station == Station::Maintain;
-        let open = machine.needs();
+        let open = machine.effects();
         if answered && open.iter().any(|(id, _)| id.station == Station::Maintain) {
             machine.take_events();
             return (machine, performer);
@@ -173,7 +173,7 @@ fn a_program_that_asks_otherwise_when_it_is_resumed_fails_alone() {
 fn a_task_whose_program_asks_otherwise_when_it_is_resumed_fails_alone() {
     let (mut machine, performer) = (machine(), performer());
     while machine
-        .needs()
+        .effects()
         .iter()
         .all(|(id, _)| id.station != Station::Judge)
     {
@@ -211,8 +211,8 @@ fn answers_and_commits_of_an_earlier_step_change_nothing() {
     let (mut machine, performer) = (machine(), performer());
     let mut before = Vec::new();
     while !machine.is_finished() {
-        let (id, need) = machine.needs().swap_remove(0);
-        let answer = block_on(performer.perform(need)).expect("it is performed");
+        let (id, effect) = machine.effects().swap_remove(0);
+        let answer = block_on(performer.perform(effect)).expect("it is performed");
         machine.answer(id.clone(), answer.clone()).expect("it fits");
         if machine.is_finished() {
             break;

@@ -222,7 +222,7 @@ fn attempts_that_followed_a_skill_do_not_speak_for_it_where_they_cost_no_less_th
 fn what_attempts_at_one_task_share_is_no_skill() {
     let mut recipe = hisme();
     recipe.write.when = WriteWhen::Never;
-    let (backends, prompts) = parts(Script {
+    let (components, prompts) = parts(Script {
         refactor: "shared: Says one two.\nsay: one two",
         ..Script::default()
     });
@@ -238,7 +238,7 @@ fn what_attempts_at_one_task_share_is_no_skill() {
     let skills = vec![skill("one"), skill("two")];
     let (library, events) = block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let events = journeyman.events();
         journeyman.add(skills, "a host's").await.expect("added");

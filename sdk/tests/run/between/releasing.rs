@@ -53,11 +53,11 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
 
 #[test]
 fn what_is_on_trial_is_offered_in_training_alone() {
-    let (backends, _) = parts(Script::default());
+    let (components, _) = parts(Script::default());
     let mut recipe = hisme();
     recipe.maintenance = journeyman::maintain::Maintenance::default();
     block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+        let journeyman = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         journeyman.learn(tasks(3)).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");
@@ -86,18 +86,18 @@ fn the_bundle_of_a_skill_in_quarantine_is_played_and_releases_it_where_the_recip
             extract,
             ..Script::default()
         };
-        let (mut backends, prompts) = parts(script);
+        let (mut components, prompts) = parts(script);
         let world = ScriptedEnvironment::words().beginning(|task, _| {
             let mut seen = sample::observation(&task.instruction);
             seen.source = sample::source(journeyman::domain::Trust::Untrusted);
             Play::Give(seen)
         });
-        backends = backends.with_environment(Arc::new(world));
+        components = components.with_environment(Arc::new(world));
         let mut recipe = hisme();
         recipe.select.selector = top(1);
         recipe.maintenance.quarantine =
             tasks.map(|tasks| journeyman::maintain::QuarantinePolicy { tasks: n32(tasks) });
-        let (_, library, _, events) = learn_by((backends, prompts), recipe, super::tasks(12));
+        let (_, library, _, events) = learn_by((components, prompts), recipe, super::tasks(12));
         (library, events)
     };
     let right = |words: &str| format!("skill {words}: How to say {words}.\nsay: {words}");
@@ -129,11 +129,11 @@ fn the_bundle_of_a_skill_in_quarantine_is_played_and_releases_it_where_the_recip
 
 /// What becomes of three skills, where the judge of cases does so at first, so many times; and how many bundles are given up.
 fn with_judge_of_cases(play: Play<Verdict>, times: usize) -> (Vec<State>, usize) {
-    let (mut backends, _) = parts(Script::default());
+    let (mut components, _) = parts(Script::default());
     let clock = Arc::new(ManualClock::at(journeyman::Timestamp(0)));
-    backends.clock = Some(Arc::clone(&clock) as _);
+    components.clock = Some(Arc::clone(&clock) as _);
     let played = std::sync::atomic::AtomicUsize::new(0);
-    backends.judge = Some(Arc::new(ScriptedJudge::by(move |request, _| {
+    components.judge = Some(Arc::new(ScriptedJudge::by(move |request, _| {
         let trajectory = request.trajectory;
         // A case's attempt has no task's number.
         let is_case = trajectory.attempt.as_str().contains("/m");
@@ -154,7 +154,7 @@ fn with_judge_of_cases(play: Play<Verdict>, times: usize) -> (Vec<State>, usize)
     recipe.select.selector = top(1);
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe, options)
+        let journeyman = Journeyman::open(components, recipe, options)
             .await
             .expect("it opens");
         let events = journeyman.events();
@@ -238,14 +238,14 @@ fn come_back(revive: bool) -> [(u64, State); 2] {
         };
         recipe
     };
-    let (backends, _) = parts(Script {
+    let (components, _) = parts(Script {
         attribute: "harmful: it was refused",
         ..Script::default()
     });
     let learn = |session: &str, recipe: Recipe, tasks: Vec<Task>| {
         let options = Options::new(session, Seed(7));
         block_on(async {
-            let journeyman = Journeyman::open(backends.clone(), recipe, options).await;
+            let journeyman = Journeyman::open(components.clone(), recipe, options).await;
             let journeyman = journeyman.expect("it opens");
             journeyman.learn(tasks).await.expect("it learns");
             let library = journeyman.library().await.expect("a library");
@@ -274,7 +274,7 @@ fn come_back(revive: bool) -> [(u64, State); 2] {
             reason: "by hand".to_owned(),
         }],
     };
-    let store = backends.store.clone().expect("a store");
+    let store = components.store.clone().expect("a store");
     block_on(store.commit(&by_hand)).expect("it is committed");
     let (_, skills) = learn("again", disabled(), tasks(9).split_off(6));
     let by_hand = |skill: &&Skill| skill.id == mine;
@@ -324,10 +324,10 @@ fn disabled_by(filter: Option<FilterPolicy>, helped: bool, judged: &'static str)
         ("judge", judging, tasks(first + 3).split_off(first)),
     ];
     let mut states = Vec::new();
-    for (session, backends, tasks) in sessions {
+    for (session, components, tasks) in sessions {
         states = block_on(async {
             let options = Options::new(session, Seed(7));
-            let journeyman = Journeyman::open(backends, recipe.clone(), options).await;
+            let journeyman = Journeyman::open(components, recipe.clone(), options).await;
             let journeyman = journeyman.expect("it opens");
             journeyman.learn(tasks).await.expect("it learns");
             let library = journeyman.library().await.expect("a library");
@@ -463,17 +463,17 @@ fn a_persons_word_that_comes_between_outlasts_what_maintenance_decided() {
 
 #[test]
 fn a_skill_that_helped_too_stays_and_one_that_harmed_alone_goes() {
-    let (backends, _) = parts(Script::default());
+    let (components, _) = parts(Script::default());
     let (mut harming, _) = parts(Script {
         attribute: "harmful: it was refused",
         ..Script::default()
     });
-    harming.store = backends.store.clone();
+    harming.store = components.store.clone();
     let recipe = judged_alone(Some(one_harm_against_one_help()));
-    let learn = |session: &str, backends: Backends, tasks: Vec<Task>| {
+    let learn = |session: &str, components: Components, tasks: Vec<Task>| {
         block_on(async {
             let options = Options::new(session, Seed(7));
-            let journeyman = Journeyman::open(backends, recipe.clone(), options).await;
+            let journeyman = Journeyman::open(components, recipe.clone(), options).await;
             let journeyman = journeyman.expect("it opens");
             journeyman.learn(tasks).await.expect("it learns");
             let library = journeyman.library().await.expect("a library");
@@ -491,7 +491,7 @@ fn a_skill_that_helped_too_stays_and_one_that_harmed_alone_goes() {
     let one_kind = tasks(12).into_iter().step_by(3).collect();
     let name = |words: &str| format!("skill-{words}");
     assert_eq!(
-        learn("helped", backends, one_kind),
+        learn("helped", components, one_kind),
         [(name("one-two"), 1, 0, State::Active)]
     );
     assert_eq!(

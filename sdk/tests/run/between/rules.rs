@@ -42,13 +42,13 @@ fn what_cannot_be_read_leaves_the_rules_that_are_there() {
     if let Some(evolve) = &mut recipe.maintenance.evolve {
         evolve.rows = n32(1);
     }
-    let (backends, prompts) = parts(Script {
+    let (components, prompts) = parts(Script {
         evolve: "",
         ..Script::default()
     });
     let given = vec![RoleRule::new("Keep it short.").unwrap()];
     block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, Options::new("test", Seed(7))).await;
+        let journeyman = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         let set = journeyman.set_rules(Role::Extract, given.clone(), "by hand");
         set.await.expect("they are set");
@@ -88,9 +88,9 @@ fn a_role_is_shown_each_text_once_with_all_that_came_of_it() {
 
 #[test]
 fn what_nobody_could_keep_to_is_not_set() {
-    let (backends, _) = parts(Script::default());
+    let (components, _) = parts(Script::default());
     block_on(async {
-        let journeyman = Journeyman::open(backends, hisme(), Options::new("test", Seed(7))).await;
+        let journeyman = Journeyman::open(components, hisme(), Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         let many = vec![RoleRule::new("a").unwrap(); RoleRule::MOST + 1];
         let refused = journeyman.set_rules(Role::Extract, many, "too many").await;
@@ -132,10 +132,10 @@ fn rules_of_one_run_start_another_and_stay_frozen() {
         LEARNING.map(|role| vec![RoleRule::new(format!("What {role} was taught.")).unwrap()]);
     assert_eq!(learnt, taught);
     // Another library, which begins with them.
-    let (backends, prompts) = parts(for_all("Something else."));
+    let (components, prompts) = parts(for_all("Something else."));
     let library = block_on(async {
         let options = Options::new("another", Seed(8));
-        let journeyman = Journeyman::open(backends, frozen, options).await;
+        let journeyman = Journeyman::open(components, frozen, options).await;
         let journeyman = journeyman.expect("it opens");
         for (role, rules) in LEARNING.into_iter().zip(&learnt) {
             let set = journeyman.set_rules(role, rules.clone(), "what another run taught");

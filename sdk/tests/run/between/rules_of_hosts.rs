@@ -103,10 +103,10 @@ fn named() -> OwnPolicy {
 fn learned(does: Does, name: fn(&mut Recipe)) -> (Option<RunReport>, SkillLibrary, Vec<Event>) {
     let mut recipe = hisme();
     name(&mut recipe);
-    let (backends, _) = parts(Script::default());
+    let (components, _) = parts(Script::default());
     let options = Options::new("rules", Seed(7)).with_policies(policies(does));
     block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let events = journeyman.events();
         let report = journeyman.learn(tasks(9)).await.ok();
@@ -235,14 +235,14 @@ fn the_admission_rule_is_asked_about_what_maintenance_makes_too() {
         let mut recipe = hisme();
         recipe.write.when = WriteWhen::Never;
         recipe.admit.own = Some(named());
-        let (backends, _) = parts(Script {
+        let (components, _) = parts(Script {
             refactor: "shared: Says one two.\nsay: one two",
             ..Script::default()
         });
         let options = Options::new("rules", Seed(7)).with_policies(policies(does));
         let same = |number| sample::task(&format!("task-{number}"), &["one", "two"]);
         block_on(async {
-            let journeyman = Journeyman::open(backends, recipe, options).await;
+            let journeyman = Journeyman::open(components, recipe, options).await;
             let journeyman = journeyman.expect("it opens");
             let events = journeyman.events();
             let report = journeyman.learn((0..6).map(same).collect()).await;
@@ -289,9 +289,9 @@ fn a_policy_that_nobody_registered_is_refused_at_the_start() {
     for (name, what) in places {
         let mut recipe = hisme();
         name(&mut recipe);
-        let (backends, _) = parts(Script::default());
+        let (components, _) = parts(Script::default());
         let options = Options::new("rules", Seed(7)).with_policies(policies(Does::Right));
-        let error = block_on(Journeyman::open(backends, recipe, options)).expect_err("unknown");
+        let error = block_on(Journeyman::open(components, recipe, options)).expect_err("unknown");
         let said = error.to_string();
         assert!(
             said.contains(what) && said.contains("registered are: own"),
@@ -308,12 +308,12 @@ fn a_run_with_rules_of_the_hosts_own_replays_to_the_same_bytes() {
     recipe.reward.own = Some(named());
     recipe.credit.own = Some(named());
     recipe.admit.own = Some(named());
-    let (backends, _) = parts(Script::default());
-    let backends = backends.with_journal(journal.clone());
+    let (components, _) = parts(Script::default());
+    let components = components.with_journal(journal.clone());
     let policies = policies(Does::Right);
     let options = Options::new("rules", Seed(7)).with_policies(policies.clone());
     block_on(async {
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         let report = journeyman.learn(tasks(6)).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");

@@ -80,21 +80,21 @@ impl Judge for OfTasksAlone {
 
 /// Checks that a run's report has every token once, and gives the report.
 fn check(script: Script, judge: Arc<dyn Judge>) -> RunReport {
-    let (mut backends, _) = parts(script);
+    let (mut components, _) = parts(script);
     let spent: Arc<Mutex<Usage>> = Arc::default();
     let attempts = Arc::new(AtomicU64::new(0));
-    backends.model = backends.model.map(|inner| {
+    components.model = components.model.map(|inner| {
         let spent = Arc::clone(&spent);
         Arc::new(Counting { inner, spent }) as Arc<dyn LanguageModel>
     });
-    backends.executor = Some(Arc::new(Paid {
+    components.executor = Some(Arc::new(Paid {
         inner: follower(),
         attempts: Arc::clone(&attempts),
     }));
-    backends.judge = Some(judge);
+    components.judge = Some(judge);
     let report = block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, hisme(), options).await?;
+        let journeyman = Journeyman::open(components, hisme(), options).await?;
         journeyman.learn(tasks(9)).await
     });
     let report = report.expect("it learns");

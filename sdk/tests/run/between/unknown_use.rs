@@ -6,9 +6,9 @@ use super::*;
 
 /// Learns with an agent that says this of the first skill and of the others.
 fn learn_with_use(uses: [SkillUse; 2], recipe: Recipe, script: Script) -> (SkillLibrary, Prompts) {
-    let (mut backends, prompts) = parts(script);
-    backends.executor = Some(Arc::new(Says(follower(), uses)));
-    let (_, library, prompts, _) = learn_by((backends, prompts), recipe, tasks(6));
+    let (mut components, prompts) = parts(script);
+    components.executor = Some(Arc::new(Says(follower(), uses)));
+    let (_, library, prompts, _) = learn_by((components, prompts), recipe, tasks(6));
     (library, prompts)
 }
 

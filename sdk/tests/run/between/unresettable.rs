@@ -61,12 +61,12 @@ struct Learned {
 }
 
 fn learn_once(recipe: Recipe, script: Script, n: usize) -> Learned {
-    let (mut backends, prompts) = parts(script);
+    let (mut components, prompts) = parts(script);
     let world = Arc::new(Once::default());
-    backends.environment = Some(Arc::clone(&world) as _);
+    components.environment = Some(Arc::clone(&world) as _);
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe, options)
+        let journeyman = Journeyman::open(components, recipe, options)
             .await
             .expect("it opens");
         let report = journeyman.learn(tasks(n)).await.expect("it learns");
@@ -131,11 +131,11 @@ fn a_group_is_one_attempt() {
     arise.schedule.batch = n64(2);
     arise.attempts.warm_up = 0;
     arise.attempts.group = n32(4);
-    let (mut backends, world) = (backends(), Arc::new(Once::default()));
-    backends.environment = Some(Arc::clone(&world) as _);
+    let (mut components, world) = (components(), Arc::new(Once::default()));
+    components.environment = Some(Arc::clone(&world) as _);
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, arise, options)
+        let journeyman = Journeyman::open(components, arise, options)
             .await
             .expect("it opens");
         let report = journeyman.learn(tasks(12)).await.expect("it learns");
@@ -148,11 +148,11 @@ fn a_group_is_one_attempt() {
 
 #[test]
 fn what_needs_a_second_attempt_declines() {
-    let (mut backends, world) = (backends(), Arc::new(Once::default()));
-    backends.environment = Some(Arc::clone(&world) as _);
+    let (mut components, world) = (components(), Arc::new(Once::default()));
+    components.environment = Some(Arc::clone(&world) as _);
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe(), options)
+        let journeyman = Journeyman::open(components, recipe(), options)
             .await
             .expect("it opens");
         let task = sample::task("greet", &["one", "two"]);
@@ -202,10 +202,10 @@ fn what_needs_a_second_attempt_declines() {
 fn an_attempt_that_was_under_way_is_not_made_again() {
     let world = Arc::new(Once::default());
     let with = |agent: ScriptedExecutor| {
-        let mut backends = backends();
-        backends.environment = Some(Arc::clone(&world) as _);
-        backends.executor = Some(Arc::new(agent));
-        backends
+        let mut components = components();
+        components.environment = Some(Arc::clone(&world) as _);
+        components.executor = Some(Arc::new(agent));
+        components
     };
     let mut first = with(ScriptedExecutor::acting(|_, _| Play::Hang));
     let journal = Arc::new(MemoryJournal::new());

@@ -117,11 +117,11 @@ impl Stage {
     }
 
     fn play(self, answer: RoleAnswer) -> Came {
-        let (mut backends, prompts) = parts(Script {
+        let (mut components, prompts) = parts(Script {
             attribute: "harmful: it was refused",
             ..Script::default()
         });
-        backends.roles = Some(Arc::new(Refiner(answer)));
+        components.roles = Some(Arc::new(Refiner(answer)));
         let trust = self.trust;
         let world = ScriptedEnvironment::words().beginning(move |task, _| {
             let mut seen = sample::observation(&task.instruction);
@@ -129,7 +129,7 @@ impl Stage {
             seen.tools = vec![ToolDefinition::new("gong", "Rings.", serde_json::json!({}))];
             Play::Give(seen)
         });
-        backends.environment = Some(Arc::new(world));
+        components.environment = Some(Arc::new(world));
         // It strikes a gong, which is no word and refused, before it does as it is told.
         let follower = ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
             let told = attempt.injection.skills.first();
@@ -149,7 +149,7 @@ impl Stage {
                     .map(|word| Action::Message((*word).to_owned())),
             })
         });
-        backends.executor = Some(Arc::new(follower));
+        components.executor = Some(Arc::new(follower));
         let mut recipe = hisme();
         recipe.select.selector = top(1);
         recipe.write.when = WriteWhen::Never;
@@ -167,7 +167,7 @@ impl Stage {
         let skills = std::iter::once(before()).chain(self.beside);
         let (library, events) = block_on(async {
             let options = Options::new("test", Seed(7));
-            let journeyman = Journeyman::open(backends, recipe, options).await;
+            let journeyman = Journeyman::open(components, recipe, options).await;
             let journeyman = journeyman.expect("it opens");
             let events = journeyman.events();
             let added = journeyman.add(skills.collect(), "a start").await;

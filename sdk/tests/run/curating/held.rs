@@ -16,8 +16,8 @@ fn gated() -> Recipe {
 }
 
 /// Parts whose agent begins with a wrong word where a skill tells it to hesitate.
-fn hesitating(answers: &[(&str, String)]) -> Backends {
-    let (mut backends, _) = parts(answers);
+fn hesitating(answers: &[(&str, String)]) -> Components {
+    let (mut components, _) = parts(answers);
     let agent = ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
         let words: Vec<String> =
             serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
@@ -30,8 +30,8 @@ fn hesitating(answers: &[(&str, String)]) -> Backends {
         };
         Play::Give(said.map(Action::Message))
     });
-    backends.executor = Some(Arc::new(agent));
-    backends
+    components.executor = Some(Arc::new(agent));
+    components
 }
 
 /// The library after each part of the stream, and the events of all.
@@ -141,8 +141,8 @@ fn a_draft_gives_way_to_a_change_of_its_skill() {
     block_on(async {
         let options = Options::new("test", Seed(7));
         let store = Arc::new(MemoryStore::new());
-        let backends = hesitating(&answers).with_store(store.clone());
-        let journeyman = Journeyman::open(backends, gated(), options).await;
+        let components = hesitating(&answers).with_store(store.clone());
+        let journeyman = Journeyman::open(components, gated(), options).await;
         let journeyman = journeyman.expect("it opens");
         let events = journeyman.events();
         let learned = journeyman.learn(words(&["one", "two", "three"])).await;

@@ -61,7 +61,7 @@ fn words(words: &[&str]) -> Vec<Task> {
 type Prompts = Arc<Mutex<Vec<String>>>;
 
 /// Parts whose curator gives these answers, by the word of the task; for another task it leaves the library as it is.
-fn parts(answers: &[(&str, String)]) -> (Backends, Prompts) {
+fn parts(answers: &[(&str, String)]) -> (Components, Prompts) {
     let prompts = Prompts::default();
     let kept = Arc::clone(&prompts);
     let answers: Vec<(String, String)> = answers
@@ -82,11 +82,11 @@ fn parts(answers: &[(&str, String)]) -> (Backends, Prompts) {
             .filter(|word| !word.starts_with("hard"));
         Play::Give(word.cloned().map(Action::Message))
     });
-    let mut backends = backends();
-    backends.executor = Some(Arc::new(agent));
-    backends.model = Some(Arc::new(model));
-    backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate])));
-    (backends, prompts)
+    let mut components = components();
+    components.executor = Some(Arc::new(agent));
+    components.model = Some(Arc::new(model));
+    components.roles = Some(Arc::new(ScriptedRoles::only([Role::Curate])));
+    (components, prompts)
 }
 
 /// What a run with these parts did.
@@ -131,14 +131,14 @@ impl Curated {
 
 /// Learns from these tasks, in a library that starts with these skills.
 fn curate_with(
-    backends: Backends,
+    components: Components,
     recipe: Recipe,
     policies: Policies,
     (shipped, tasks): (Vec<Skill>, Vec<Task>),
 ) -> Curated {
     let options = Options::new("test", Seed(7)).with_policies(policies);
     block_on(async {
-        let opened = Journeyman::open(backends, recipe, options).await;
+        let opened = Journeyman::open(components, recipe, options).await;
         let journeyman = opened.expect("it opens");
         if !shipped.is_empty() {
             journeyman.add(shipped, "a start").await.expect("added");
@@ -156,11 +156,11 @@ fn curate_with(
 }
 
 fn curate(shipped: &[&str], answers: &[(&str, String)]) -> Curated {
-    let (backends, _) = parts(answers);
+    let (components, _) = parts(answers);
     let shipped = shipped.iter().map(|name| sample::skill(name)).collect();
     let tasks: Vec<&str> = answers.iter().map(|(word, _)| *word).collect();
     curate_with(
-        backends,
+        components,
         recipe::skillos(),
         Policies::new(),
         (shipped, words(&tasks)),
@@ -277,8 +277,8 @@ fn each_call_sees_what_the_calls_before_it_did() {
 
 #[test]
 fn it_is_asked_once_a_task_with_the_verdict_and_the_retrieved_skills_also_after_failures() {
-    let (mut backends, prompts) = parts(&[]);
-    backends.judge = Some(Arc::new(ScriptedJudge::by(|request, _| {
+    let (mut components, prompts) = parts(&[]);
+    components.judge = Some(Arc::new(ScriptedJudge::by(|request, _| {
         let outcome = request.trajectory.outcome.as_ref();
         Play::Give(match request.task.id.as_str() {
             "odd" => Verdict::undecided(),
@@ -291,7 +291,7 @@ fn it_is_asked_once_a_task_with_the_verdict_and_the_retrieved_skills_also_after_
         .map(sample::skill)
         .to_vec();
     let tasks = words(&["easy", "hard", "odd"]);
-    let run = curate_with(backends, recipe, Policies::new(), (skills, tasks));
+    let run = curate_with(components, recipe, Policies::new(), (skills, tasks));
     let prompts = prompts.lock().unwrap();
     let lines = |prompt: &String| -> Vec<String> {
         let kept = ["outcome: ", "correct: ", "skill: "];
@@ -323,7 +323,7 @@ fn it_is_asked_once_a_task_with_the_verdict_and_the_retrieved_skills_also_after_
 
 #[test]
 fn a_curator_is_told_the_agents_own_word_where_a_judge_gives_it() {
-    let (mut backends, prompts) = parts(&[]);
+    let (mut components, prompts) = parts(&[]);
     let says = |request: &journeyman::contract::GenerateRequest, _| {
         let done = match request.prompt.text().contains("hard") {
             true => "unsure",
@@ -334,9 +334,9 @@ fn a_curator_is_told_the_agents_own_word_where_a_judge_gives_it() {
         ))
     };
     let judge = journeyman::role::ModelJudge::new(Arc::new(ScriptedModel::by(says)));
-    backends.judge = Some(Arc::new(judge.beside(Arc::new(EnvironmentJudge))));
+    components.judge = Some(Arc::new(judge.beside(Arc::new(EnvironmentJudge))));
     let run = curate_with(
-        backends,
+        components,
         recipe::skillos(),
         Policies::new(),
         (Vec::new(), words(&["easy", "hard"])),
@@ -360,7 +360,7 @@ fn a_curator_is_told_the_agents_own_word_where_a_judge_gives_it() {
 
 #[test]
 fn a_selector_without_candidates_shows_the_curator_what_was_injected() {
-    let (backends, prompts) = parts(&[]);
+    let (components, prompts) = parts(&[]);
     let mut recipe = recipe::skillos();
     recipe.select.selector = Selector::Own(journeyman::policy::OwnPolicy::new("last"));
     #[derive(Debug)]
@@ -382,7 +382,7 @@ fn a_selector_without_candidates_shows_the_curator_what_was_injected() {
     }
     let policies = Policies::new().with_selector("last", |_| Ok(Arc::new(Last)));
     let skills = ["a", "b", "c"].map(sample::skill).to_vec();
-    curate_with(backends, recipe, policies, (skills, words(&["one"])));
+    curate_with(components, recipe, policies, (skills, words(&["one"])));
     let prompts = prompts.lock().unwrap();
     let shown: Vec<&str> = prompts[0]
         .lines()
@@ -393,11 +393,11 @@ fn a_selector_without_candidates_shows_the_curator_what_was_injected() {
 
 #[test]
 fn a_host_in_its_own_loop_has_a_curator_too() {
-    let (mut backends, _) = parts(&[("one", calls(&[insert("one", "Say one.")]))]);
-    backends.executor = None;
+    let (mut components, _) = parts(&[("one", calls(&[insert("one", "Say one.")]))]);
+    components.executor = None;
     block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe::skillos(), options).await;
+        let journeyman = Journeyman::open(components, recipe::skillos(), options).await;
         let journeyman = journeyman.expect("it opens");
         let task = sample::task("one", &["one"]);
         let handle = journeyman.begin(task).await.expect("it begins");
@@ -441,16 +441,16 @@ fn the_same_library_and_curator_run_under_another_executor_and_nothing_names_one
     }
     let store: Arc<dyn SkillStore> = Arc::new(MemoryStore::new());
     let learn = |name: &'static str, words_of: &[&str], answers: &[(&str, String)]| {
-        let (mut backends, _) = parts(answers);
-        backends.store = Some(Arc::clone(&store));
+        let (mut components, _) = parts(answers);
+        components.store = Some(Arc::clone(&store));
         let agent = ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
             let due: Vec<String> =
                 serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
             Play::Give(due.get(steps.len()).cloned().map(Action::Message))
         });
-        backends.executor = Some(Arc::new(Named(name, agent)));
+        components.executor = Some(Arc::new(Named(name, agent)));
         let run = (Vec::new(), words(words_of));
-        curate_with(backends, recipe::skillos(), Policies::new(), run)
+        curate_with(components, recipe::skillos(), Policies::new(), run)
     };
     let first = learn(
         "executor-alpha",

@@ -99,12 +99,12 @@ fn calls_that_do_not_fit_are_refused_one_by_one_with_their_reasons() {
 
 #[test]
 fn a_host_without_a_curator_is_told_so_and_learns_no_skill() {
-    let check = |change: fn(&mut Backends), reason: &str| {
-        let (mut backends, _) = parts(&[]);
-        change(&mut backends);
+    let check = |change: fn(&mut Components), reason: &str| {
+        let (mut components, _) = parts(&[]);
+        change(&mut components);
         let options = Options::new("test", Seed(7));
         let (findings, report, library) = block_on(async {
-            let opened = Journeyman::open(backends, recipe::skillos(), options).await;
+            let opened = Journeyman::open(components, recipe::skillos(), options).await;
             let journeyman = opened.expect("it opens");
             let report = journeyman.learn(words(&["one"])).await.expect("it learns");
             let library = journeyman.library().await.expect("a library");
@@ -121,12 +121,12 @@ fn a_host_without_a_curator_is_told_so_and_learns_no_skill() {
         assert_eq!(report.tasks[0].attempts[0].success, Some(true));
         assert_eq!(library.entries().count(), 0);
     };
-    let others = |backends: &mut Backends| {
-        backends.roles = Some(Arc::new(ScriptedRoles::only([Role::Extract])));
+    let others = |components: &mut Components| {
+        components.roles = Some(Arc::new(ScriptedRoles::only([Role::Extract])));
     };
     check(others, "do not play the recipe's writer, curate");
-    check(|backends| backends.roles = None, "no roles");
-    check(|backends| backends.model = None, "no model");
+    check(|components| components.roles = None, "no roles");
+    check(|components| components.model = None, "no model");
 }
 
 /// Refuses skills whose body has the word, and keeps how many skills the library had when it was asked.
@@ -155,7 +155,7 @@ fn the_hosts_own_rule_is_asked_about_what_is_inserted_and_updated() {
     });
     let mut recipe = recipe::skillos();
     recipe.admit.own = Some(OwnPolicy::new("mild"));
-    let (backends, _) = parts(&[(
+    let (components, _) = parts(&[(
         "one",
         calls(&[
             insert("one", "Say one."),
@@ -166,7 +166,7 @@ fn the_hosts_own_rule_is_asked_about_what_is_inserted_and_updated() {
         ]),
     )]);
     let skills = vec![sample::skill("old")];
-    let run = curate_with(backends, recipe, policies, (skills, words(&["one"])));
+    let run = curate_with(components, recipe, policies, (skills, words(&["one"])));
     let refusals = run.refusals(0);
     for at in [1, 2] {
         assert!(
@@ -187,7 +187,7 @@ fn untrusted_words_make_a_quarantined_skill_and_change_no_clean_one() {
         seen.source = sample::source(Trust::Untrusted);
         Play::Give(seen)
     });
-    let (mut backends, _) = parts(&[(
+    let (mut components, _) = parts(&[(
         "one",
         calls(&[
             insert("one", "Say one."),
@@ -195,10 +195,10 @@ fn untrusted_words_make_a_quarantined_skill_and_change_no_clean_one() {
             delete("old"),
         ]),
     )]);
-    backends.environment = Some(Arc::new(world));
+    components.environment = Some(Arc::new(world));
     let skills = vec![sample::skill("old"), sample::skill("other")];
     let run = curate_with(
-        backends,
+        components,
         recipe::skillos(),
         Policies::new(),
         (skills, words(&["one"])),
@@ -212,7 +212,7 @@ fn untrusted_words_make_a_quarantined_skill_and_change_no_clean_one() {
 
 #[test]
 fn a_call_that_another_writer_overtook_is_refused_and_counted() {
-    let (backends, _) = parts(&[("one", calls(&[update("old", "Mine.")]))]);
+    let (components, _) = parts(&[("one", calls(&[update("old", "Mine.")]))]);
     let store = Arc::new(MemoryStore::new());
     let mut old = sample::skill("old");
     let start = sample::commit(
@@ -225,7 +225,7 @@ fn a_call_that_another_writer_overtook_is_refused_and_counted() {
     block_on(store.commit(&start)).expect("it commits");
     let committed = block_on(store.load()).expect("it loads").committed;
     let performer = journeyman::run::Performer::new(
-        Arc::new(backends.with_store(store.clone())),
+        Arc::new(components.with_store(store.clone())),
         recipe::skillos().limits,
     );
     let mut machine = RunMachine::new(RunPlan {
@@ -248,11 +248,11 @@ fn a_call_that_another_writer_overtook_is_refused_and_counted() {
         vec![journeyman::domain::LibraryChange::Revise(Box::new(old))],
     );
     while !machine.is_finished() {
-        for (id, need) in machine.needs() {
-            if matches!(need, Need::Commit(_)) {
+        for (id, effect) in machine.effects() {
+            if matches!(effect, Effect::Commit(_)) {
                 block_on(store.commit(&theirs)).expect("it commits");
             }
-            let answer = block_on(performer.perform(need)).expect("an answer");
+            let answer = block_on(performer.perform(effect)).expect("an answer");
             machine.answer(id, answer).expect("it fits");
         }
     }
@@ -275,10 +275,10 @@ fn the_journal_has_each_refusal_with_its_reason() {
         insert("!?", "No name."),
         delete("old"),
     ]);
-    let (backends, _) = parts(&[("one", answer), ("two", "prose".to_owned())]);
-    let journal = backends.journal.clone().expect("a journal");
+    let (components, _) = parts(&[("one", answer), ("two", "prose".to_owned())]);
+    let journal = components.journal.clone().expect("a journal");
     let run = curate_with(
-        backends,
+        components,
         recipe::skillos(),
         Policies::new(),
         (vec![sample::skill("old")], words(&["one", "two"])),

@@ -24,10 +24,10 @@ const WORDS: [&str; 4] = ["one", "two", "three", "hard"];
 
 #[test]
 fn a_run_with_a_curator_replays_from_its_journal_to_the_same_bytes() {
-    let (backends, _) = parts(&answers());
-    let journal = backends.journal.clone().expect("a journal");
+    let (components, _) = parts(&answers());
+    let journal = components.journal.clone().expect("a journal");
     let run = curate_with(
-        backends,
+        components,
         recipe::skillos(),
         Policies::new(),
         (Vec::new(), words(&WORDS)),
@@ -43,7 +43,7 @@ fn a_run_with_a_curator_replays_from_its_journal_to_the_same_bytes() {
     assert_eq!(machine.report(), told);
     assert_eq!(run.curation(3).counts().valid, 2);
     // The report of a run that was saved before there was a curator still reads, and one without a curator has no field.
-    let (plain, _) = learn(super::super::backends(), 1);
+    let (plain, _) = learn(super::super::components(), 1);
     assert!(
         !serde_json::to_string(&plain)
             .expect("JSON")
@@ -67,11 +67,11 @@ fn a_run_with_a_curator_resumes_between_any_two_answers() {
         })
         .expect("a machine")
     };
-    // Performs needs one by one, and saves and resumes before the answer at `cut`.
+    // Performs effects one by one, and saves and resumes before the answer at `cut`.
     let finish = |cut: usize| {
-        let (backends, _) = parts(&answers());
+        let (components, _) = parts(&answers());
         let performer =
-            journeyman::run::Performer::new(Arc::new(backends), recipe::skillos().limits);
+            journeyman::run::Performer::new(Arc::new(components), recipe::skillos().limits);
         let mut machine = machine();
         let mut answered = 0;
         while !machine.is_finished() {
@@ -81,8 +81,8 @@ fn a_run_with_a_curator_resumes_between_any_two_answers() {
                 assert_eq!(resumed, machine, "after {cut} answers");
                 machine = resumed;
             }
-            let (id, need) = machine.needs().into_iter().next().expect("a need");
-            let answer = block_on(performer.perform(need)).expect("an answer");
+            let (id, effect) = machine.effects().into_iter().next().expect("a need");
+            let answer = block_on(performer.perform(effect)).expect("an answer");
             machine.answer(id, answer).expect("it fits");
             answered += 1;
         }

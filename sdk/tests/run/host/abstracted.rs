@@ -11,7 +11,7 @@ use journeyman::{
 use super::*;
 
 /// The parts of a host with the shipped roles, whose model always says the same.
-fn shop(answer: &str, arise: AriseSchema) -> (Backends, Arc<Mutex<Vec<String>>>) {
+fn shop(answer: &str, arise: AriseSchema) -> (Components, Arc<Mutex<Vec<String>>>) {
     let roles = GeneralRoles::shipped().expect("they are shipped");
     let roles = roles.with_options(RoleOptions {
         arise,
@@ -53,7 +53,7 @@ fn check_piles(tools: &[&[&str]], expect: &[usize]) {
     let (parts, _) = shop("garbage", general());
     let words = ["Refund", "Water", "Translate", "Deliver"];
     for are_alike in [true, false] {
-        let parts = Backends {
+        let parts = Components {
             store: Some(Arc::new(MemoryStore::new())),
             journal: Some(Arc::new(MemoryJournal::new())),
             ..parts.clone()
@@ -98,7 +98,7 @@ fn from_words_alone_a_trace_is_abstracted_where_the_recipe_keeps_the_reasoning()
         (true, State::Trial),
         (true, State::Active),
     ] {
-        let mut parts = backends();
+        let mut parts = components();
         (parts.model, parts.roles) = (shop.model.clone(), shop.roles.clone());
         let mut recipe = recipe();
         recipe.write.by = Writer::Summarize {
@@ -237,7 +237,7 @@ fn types_of_mathematics_in_a_shop_are_told_and_let_nothing_of_another_type_in() 
 
 #[test]
 fn the_same_draft_enters_once_beside_a_persons_skill() {
-    let mut parts = backends();
+    let mut parts = components();
     parts.model = Some(Arc::new(ScriptedModel::always(
         "same-title: How to say it.\nThis is the body.",
     )));

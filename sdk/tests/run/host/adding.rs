@@ -25,16 +25,16 @@ async fn add(journeyman: &Journeyman, skills: &[Skill]) -> AddReport {
 }
 
 /// The store's revision, and the skill as the library has it.
-async fn kept(backends: &Backends, id: &str) -> (Revision, Option<Skill>) {
-    let store = backends.store.clone().expect("a store");
+async fn kept(components: &Components, id: &str) -> (Revision, Option<Skill>) {
+    let store = components.store.clone().expect("a store");
     let snapshot = store.load().await.expect("it loads");
     let library = SkillLibrary::replay(&snapshot.committed).expect("it folds");
     let entry = library.get(&id.into());
     (snapshot.revision, entry.map(|entry| entry.skill.clone()))
 }
 
-async fn commit(backends: &Backends, key: &str, change: LibraryChange) {
-    let store = backends.store.clone().expect("a store");
+async fn commit(components: &Components, key: &str, change: LibraryChange) {
+    let store = components.store.clone().expect("a store");
     let base = store.load().await.expect("it loads").revision;
     let commit = by_hand(base, key, vec![change]);
     store.commit(&commit).await.expect("it commits");
@@ -57,9 +57,9 @@ fn edited(skill: &Skill, origin: Origin, runs: Vec<RunId>) -> LibraryChange {
 
 #[test]
 fn skills_are_added_once_and_upgraded_by_later_versions() {
-    let backends = own_loop();
+    let components = own_loop();
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe()).await;
+        let journeyman = open_as("test", &components, recipe()).await;
         let both = [shipped("pack", 1, "Pack."), shipped("ship", 1, "Ship.")];
         let report = add(&journeyman, &both).await;
         assert_eq!(fates(&report), [&AddFate::Added; 2]);
@@ -71,16 +71,16 @@ fn skills_are_added_once_and_upgraded_by_later_versions() {
 
         // At the next start, of this session and of another.
         for session in ["test", "other"] {
-            let again = open_as(session, &backends, recipe()).await;
+            let again = open_as(session, &components, recipe()).await;
             let report = add(&again, &both).await;
             assert_eq!(fates(&report), [&AddFate::Unchanged; 2], "{session}");
             assert_eq!((report.revision, report.changed()), (Revision(1), 0));
             let said = "pack (version 1): unchanged\nship (version 1): unchanged\n";
             assert_eq!(report.to_string(), said);
-            assert_eq!(kept(&backends, "pack").await.0, Revision(1), "no commit");
+            assert_eq!(kept(&components, "pack").await.0, Revision(1), "no commit");
         }
 
-        let other = open_as("other", &backends, recipe()).await;
+        let other = open_as("other", &components, recipe()).await;
         let second = [shipped("pack", 2, "Pack well."), both[1].clone()];
         let report = add(&other, &second).await;
         assert_eq!(fates(&report), [&AddFate::Revised, &AddFate::Unchanged]);
@@ -90,27 +90,27 @@ fn skills_are_added_once_and_upgraded_by_later_versions() {
                 .to_string()
                 .starts_with("pack (version 2): revised\n")
         );
-        let (_, pack) = kept(&backends, "pack").await;
+        let (_, pack) = kept(&components, "pack").await;
         let pack = pack.expect("it is there");
         assert_eq!((pack.version, pack.body.trim()), (Version(2), "Pack well."));
         assert_eq!(fates(&add(&other, &second).await), [&AddFate::Unchanged; 2]);
         // The version before, by a host that was not brought up to date.
         let report = add(&other, &both).await;
         assert!(matches!(fates(&report)[0], AddFate::Refused(_)), "{report}");
-        assert_eq!(kept(&backends, "pack").await.0, Revision(2));
+        assert_eq!(kept(&components, "pack").await.0, Revision(2));
     });
 }
 
 #[test]
 fn what_a_person_or_a_run_changed_since_is_kept() {
     let check = |origin, runs: Vec<RunId>, said: &str| {
-        let backends = own_loop();
+        let components = own_loop();
         block_on(async {
-            let journeyman = open_as("test", &backends, recipe()).await;
+            let journeyman = open_as("test", &components, recipe()).await;
             add(&journeyman, &[shipped("pack", 1, "Pack.")]).await;
-            let (_, first) = kept(&backends, "pack").await;
+            let (_, first) = kept(&components, "pack").await;
             let first = first.expect("it is there");
-            commit(&backends, "edit", edited(&first, origin, runs)).await;
+            commit(&components, "edit", edited(&first, origin, runs)).await;
             // What it shipped before says nothing new, and what was changed stays.
             let report = add(&journeyman, &[shipped("pack", 1, "Pack.")]).await;
             assert!(matches!(fates(&report)[0], AddFate::Kept(_)), "{report}");
@@ -123,7 +123,7 @@ fn what_a_person_or_a_run_changed_since_is_kept() {
                 let line = format!("pack (version {version}): library version kept: {reason}\n");
                 assert_eq!(report.to_string(), line);
             }
-            let (revision, now) = kept(&backends, "pack").await;
+            let (revision, now) = kept(&components, "pack").await;
             assert_eq!(revision, Revision(2));
             assert_eq!(
                 now.map(|skill| skill.body).as_deref(),
@@ -146,12 +146,12 @@ fn what_a_person_or_a_run_changed_since_is_kept() {
 
 #[test]
 fn what_cannot_enter_is_refused_by_itself() {
-    let backends = own_loop();
+    let components = own_loop();
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe()).await;
+        let journeyman = open_as("test", &components, recipe()).await;
         add(&journeyman, &[shipped("pack", 2, "Pack.")]).await;
         let learnt = LibraryChange::Add(Box::new(sample::skill("learnt")));
-        commit(&backends, "learnt", learnt).await;
+        commit(&components, "learnt", learnt).await;
         let broken = shipped("broken", 1, "Broken.").with_version(0);
         let beyond = shipped("beyond", 1, "Beyond.").with_version(u64::MAX);
         let skills = [
@@ -180,9 +180,9 @@ fn what_cannot_enter_is_refused_by_itself() {
         assert_eq!(report.skills[6].fate, AddFate::Added);
         assert_eq!(said.lines().count(), 7, "{said}");
         assert_eq!(report.count(|fate| matches!(fate, AddFate::Refused(_))), 5);
-        let (_, twice) = kept(&backends, "twice").await;
+        let (_, twice) = kept(&components, "twice").await;
         assert_eq!(twice.map(|skill| skill.version), Some(Version(1)));
-        let (_, learnt) = kept(&backends, "learnt").await;
+        let (_, learnt) = kept(&components, "learnt").await;
         assert_eq!(
             learnt.map(|skill| skill.body),
             Some(sample::skill("learnt").body)
@@ -214,12 +214,12 @@ fn two_skills_of_one_name_are_told_under_the_names_that_the_library_gave() {
 
 #[test]
 fn tiers_that_are_full_take_no_more_and_delete_nothing_for_it() {
-    let backends = own_loop();
+    let components = own_loop();
     let mut recipe = recipe();
     recipe.tiers.cache = 2;
     recipe.tiers.reservoir = 3;
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe.clone()).await;
+        let journeyman = open_as("test", &components, recipe.clone()).await;
         let ten = |version| -> Vec<Skill> {
             let skill = |n: u64| shipped(&format!("skill-{n}"), version, &format!("{n} {version}"));
             (0..10).map(skill).collect()
@@ -246,7 +246,7 @@ fn tiers_that_are_full_take_no_more_and_delete_nothing_for_it() {
         let report = add(&journeyman, &ten(1)).await;
         assert_eq!(counted(&report), (0, 5));
         assert_eq!(report.count(|fate| *fate == AddFate::Unchanged), 5);
-        assert_eq!(kept(&backends, "skill-0").await.0, Revision(1));
+        assert_eq!(kept(&components, "skill-0").await.0, Revision(1));
         // Those that are there are upgraded all the same.
         let report = add(&journeyman, &ten(2)).await;
         assert_eq!(counted(&report), (5, 5), "{report}");
@@ -257,9 +257,9 @@ fn tiers_that_are_full_take_no_more_and_delete_nothing_for_it() {
 
 #[test]
 fn what_is_out_of_use_stays_so_through_an_upgrade() {
-    let backends = own_loop();
+    let components = own_loop();
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe()).await;
+        let journeyman = open_as("test", &components, recipe()).await;
         add(&journeyman, &[shipped("pack", 1, "Pack.")]).await;
         let id = "pack".into();
         let set = journeyman
@@ -279,7 +279,7 @@ fn what_is_out_of_use_stays_so_through_an_upgrade() {
             .set_state(&id, State::Active, "it is clear now")
             .await;
         set.expect("it is there");
-        let (_, pack) = kept(&backends, "pack").await;
+        let (_, pack) = kept(&components, "pack").await;
         assert_eq!(pack.map(|skill| skill.state), Some(State::Active));
 
         let unknown = journeyman
@@ -294,9 +294,9 @@ fn what_is_out_of_use_stays_so_through_an_upgrade() {
 
 #[test]
 fn what_was_rolled_back_stays_so_until_a_later_version_comes() {
-    let backends = own_loop();
+    let components = own_loop();
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe()).await;
+        let journeyman = open_as("test", &components, recipe()).await;
         add(&journeyman, &[shipped("pack", 1, "Pack.")]).await;
         add(&journeyman, &[shipped("pack", 2, "Pack well.")]).await;
         let back = async |to| {
@@ -310,7 +310,7 @@ fn what_was_rolled_back_stays_so_until_a_later_version_comes() {
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert!(error.to_string().contains("1, 2, 3"), "{error}");
         let body = async || {
-            kept(&backends, "pack")
+            kept(&components, "pack")
                 .await
                 .1
                 .map(|skill| skill.body.trim().to_owned())
@@ -330,16 +330,16 @@ fn what_was_rolled_back_stays_so_until_a_later_version_comes() {
 #[test]
 fn what_the_tiers_deleted_comes_back_in_one_call() {
     block_on(async {
-        let backends = own_loop();
+        let components = own_loop();
         let mut recipe = recipe();
         recipe.tiers.cache = 1;
         recipe.tiers.reservoir = 0;
-        let journeyman = open_as("test", &backends, recipe).await;
+        let journeyman = open_as("test", &components, recipe).await;
         let pack = shipped("pack", 1, "Pack.");
         add(&journeyman, std::slice::from_ref(&pack)).await;
         let better = LibraryChange::Add(Box::new(shipped("fold", 1, "Fold.")));
-        commit(&backends, "another", better).await;
-        commit(&backends, "room", LibraryChange::Maintain).await;
+        commit(&components, "another", better).await;
+        commit(&components, "room", LibraryChange::Maintain).await;
         let library = journeyman.library().await.expect("a library");
         let deleted: Vec<_> = library.deleted().map(|one| one.skill.id.clone()).collect();
         let [deleted] = deleted.as_slice() else {
@@ -370,8 +370,8 @@ fn what_the_tiers_deleted_comes_back_in_one_call() {
 #[test]
 fn another_licence_is_another_content() {
     block_on(async {
-        let backends = own_loop();
-        let journeyman = open_as("test", &backends, recipe::standard()).await;
+        let components = own_loop();
+        let journeyman = open_as("test", &components, recipe::standard()).await;
         let first = shipped("brew", 1, "Brew it.");
         add(&journeyman, std::slice::from_ref(&first)).await;
         let second = Skill {
@@ -380,7 +380,7 @@ fn another_licence_is_another_content() {
         };
         let report = add(&journeyman, &[second]).await;
         assert_eq!(fates(&report), [&AddFate::Revised]);
-        let (_, kept) = kept(&backends, first.id.as_str()).await;
+        let (_, kept) = kept(&components, first.id.as_str()).await;
         assert_eq!(kept.and_then(|skill| skill.license).as_deref(), Some("MIT"));
     });
 }
@@ -388,8 +388,8 @@ fn another_licence_is_another_content() {
 #[test]
 fn what_no_skill_md_can_hold_is_refused_with_the_reason() {
     block_on(async {
-        let backends = own_loop();
-        let journeyman = open_as("test", &backends, recipe::standard()).await;
+        let components = own_loop();
+        let journeyman = open_as("test", &components, recipe::standard()).await;
         let mut without = shipped("brew", 1, "Brew it.");
         without.description.clear();
         let good = shipped("grind", 1, "Grind it.");

@@ -12,12 +12,12 @@ use super::*;
 
 #[test]
 fn events_of_attempts_that_run_at_once_are_told_apart() {
-    let mut backends = own_loop();
-    backends.model = Some(Arc::new(ScriptedModel::by(|_, call| {
+    let mut components = own_loop();
+    components.model = Some(Arc::new(ScriptedModel::by(|_, call| {
         Play::Give(format!("same-title: How to say it.\nThis is body {call}."))
     })));
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe()).await;
+        let journeyman = open_as("test", &components, recipe()).await;
         let events = journeyman.events();
         let tasks = [
             sample::task("first", &["one", "two"]),
@@ -93,7 +93,7 @@ fn a_selection_names_the_skills_that_it_injects() {
     let mut recipe = recipe();
     recipe.select.selector = top(2);
     let events = block_on(async {
-        let journeyman = open_as("test", &backends(), recipe).await;
+        let journeyman = open_as("test", &components(), recipe).await;
         let events = journeyman.events();
         journeyman.learn(tasks(6)).await.expect("it learns");
         told(events)
@@ -131,18 +131,18 @@ fn a_selection_names_the_skills_that_it_injects() {
 #[test]
 fn the_line_of_an_attempt_says_why_it_ended() {
     let check = |end: EndReason, why: &str| {
-        let mut backends = backends();
+        let mut components = components();
         let ends = end.clone();
-        backends.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, _| {
+        components.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, _| {
             Play::Give(sample::ended(
                 attempt.id.as_str(),
                 attempt.task,
                 ends.clone(),
             ))
         })));
-        backends.judge = Some(Arc::new(EnvironmentJudge));
+        components.judge = Some(Arc::new(EnvironmentJudge));
         let events = block_on(async {
-            let journeyman = open_as("test", &backends, recipe()).await;
+            let journeyman = open_as("test", &components, recipe()).await;
             let events = journeyman.events();
             let _ = journeyman.learn(tasks(1)).await;
             told(events)
@@ -169,11 +169,11 @@ fn an_event_is_one_line_whatever_a_part_says() {
             "out of order\nfor today",
         )
     };
-    let check = |change: &dyn Fn(&mut Backends)| {
-        let mut backends = backends();
-        change(&mut backends);
+    let check = |change: &dyn Fn(&mut Components)| {
+        let mut components = components();
+        change(&mut components);
         block_on(async {
-            let journeyman = open_as("test", &backends, recipe()).await;
+            let journeyman = open_as("test", &components, recipe()).await;
             let events = journeyman.events();
             let _ = journeyman.learn(tasks(3)).await;
             let lines: Vec<String> = told(events).iter().map(ToString::to_string).collect();

@@ -11,17 +11,17 @@ use journeyman::{
 
 use super::*;
 
-pub(super) fn complete() -> Backends {
-    backends().with_clock(Arc::new(ManualClock::default()))
+pub(super) fn complete() -> Components {
+    components().with_clock(Arc::new(ManualClock::default()))
 }
 
-type Change<'a> = &'a dyn Fn(&mut Backends, &mut Recipe);
+type Change<'a> = &'a dyn Fn(&mut Components, &mut Recipe);
 
 async fn found(recipe: Recipe, change: Change<'_>) -> Vec<Finding> {
-    let (mut backends, mut recipe) = (complete(), recipe);
+    let (mut components, mut recipe) = (complete(), recipe);
     calibrated(&mut recipe);
-    change(&mut backends, &mut recipe);
-    let journeyman = open_as("test", &backends, recipe).await;
+    change(&mut components, &mut recipe);
+    let journeyman = open_as("test", &components, recipe).await;
     let findings = journeyman.findings();
     for finding in &findings {
         for text in [&finding.consequence, &finding.reason, &finding.hint] {
@@ -38,7 +38,7 @@ pub(super) fn calibrated(recipe: &mut Recipe) {
         gate.fitted_for = Some(journeyman::select::ThresholdFor {
             score: gate.score,
             model,
-            dialect: None,
+            prompt_format: None,
         });
     }
 }
@@ -60,7 +60,7 @@ fn complete_parts_want_nothing() {
     check(recipe::standard(), &|b, _| b.retriever = None, &[]);
     check(recipe::standard(), &|b, _| b.tokenizer = None, &[]);
     check(recipe::standard(), &|b, _| b.embedder = None, &[]);
-    let embedder = |b: &mut Backends, _: &mut Recipe| {
+    let embedder = |b: &mut Components, _: &mut Recipe| {
         b.embedder = Some(Arc::new(HashEmbedder::new(16)));
     };
     check(recipe::hisme_robust(), &embedder, &[]);
@@ -73,8 +73,8 @@ fn each_part_that_is_missing_is_found() {
         check(recipe::standard(), change, expect);
     };
     standard(&|b, _| b.scorer = None, &[NeverInjects]);
-    standard(&|b, _| b.dialect = None, &[NeverInjects]);
-    let neither = |b: &mut Backends, _: &mut Recipe| (b.scorer, b.dialect) = (None, None);
+    standard(&|b, _| b.prompt_format = None, &[NeverInjects]);
+    let neither = |b: &mut Components, _: &mut Recipe| (b.scorer, b.prompt_format) = (None, None);
     standard(&neither, &[NeverInjects]);
     standard(&|b, _| b.model = None, &[NeverWrites]);
     standard(&|b, _| b.roles = None, &[NeverWrites]);
@@ -100,7 +100,7 @@ fn each_part_that_is_missing_is_found() {
         &[NoEmbedder, NothingReplays, NoJudge],
     );
 
-    let nothing = |b: &mut Backends, _: &mut Recipe| *b = Backends::own_loop();
+    let nothing = |b: &mut Components, _: &mut Recipe| *b = Components::own_loop();
     standard(
         &nothing,
         &[NeverInjects, NeverWrites, NoClock, NoJournal, NoStore],
@@ -109,19 +109,19 @@ fn each_part_that_is_missing_is_found() {
 
 #[test]
 fn a_program_of_the_hosts_own_does_not_hide_that_tasks_write_nothing() {
-    let own = |backends: &mut Backends, recipe: &mut Recipe| {
-        backends.model = None;
+    let own = |components: &mut Components, recipe: &mut Recipe| {
+        components.model = None;
         *recipe = recipe
             .clone()
             .with_program(NonZeroU64::MIN, OwnPolicy::new("own"));
     };
     let findings = block_on(async {
-        let (mut backends, mut recipe) = (complete(), recipe::standard());
+        let (mut components, mut recipe) = (complete(), recipe::standard());
         calibrated(&mut recipe);
-        own(&mut backends, &mut recipe);
+        own(&mut components, &mut recipe);
         let policies = Policies::new().with_program("own", |_| Ok(Arc::new(Idle)));
         let options = Options::new("test", Seed(7)).with_policies(policies);
-        let opened = Journeyman::open(backends, recipe, options).await;
+        let opened = Journeyman::open(components, recipe, options).await;
         opened.expect("it opens").findings()
     });
     let [finding] = findings.as_slice() else {
@@ -161,7 +161,7 @@ fn what_the_recipe_rules_out_is_found() {
         &|_, r| r.write.when = WriteWhen::Never,
         &[NeverWrites],
     );
-    let never = |b: &mut Backends, r: &mut Recipe| {
+    let never = |b: &mut Components, r: &mut Recipe| {
         r.write.when = WriteWhen::Never;
         b.model = None;
     };
@@ -171,7 +171,7 @@ fn what_the_recipe_rules_out_is_found() {
         &|_, r| r.select.selector = Selector::Nothing,
         &[NeverInjects],
     );
-    let top = |b: &mut Backends, r: &mut Recipe| {
+    let top = |b: &mut Components, r: &mut Recipe| {
         r.select.selector = top(1);
         b.scorer = None;
     };
@@ -238,7 +238,7 @@ fn where_nothing_replays_each_part_that_is_missing_is_named() {
     };
     check(&|b, _| b.judge = None, &["judge"], &["agent", "world"]);
     check(&|b, _| b.executor = None, &["agent"], &["judge", "world"]);
-    let none = |b: &mut Backends, _: &mut Recipe| {
+    let none = |b: &mut Components, _: &mut Recipe| {
         (b.executor, b.environment, b.judge) = (None, None, None);
     };
     check(&none, &["agent", "world", "judge"], &[]);
@@ -352,7 +352,7 @@ fn skills_that_are_held_back_are_found_without_a_retriever_too() {
 #[test]
 fn roles_that_do_not_play_what_the_recipe_asks_are_found() {
     let only = |role: Role| {
-        move |b: &mut Backends, _: &mut Recipe| {
+        move |b: &mut Components, _: &mut Recipe| {
             b.roles = Some(Arc::new(ScriptedRoles::only([role])));
         }
     };
@@ -381,12 +381,12 @@ fn roles_that_do_not_play_what_the_recipe_asks_are_found() {
 fn thresholds_that_were_fitted_for_another_model_are_found() {
     let fitted = |model: &str| {
         let model = model.to_owned();
-        move |_: &mut Backends, r: &mut Recipe| {
+        move |_: &mut Components, r: &mut Recipe| {
             r.select.selector = Selector::Gate(GatePolicy {
                 fitted_for: Some(journeyman::select::ThresholdFor {
                     score: GatePolicy::default().score,
                     model: model.as_str().into(),
-                    dialect: None,
+                    prompt_format: None,
                 }),
                 ..GatePolicy::default()
             });
@@ -404,7 +404,7 @@ fn thresholds_that_were_fitted_for_another_model_are_found() {
 #[test]
 fn a_threshold_that_nobody_fitted_is_found() {
     let untrained = || Arc::new(ScriptedScorer::that(Play::Give(-1.0)).untrained());
-    let guessed = |b: &mut Backends, r: &mut Recipe| {
+    let guessed = |b: &mut Components, r: &mut Recipe| {
         b.scorer = Some(untrained());
         r.select.selector = Selector::Gate(GatePolicy {
             most_wrong: None,
@@ -416,7 +416,7 @@ fn a_threshold_that_nobody_fitted_is_found() {
     assert!(found[0].consequence.contains("5 nats of pmi"), "{found:?}");
     // The default's holds for a model that was trained to score, and is fitted to another one.
     for trained in [true, false] {
-        let by_default = |b: &mut Backends, r: &mut Recipe| {
+        let by_default = |b: &mut Components, r: &mut Recipe| {
             if !trained {
                 b.scorer = Some(untrained());
             }
@@ -425,37 +425,37 @@ fn a_threshold_that_nobody_fitted_is_found() {
         check(recipe::standard(), &by_default, &[]);
     }
     // A relative threshold compares candidates with each other.
-    let relative = |_: &mut Backends, r: &mut Recipe| {
+    let relative = |_: &mut Components, r: &mut Recipe| {
         r.select.selector = Selector::Gate(GatePolicy::paper());
     };
     check(recipe::standard(), &relative, &[]);
-    let other_dialect = |b: &mut Backends, r: &mut Recipe| {
+    let other_prompt_format = |b: &mut Components, r: &mut Recipe| {
         let gate = r.select.selector.gate_mut().expect("a gate");
-        gate.fitted_for.as_mut().expect("fitted").dialect = Some("0123456789ab".to_owned());
-        assert!(b.dialect.is_some());
+        gate.fitted_for.as_mut().expect("fitted").prompt_format = Some("0123456789ab".to_owned());
+        assert!(b.prompt_format.is_some());
     };
     check(
         recipe::standard(),
-        &other_dialect,
+        &other_prompt_format,
         &[FindingKind::OtherModel],
     );
 }
 
 #[test]
-fn a_gate_that_asks_whether_a_skill_fits_needs_a_dialect_that_can_ask() {
-    let asks = |_: &mut Backends, r: &mut Recipe| {
+fn a_gate_that_asks_whether_a_skill_fits_needs_a_prompt_format_that_can_ask() {
+    let asks = |_: &mut Components, r: &mut Recipe| {
         r.select.selector = Selector::Gate(GatePolicy::fits());
         calibrated(r);
     };
     check(recipe::standard(), &asks, &[]);
-    let mute = |b: &mut Backends, r: &mut Recipe| {
+    let mute = |b: &mut Components, r: &mut Recipe| {
         asks(b, r);
-        b.dialect = Some(Arc::new(CannotAsk));
+        b.prompt_format = Some(Arc::new(CannotAsk));
     };
     check(recipe::standard(), &mute, &[FindingKind::NeverInjects]);
     let found = block_on(found(recipe::standard(), &mute));
     assert!(found[0].reason.contains("no question"), "{found:?}");
-    let none = |b: &mut Backends, r: &mut Recipe| {
+    let none = |b: &mut Components, r: &mut Recipe| {
         mute(b, r);
         b.scorer = None;
     };

@@ -11,7 +11,7 @@ use journeyman::{
     contract::{ModelSpeed, ScoreRequest, Scorer, SkillStore, TokenScores},
     run::ThresholdBy,
     select::{GateCalibration, null_tasks},
-    testing::ScriptedDialect,
+    testing::ScriptedFormat,
 };
 
 use super::*;
@@ -38,12 +38,12 @@ fn untrained() -> ScriptedScorer {
     .untrained()
 }
 
-fn parts(scorer: Arc<dyn Scorer>, store: Arc<dyn SkillStore>) -> Backends {
-    let mut backends = own_loop();
-    (backends.scorer, backends.store) = (Some(scorer), Some(store));
+fn parts(scorer: Arc<dyn Scorer>, store: Arc<dyn SkillStore>) -> Components {
+    let mut components = own_loop();
+    (components.scorer, components.store) = (Some(scorer), Some(store));
     // All skills are candidates.
-    backends.retriever = None;
-    backends
+    components.retriever = None;
+    components
 }
 
 async fn opened(scorer: Arc<dyn Scorer>, store: Arc<dyn SkillStore>) -> Journeyman {
@@ -296,10 +296,10 @@ async fn searching(scorer: Arc<ScriptedScorer>) -> Journeyman {
 }
 
 async fn searching_by(scorer: Arc<ScriptedScorer>, recipe: Recipe) -> Journeyman {
-    let mut backends = parts(scorer, memory());
-    backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
+    let mut components = parts(scorer, memory());
+    components.retriever = Some(Arc::new(ScriptedRetriever::new()));
     let options = Options::new("test", Seed(7));
-    let opened = Journeyman::open(backends, recipe, options).await;
+    let opened = Journeyman::open(components, recipe, options).await;
     let journeyman = opened.expect("it opens");
     with_skills(&journeyman, &["one", "other"]).await;
     journeyman
@@ -349,7 +349,7 @@ fn a_calibration_of_a_sessions_fit_decides_as_that_session_and_fits_nothing() {
         let session = searching(likes(-0.5)).await;
         let before = decided(&session, "first").await;
         let fitted = before.fitted.clone().expect("fitted");
-        let calibration = GateCalibration::of_session(&fitted, &ScriptedDialect);
+        let calibration = GateCalibration::of_session(&fitted, &ScriptedFormat);
         // As a file keeps it.
         let text = serde_json::to_string(&calibration).expect("JSON");
         let calibration = GateCalibration::from_json(&text).expect("read");
@@ -384,7 +384,10 @@ fn a_calibration_of_a_sessions_fit_decides_as_that_session_and_fits_nothing() {
         let session = Journeyman::open(session, recipe.clone(), Options::new("test", Seed(7)));
         let error = session.await.expect_err("no search");
         assert_eq!(error.kind(), ErrorKind::Unsupported);
-        assert!(error.to_string().contains("Backends::retriever"), "{error}");
+        assert!(
+            error.to_string().contains("Components::retriever"),
+            "{error}"
+        );
         recipe.select.rank = Some(Default::default());
         let error = recipe.validate().expect_err("two scales");
         assert!(error.message().contains("the score of a search"), "{error}");
@@ -398,8 +401,8 @@ fn a_host_may_give_a_fit_more_time() {
         recipe.limits.fit = Duration::from_secs(24 * 3_600);
         let store = memory();
         let options = Options::new("test", Seed(7));
-        let backends = parts(Arc::new(Slow(untrained())), store);
-        let journeyman = Journeyman::open(backends, recipe, options).await;
+        let components = parts(Arc::new(Slow(untrained())), store);
+        let journeyman = Journeyman::open(components, recipe, options).await;
         let journeyman = journeyman.expect("it opens");
         with_skills(&journeyman, &["right", "other"]).await;
         let found = journeyman.findings();
@@ -442,10 +445,10 @@ fn a_library_of_none_or_one_skill_is_fitted_to_with_a_search_and_again_with_each
             assert!(gate.threshold.expect("one").is_finite());
         }
         for names in [&[][..], &["one"]] {
-            let mut backends = parts(likes(-0.5), memory());
-            backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
+            let mut components = parts(likes(-0.5), memory());
+            components.retriever = Some(Arc::new(ScriptedRetriever::new()));
             let options = Options::new("test", Seed(7));
-            let opened = Journeyman::open(backends, recipe::standard(), options).await;
+            let opened = Journeyman::open(components, recipe::standard(), options).await;
             let journeyman = opened.expect("it opens");
             if !names.is_empty() {
                 with_skills(&journeyman, names).await;
@@ -507,11 +510,11 @@ impl Scorer for Waiting {
 fn a_fit_that_a_decision_has_no_time_for_goes_on_at_the_next_ones() {
     block_on(async {
         let scorer = Arc::new(Waiting(untrained()));
-        let mut backends = parts(scorer.clone(), memory());
-        backends.clock = Some(Arc::new(SystemClock::default()));
+        let mut components = parts(scorer.clone(), memory());
+        components.clock = Some(Arc::new(SystemClock::default()));
         let mut options = Options::new("test", Seed(7));
         options.decide_within = Some(Duration::from_millis(20));
-        let opened = Journeyman::open(backends, recipe::standard(), options).await;
+        let opened = Journeyman::open(components, recipe::standard(), options).await;
         let journeyman = opened.expect("it opens");
         with_skills(&journeyman, &["right", "other"]).await;
         let mut without = 0;

@@ -7,14 +7,14 @@ use super::*;
 /// How many skills each of some attempts brings; each attempt by a new start of the session, or all by one.
 fn check(did: &[(Task, Did)], expect: &[usize]) {
     for restarts in [false, true] {
-        let backends = own_loop();
+        let components = own_loop();
         let brought = block_on(async {
-            let first = open_as("test", &backends, recipe::standard()).await;
+            let first = open_as("test", &components, recipe::standard()).await;
             let mut brought = Vec::new();
             for (task, did) in did {
                 let report = match restarts {
                     true => {
-                        let again = open_as("test", &backends, recipe::standard()).await;
+                        let again = open_as("test", &components, recipe::standard()).await;
                         attempt(&again, task.clone(), *did).await
                     }
                     false => attempt(&first, task.clone(), *did).await,
@@ -74,9 +74,9 @@ fn failures_at_other_tasks_do_not_count() {
 
 #[test]
 fn what_a_skill_brought_about_is_not_written_again() {
-    let backends = own_loop();
+    let components = own_loop();
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe::standard()).await;
+        let journeyman = open_as("test", &components, recipe::standard()).await;
         let mut reports = Vec::new();
         for (task, did) in at_like_tasks(&[REFUSED, FAILED, FAILED, CLEAN]) {
             reports.push(attempt(&journeyman, task, did).await);
@@ -123,10 +123,10 @@ fn fallen_back(events: &[Event]) -> Skill {
 
 #[test]
 fn where_no_answer_can_be_read_the_abstracted_trace_is_on_trial_and_all_is_told() {
-    let mut backends = backends();
-    backends.model = Some(Arc::new(ScriptedModel::always("garbage")));
+    let mut components = components();
+    components.model = Some(Arc::new(ScriptedModel::always("garbage")));
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe()).await;
+        let journeyman = open_as("test", &components, recipe()).await;
         let events = journeyman.events();
         let report = journeyman.learn(tasks(3)).await.expect("it learns");
         let skill = fallen_back(&told(events));
@@ -139,13 +139,13 @@ fn where_no_answer_can_be_read_the_abstracted_trace_is_on_trial_and_all_is_told(
 
 #[test]
 fn the_abstracted_trace_of_the_shipped_roles_holds_no_value_and_no_word_of_the_task() {
-    let mut backends = own_loop();
+    let mut components = own_loop();
     let prose = "I would say that one should simply be careful with everything.";
-    backends.model = Some(Arc::new(ScriptedModel::always(prose)));
-    backends.roles = Some(Arc::new(GeneralRoles::shipped().expect("they are shipped")));
+    components.model = Some(Arc::new(ScriptedModel::always(prose)));
+    components.roles = Some(Arc::new(GeneralRoles::shipped().expect("they are shipped")));
     let task = Task::new("t-1", "Settle invoice D-4711 quickly for Ada Lovelace");
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe::standard()).await;
+        let journeyman = open_as("test", &components, recipe::standard()).await;
         let events = journeyman.events();
         let report = attempt(&journeyman, task, REFUSED).await;
         assert_eq!(admitted(&report), 1);
@@ -176,13 +176,13 @@ fn the_notes_of_attempts_keep_no_word_of_their_tasks() {
         let words = "Settle the invoice quickly for Ada Lovelace of Ockham";
         Task::new(format!("t-{number}"), words)
     };
-    let backends = own_loop();
+    let components = own_loop();
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe::standard()).await;
+        let journeyman = open_as("test", &components, recipe::standard()).await;
         for (number, did) in [FAILED, REFUSED, CLEAN].into_iter().enumerate() {
             attempt(&journeyman, task(number), did).await;
         }
-        let store = backends.store.clone().expect("a store");
+        let store = components.store.clone().expect("a store");
         let committed = store.load().await.expect("it loads").committed;
         let changes = committed.iter().flat_map(|one| &one.changes);
         let notes = changes.filter(|change| matches!(change, LibraryChange::Note(_)));
@@ -254,7 +254,7 @@ fn where_no_skill_is_due_an_event_says_why() {
 
 #[test]
 fn a_group_that_does_well_says_its_mean_score() {
-    let mut parts = backends();
+    let mut parts = components();
     parts.judge = Some(Arc::new(ScriptedJudge::that(Play::Give(
         Verdict::scored(true, 0.9).expect("it is in [0, 1]"),
     ))));
@@ -286,7 +286,7 @@ fn a_recovered_refusal_counts_alike_in_both_ways_in() {
         Play::Give(word.map(Action::Message))
     }));
     let written = |recovered: Recovered| {
-        let mut parts = backends();
+        let mut parts = components();
         parts.executor = Some(agent.clone());
         let mut recipe = recipe::standard();
         recipe.write.recovered = recovered;

@@ -14,7 +14,7 @@ use journeyman::{
     testing::{Play, ScriptedScorer, sample},
 };
 
-use crate::{backends, recipe, tasks};
+use crate::{components, recipe, tasks};
 
 /// Opens a session on what was learned, whose gate always explores where it may.
 async fn exploring(explore_live: bool) -> Journeyman {
@@ -22,7 +22,7 @@ async fn exploring(explore_live: bool) -> Journeyman {
     recipe.select.selector.gate_mut().expect("a gate").epsilon = 1.0;
     let mut options = Options::new("test", Seed(7));
     options.explore_live = explore_live;
-    let journeyman = Journeyman::open(backends(), recipe, options)
+    let journeyman = Journeyman::open(components(), recipe, options)
         .await
         .expect("it opens");
     journeyman.learn(tasks(6)).await.expect("it learns");
@@ -105,8 +105,8 @@ impl Scorer for OneProcessor {
 
 /// Evaluates tasks of which eight are decided at once, with time for one decision or two.
 fn evaluated(speed: Option<ModelSpeed>) -> RunReport {
-    let mut backends = backends();
-    backends.clock = Some(Arc::new(SystemClock::default()));
+    let mut components = components();
+    components.clock = Some(Arc::new(SystemClock::default()));
     let scores = ScriptedScorer::by(|prompt, _| {
         Play::Give(match prompt.text().contains("say") {
             true => -0.5,
@@ -116,14 +116,15 @@ fn evaluated(speed: Option<ModelSpeed>) -> RunReport {
     let mut recipe = recipe();
     recipe.limits.score = 3 * TAKES;
     block_on(async {
-        let open =
-            |backends, recipe| Journeyman::open(backends, recipe, Options::new("test", Seed(7)));
-        backends.scorer = Some(Arc::new(OneProcessor {
+        let open = |components, recipe| {
+            Journeyman::open(components, recipe, Options::new("test", Seed(7)))
+        };
+        components.scorer = Some(Arc::new(OneProcessor {
             scores,
             speed,
             processor: Mutex::default(),
         }));
-        let journeyman = open(backends, recipe).await.expect("it opens");
+        let journeyman = open(components, recipe).await.expect("it opens");
         journeyman.learn(tasks(3)).await.expect("it learns");
         journeyman.evaluate(tasks(16)).await.expect("it evaluates")
     })
@@ -186,11 +187,11 @@ impl Scorer for Slow {
 
 #[test]
 fn the_limit_of_a_decision_grows_with_the_scorers_speed() {
-    let mut backends = backends();
-    backends.scorer = Some(Arc::new(Slow(ScriptedScorer::that(Play::Give(-1.0)))));
+    let mut components = components();
+    components.scorer = Some(Arc::new(Slow(ScriptedScorer::that(Play::Give(-1.0)))));
     let report = block_on(async {
         let options = Options::new("test", Seed(7));
-        let journeyman = Journeyman::open(backends, recipe(), options)
+        let journeyman = Journeyman::open(components, recipe(), options)
             .await
             .expect("it opens");
         journeyman.learn(tasks(3)).await.expect("it learns")
@@ -200,22 +201,22 @@ fn the_limit_of_a_decision_grows_with_the_scorers_speed() {
 
 /// What a decision took, and whether a skill was given, where the processor takes its time for each request.
 fn decided(within: Option<Duration>) -> (journeyman::run::DecisionCost, Decision) {
-    let mut backends = backends();
-    backends.clock = Some(Arc::new(SystemClock::default()));
-    let open = |backends: &journeyman::contract::Backends, within| {
+    let mut components = components();
+    components.clock = Some(Arc::new(SystemClock::default()));
+    let open = |components: &journeyman::contract::Components, within| {
         let mut options = Options::new("test", Seed(7));
         options.decide_within = within;
-        Journeyman::open(backends.clone(), recipe(), options)
+        Journeyman::open(components.clone(), recipe(), options)
     };
     block_on(async {
-        let journeyman = open(&backends, None).await.expect("it opens");
+        let journeyman = open(&components, None).await.expect("it opens");
         journeyman.learn(tasks(3)).await.expect("it learns");
-        backends.scorer = Some(Arc::new(OneProcessor {
+        components.scorer = Some(Arc::new(OneProcessor {
             scores: ScriptedScorer::that(Play::Give(-0.5)),
             speed: None,
             processor: Mutex::default(),
         }));
-        let journeyman = open(&backends, within).await.expect("it opens");
+        let journeyman = open(&components, within).await.expect("it opens");
         let task = sample::task("live", &["one", "two"]);
         let handle = journeyman.begin(task).await.expect("it begins");
         let cost = handle.decision_cost();
@@ -288,10 +289,10 @@ impl Scorer for Noisy {
 
 /// How often a skill was given in each of ten evaluations of a library, and how many decisions were not made.
 fn repeated(gain: f64, repeats: bool) -> (Vec<usize>, usize) {
-    let backends = backends();
+    let components = components();
     block_on(async {
         let journeyman =
-            Journeyman::open(backends.clone(), recipe(), Options::new("test", Seed(7)));
+            Journeyman::open(components.clone(), recipe(), Options::new("test", Seed(7)));
         let journeyman = journeyman.await.expect("it opens");
         journeyman.learn(tasks(1)).await.expect("it learns");
         let scorer = Noisy {
@@ -300,7 +301,7 @@ fn repeated(gain: f64, repeats: bool) -> (Vec<usize>, usize) {
             gain,
             repeats,
         };
-        let noisy = backends.with_scorer(Arc::new(scorer));
+        let noisy = components.with_scorer(Arc::new(scorer));
         let options = Options::new("test", Seed(7)).read_only();
         let journeyman = Journeyman::open(noisy, recipe(), options).await;
         let journeyman = journeyman.expect("it opens");
@@ -329,7 +330,8 @@ fn where_no_candidate_is_found_the_skills_that_wait_are_named() {
     let mut recipe = recipe();
     recipe.admit.initial_state = journeyman::domain::State::Trial;
     let report = block_on(async {
-        let journeyman = Journeyman::open(backends(), recipe, Options::new("test", Seed(7))).await;
+        let journeyman =
+            Journeyman::open(components(), recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
         journeyman.learn(tasks(3)).await.expect("it learns");
         journeyman.evaluate(tasks(1)).await.expect("it evaluates")

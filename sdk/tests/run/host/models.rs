@@ -15,14 +15,14 @@ fn idle() -> Arc<ScriptedModel> {
 }
 
 /// The writers have a model of their own.
-pub(super) fn of_two_models() -> Backends {
-    let backends = backends().with_model(idle());
-    backends.with_model_for(Role::WRITERS, Arc::new(writer_model().with_id("writer")))
+pub(super) fn of_two_models() -> Components {
+    let components = components().with_model(idle());
+    components.with_model_for(Role::WRITERS, Arc::new(writer_model().with_id("writer")))
 }
 
 #[test]
 fn each_role_is_asked_of_its_own_model() {
-    let (one, library) = learn(backends(), 6);
+    let (one, library) = learn(components(), 6);
     let other = idle();
     let parts = of_two_models().with_model(other.clone());
     let (two, by_two) = learn(parts, 6);
@@ -32,7 +32,7 @@ fn each_role_is_asked_of_its_own_model() {
 
     // The other way round the idle model is asked, and nothing is written.
     let asked = idle();
-    let parts = backends().with_model_for([Role::Summarize], asked.clone());
+    let parts = components().with_model_for([Role::Summarize], asked.clone());
     let (report, nothing) = learn(parts, 1);
     assert!(asked.calls() > 0);
     assert_eq!((report.tasks.len(), nothing.cache().count()), (1, 0));
@@ -41,18 +41,18 @@ fn each_role_is_asked_of_its_own_model() {
 #[test]
 fn a_role_has_the_context_of_its_own_model() {
     let short = || Arc::new(writer_model().with_context(4));
-    let failed = |backends: Backends| {
-        let journal = backends.journal.clone().expect("a journal");
-        let (report, library) = learn(backends, 1);
+    let failed = |components: Components| {
+        let journal = components.journal.clone().expect("a journal");
+        let (report, library) = learn(components, 1);
         let (_, happened) = block_on(journaled(journal.as_ref(), &report.run));
         let failed = role_failures(&happened, Role::Summarize);
         let failed: Vec<String> = failed.into_iter().map(str::to_owned).collect();
         (failed, library.cache().count())
     };
-    let wide = backends().with_model(short());
+    let wide = components().with_model(short());
     let wide = wide.with_model_for([Role::Summarize], Arc::new(writer_model()));
     assert_eq!(failed(wide), (Vec::new(), 1));
-    let (reasons, skills) = failed(backends().with_model_for([Role::Summarize], short()));
+    let (reasons, skills) = failed(components().with_model_for([Role::Summarize], short()));
     assert_eq!(skills, 0);
     assert!(
         reasons.iter().any(|reason| reason.contains("context of 4")),
@@ -89,11 +89,11 @@ fn with_writer() -> Arc<ScriptedModel> {
 #[test]
 fn an_adapter_writes_what_the_model_alone_does_not() {
     let model = with_writer();
-    let (_, alone) = learn(backends().with_model(model.clone()), 6);
+    let (_, alone) = learn(components().with_model(model.clone()), 6);
     assert_eq!(alone.cache().count(), 0);
     let writer = Arc::new(AdaptedModel::new(model, "writer"));
-    let (_, library) = learn(backends().with_model(writer), 6);
-    let (_, expected) = learn(backends(), 6);
+    let (_, library) = learn(components().with_model(writer), 6);
+    let (_, expected) = learn(components(), 6);
     assert_eq!(bytes(&library), bytes(&expected));
 }
 
@@ -101,14 +101,14 @@ fn an_adapter_writes_what_the_model_alone_does_not() {
 fn records_of_roles_have_the_model_and_the_adapter_that_wrote_them() {
     let model = with_writer();
     let adapted = Arc::new(AdaptedModel::new(model.clone(), "writer"));
-    let backends = backends()
+    let components = components()
         .with_model(model)
         .with_model_for(Role::WRITERS, adapted);
-    let journal = backends.journal.clone().expect("a journal");
+    let journal = components.journal.clone().expect("a journal");
     let mut options = Options::new("test", Seed(7));
     options.record_roles = true;
     let records: Vec<RoleGeneration> = block_on(async {
-        let journeyman = Journeyman::open(backends, recipe(), options)
+        let journeyman = Journeyman::open(components, recipe(), options)
             .await
             .expect("it opens");
         let report = journeyman.learn(tasks(2)).await.expect("it learns");
@@ -141,14 +141,14 @@ fn the_gate_decides_by_the_adapter_that_scores() {
     });
     let scorer: Arc<dyn Scorer> = Arc::new(scorer);
     let given = |scorer: Arc<dyn Scorer>| {
-        let (report, library) = learn(backends().with_scorer(scorer), 9);
+        let (report, library) = learn(components().with_scorer(scorer), 9);
         let last = report.tasks.last().expect("a task");
         (last.selections[0].skill().is_some(), bytes(&library))
     };
     assert!(!given(Arc::clone(&scorer)).0);
     let (with_gate, library) = given(Arc::new(AdaptedModel::new(scorer, "gate")));
     assert!(with_gate);
-    assert_eq!(library, bytes(&learn(backends(), 9).1));
+    assert_eq!(library, bytes(&learn(components(), 9).1));
 }
 
 /// An agent that knows its words with the adapter `agent` alone.
@@ -171,7 +171,7 @@ fn knowing(adapter: &str) -> Arc<dyn Executor> {
         record: true,
         ..ModelExecutorOptions::default()
     };
-    Arc::new(ModelExecutor::new(model, Arc::new(ScriptedDialect), options).expect("an agent"))
+    Arc::new(ModelExecutor::new(model, Arc::new(ScriptedFormat), options).expect("an agent"))
 }
 
 #[test]
@@ -180,9 +180,9 @@ fn the_agent_acts_with_its_adapter() {
     let capabilities = agent.capabilities().expect("a model acts");
     assert_eq!(capabilities.model.as_str(), "scripted+agent");
     let done = |adapter: &str| {
-        let backends = backends().with_executor(knowing(adapter));
-        let journal = backends.journal.clone().expect("a journal");
-        let report = block_on(async { open(backends).await.evaluate(tasks(1)).await })?;
+        let components = components().with_executor(knowing(adapter));
+        let journal = components.journal.clone().expect("a journal");
+        let report = block_on(async { open(components).await.evaluate(tasks(1)).await })?;
         let entries = block_on(journal.read(&report.run))?;
         let text = serde_json::to_string(&entries).expect("JSON");
         let is_recorded = text.contains(r#""adapter":"agent""#);
@@ -200,10 +200,12 @@ fn an_unknown_adapter_is_told_and_nothing_learned_is_lost() {
     let store: Arc<dyn SkillStore> = Arc::new(MemoryStore::new());
     let learns = |session: &str, name: &str| {
         let model = Arc::new(AdaptedModel::new(with_writer(), name));
-        let backends = backends().with_store(Arc::clone(&store)).with_model(model);
-        let journal = backends.journal.clone().expect("a journal");
+        let components = components()
+            .with_store(Arc::clone(&store))
+            .with_model(model);
+        let journal = components.journal.clone().expect("a journal");
         block_on(async {
-            let journeyman = open_as(session, &backends, recipe()).await;
+            let journeyman = open_as(session, &components, recipe()).await;
             let report = journeyman.learn(tasks(3)).await.expect("it learns");
             let (_, happened) = journaled(journal.as_ref(), &report.run).await;
             let failed = role_failures(&happened, Role::Summarize);
@@ -228,13 +230,13 @@ fn an_unknown_adapter_is_told_and_nothing_learned_is_lost() {
 #[test]
 fn a_role_without_a_model_is_found() {
     let found = |roles: &[Role]| {
-        let mut backends = findings::complete();
-        backends.model = None;
+        let mut components = findings::complete();
+        components.model = None;
         let model = Arc::new(writer_model());
-        let backends = backends.with_model_for(roles.iter().copied(), model);
+        let components = components.with_model_for(roles.iter().copied(), model);
         let mut recipe = recipe::hisme();
         findings::calibrated(&mut recipe);
-        let journeyman = block_on(open_as("test", &backends, recipe));
+        let journeyman = block_on(open_as("test", &components, recipe));
         let findings = journeyman.findings().into_iter();
         let of_roles = findings.filter(|one| one.reason.starts_with("the host gave no model for"));
         of_roles

@@ -12,9 +12,9 @@ use super::*;
 #[test]
 fn an_outcome_is_the_verdict_and_no_judge_is_asked() {
     let judge = Arc::new(ScriptedJudge::that(Play::Give(Verdict::binary(true))));
-    let backends = own_loop().with_judge(Arc::clone(&judge) as _);
+    let components = own_loop().with_judge(Arc::clone(&judge) as _);
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe()).await;
+        let journeyman = open_as("test", &components, recipe()).await;
         let finish = async |outcome: Option<Outcome>| {
             let handle = journeyman.begin(alike(1).remove(0)).await;
             let finished = handle.expect("it begins").finish(outcome).await;
@@ -36,9 +36,9 @@ fn an_outcome_is_the_verdict_and_no_judge_is_asked() {
 #[test]
 fn a_judge_that_panics_does_not_harm_an_attempt_with_an_outcome() {
     let panics = ScriptedJudge::by(|_, _| -> Play<Verdict> { panic!("nobody asked") });
-    let backends = own_loop().with_judge(Arc::new(panics));
+    let components = own_loop().with_judge(Arc::new(panics));
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe()).await;
+        let journeyman = open_as("test", &components, recipe()).await;
         let report = attempt(&journeyman, alike(1).remove(0), CLEAN).await;
         assert_eq!(report.attempts[0].success, Some(true));
         assert_eq!(admitted(&report), 1);
@@ -109,7 +109,7 @@ fn a_world_whose_outcome_is_no_number_teaches_nothing_and_is_named() {
                 outcome: Some(outcome.clone()),
             })
         });
-        let mut parts = backends();
+        let mut parts = components();
         parts.environment = Some(Arc::new(world));
         parts.judge = Some(Arc::new(EnvironmentJudge));
         block_on(async {
@@ -171,10 +171,10 @@ fn groups_that_wait_for_a_store_do_not_make_each_later_attempt_dearer() {
         "the disk is full",
     );
     let store = Arc::new(Refusing::new(None, full.temporary()));
-    let backends = own_loop().with_store(Arc::clone(&store) as _);
+    let components = own_loop().with_store(Arc::clone(&store) as _);
     let tried = || store.tried();
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe()).await;
+        let journeyman = open_as("test", &components, recipe()).await;
         for number in 0..200 {
             let before = tried();
             let task = sample::task(&format!("task-{number}"), &["one", "two"]);
@@ -236,7 +236,7 @@ fn a_session_that_only_reads_gives_skills_and_changes_nothing() {
             };
             let options = Options::new("test", Seed(7));
             let options = if frozen { options } else { options.read_only() };
-            let parts = backends().with_store(Arc::clone(&store));
+            let parts = components().with_store(Arc::clone(&store));
             let mut recipe = recipe();
             recipe.select.selector = top(5);
             let journeyman = Journeyman::open(parts, recipe, options).await;
@@ -295,10 +295,10 @@ fn a_session_that_only_reads_gives_skills_and_changes_nothing() {
 }
 
 /// Learns with all parts, then attempts everything with one that never works.
-fn check_nothing_done(break_it: impl Fn(&mut Backends), said: &str) {
-    let backends = backends();
+fn check_nothing_done(break_it: impl Fn(&mut Components), said: &str) {
+    let components = components();
     block_on(async {
-        let journeyman = open_as("good", &backends, recipe()).await;
+        let journeyman = open_as("good", &components, recipe()).await;
         journeyman.learn(tasks(3)).await.expect("it learns");
         let texts = |library: &SkillLibrary| -> Vec<String> {
             let skills = library.entries().map(|entry| &entry.skill);
@@ -308,7 +308,7 @@ fn check_nothing_done(break_it: impl Fn(&mut Backends), said: &str) {
         };
         let before = texts(&journeyman.library().await.expect("a library"));
         assert_eq!(before.len(), 3);
-        let mut broken = backends.clone();
+        let mut broken = components.clone();
         break_it(&mut broken);
         let journeyman = open_as("broken", &broken, recipe()).await;
         let learnt = journeyman.learn(tasks(3)).await.expect_err("nothing done");

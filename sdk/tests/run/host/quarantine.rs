@@ -28,7 +28,7 @@ fn recipe(tasks: Option<u32>) -> Recipe {
 }
 
 /// The parts of a host's own loop over a library with this skill.
-async fn parts_with(skill: Skill) -> Backends {
+async fn parts_with(skill: Skill) -> Components {
     let mut parts = own_loop();
     parts.scorer = None;
     let store = MemoryStore::new();
@@ -40,7 +40,7 @@ async fn parts_with(skill: Skill) -> Backends {
 }
 
 /// What becomes of the tainted skill after these attempts at different tasks, how many of them had it, and the events.
-fn tried(recipe: Recipe, parts: Option<Backends>, did: &[Did]) -> (Entry, usize, Vec<Event>) {
+fn tried(recipe: Recipe, parts: Option<Components>, did: &[Did]) -> (Entry, usize, Vec<Event>) {
     block_on(async {
         let mut with = parts_with(tainted()).await;
         if let Some(parts) = parts {
@@ -102,7 +102,7 @@ fn it_is_offered_where_the_recipe_says_so_and_in_learning_alone() {
             let reader = open_as("reader", &frozen, recipe(tasks)).await;
             let handle = reader.begin(alike(1).remove(0)).await.expect("it begins");
             assert!(handle.injection().is_empty());
-            let mut all = backends();
+            let mut all = components();
             all.store = Some(store);
             all.scorer = None;
             let evaluates = open_as("evaluates", &all, recipe(tasks)).await;
@@ -154,7 +154,7 @@ fn tasks_are_counted_and_not_attempts() {
 
 #[test]
 fn the_first_harm_ends_the_trial_of_that_version() {
-    let check = |recipe: Recipe, parts: Option<Backends>, did: &[Did], expect: &str| {
+    let check = |recipe: Recipe, parts: Option<Components>, did: &[Did], expect: &str| {
         let (entry, given, events) = tried(recipe, parts, did);
         let state = (entry.skill.state, entry.awaits_evidence());
         assert_eq!(state, (State::Quarantined, false), "{did:?}");
@@ -310,13 +310,13 @@ fn what_is_written_from_an_attempt_with_it_is_tainted() {
 }
 
 /// The parts of a run in a world of which nobody vouches.
-fn untrusted() -> Backends {
+fn untrusted() -> Components {
     let world = ScriptedEnvironment::words().beginning(|task, _| {
         let mut seen = sample::observation(&task.instruction);
         seen.source = Source::untrusted("the web");
         Play::Give(seen)
     });
-    backends().with_environment(Arc::new(world))
+    components().with_environment(Arc::new(world))
 }
 
 /// A recipe by which a run in that world writes skills, tries them and releases them.

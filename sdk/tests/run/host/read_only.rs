@@ -6,7 +6,11 @@ use super::{resuming::stopped, *};
 
 /// A session that only reads the library of these parts, by its options or over a frozen copy, and the store that counts the
 /// commits it tries.
-async fn reading(session: &str, parts: &Backends, frozen: bool) -> (Journeyman, Arc<FaultyStore>) {
+async fn reading(
+    session: &str,
+    parts: &Components,
+    frozen: bool,
+) -> (Journeyman, Arc<FaultyStore>) {
     let store = parts.store.clone().expect("a store");
     let inner: Arc<dyn SkillStore> = match frozen {
         true => Arc::new(FrozenStore::new(store.load().await.expect("it loads"))),
@@ -83,7 +87,7 @@ async fn read_much(journeyman: &Journeyman) {
 }
 
 /// A learning session's library, and the ids of its runs.
-async fn learnt(parts: &Backends) -> (String, Vec<RunId>) {
+async fn learnt(parts: &Components) -> (String, Vec<RunId>) {
     let journeyman = open_as("same", parts, recipe()).await;
     journeyman.learn(tasks(2)).await.expect("it learns");
     journeyman.evaluate(tasks(2)).await.expect("it evaluates");
@@ -97,13 +101,13 @@ async fn learnt(parts: &Backends) -> (String, Vec<RunId>) {
 fn a_session_that_only_reads_keeps_nothing_and_takes_no_id_from_one_that_learns() {
     let check = |frozen: bool| {
         block_on(async {
-            let parts = backends();
+            let parts = components();
             let journal = parts.journal.clone().expect("a journal");
             let (journeyman, counted) = reading("same", &parts, frozen).await;
             read_much(&journeyman).await;
             assert_eq!(journal.runs().await.expect("runs"), []);
             assert_eq!(counted.commits(), 0, "no commit is tried");
-            let alone = learnt(&backends()).await;
+            let alone = learnt(&components()).await;
             let ids: Vec<&str> = alone.1.iter().map(RunId::as_str).collect();
             assert_eq!(ids, ["same/begin-0", "same/evaluate-0", "same/learn-0"]);
             assert_eq!(learnt(&parts).await, alone);
@@ -122,7 +126,7 @@ fn what_is_dropped_in_a_session_that_only_reads_is_through_with_the_next_begin()
         block_on(async {
             // A journal on a disk that nothing can be written to.
             let journal = CutJournal::after(0, Arc::new(MemoryJournal::new()), false);
-            let parts = backends().with_journal(Arc::clone(&journal) as _);
+            let parts = components().with_journal(Arc::clone(&journal) as _);
             let (journeyman, counted) = reading("same", &parts, frozen).await;
             let two = NonZeroUsize::new(2).expect("two");
             let begin = async || {
@@ -155,7 +159,7 @@ fn what_is_dropped_in_a_session_that_only_reads_is_through_with_the_next_begin()
 #[test]
 fn a_store_around_a_frozen_one_is_read_only_too() {
     block_on(async {
-        let parts = backends();
+        let parts = components();
         let (journeyman, counted) = reading("test", &parts, true).await;
         assert!(counted.is_read_only());
         assert!(is_read_only(&journeyman));

@@ -1,17 +1,17 @@
 //! Runs that were stopped in the middle, and sessions that start again.
 
-use journeyman::run::{AttemptHandle, Need};
+use journeyman::run::{AttemptHandle, Effect};
 
 use super::*;
 
 /// Stops a run after each number of journal entries, resumes it by a new runtime with an empty index, and compares the library
 /// and the report with those of a run that nothing stopped.
-pub(super) fn check(parts: fn() -> Backends, recipe: &Recipe, n: usize) {
+pub(super) fn check(parts: fn() -> Components, recipe: &Recipe, n: usize) {
     let run = RunId::new("test/learn-0");
     let (whole, report, entries) = block_on(async {
-        let backends = parts();
-        let journal = backends.journal.clone().expect("a journal");
-        let journeyman = open_as("test", &backends, recipe.clone()).await;
+        let components = parts();
+        let journal = components.journal.clone().expect("a journal");
+        let journeyman = open_as("test", &components, recipe.clone()).await;
         let report = journeyman.learn(tasks(n)).await.expect("it learns");
         let library = journeyman.library().await.expect("a library");
         let entries = journal.read(&run).await.expect("entries").len();
@@ -22,11 +22,11 @@ pub(super) fn check(parts: fn() -> Backends, recipe: &Recipe, n: usize) {
         for k in 0..entries {
             let place = format!("stopped after {k} of {entries} entries, dropped: {hangs}");
             block_on(async {
-                let mut backends = parts();
-                let kept = backends.journal.clone().expect("a journal");
+                let mut components = parts();
+                let kept = components.journal.clone().expect("a journal");
                 let cut = CutJournal::after(k, Arc::clone(&kept), hangs);
-                backends.journal = Some(Arc::clone(&cut) as _);
-                let journeyman = open_as("test", &backends, recipe.clone()).await;
+                components.journal = Some(Arc::clone(&cut) as _);
+                let journeyman = open_as("test", &components, recipe.clone()).await;
                 let stopped = until(journeyman.learn(tasks(n)), || {
                     cut.cut.load(Ordering::SeqCst)
                 })
@@ -41,12 +41,12 @@ pub(super) fn check(parts: fn() -> Backends, recipe: &Recipe, n: usize) {
                 drop(journeyman);
                 // The index of the process that was stopped is gone, and so is the next's, which is stopped too.
                 for again in [Some(5), None] {
-                    backends.retriever = Some(Arc::new(ScriptedRetriever::new()));
-                    backends.journal = Some(match again {
+                    components.retriever = Some(Arc::new(ScriptedRetriever::new()));
+                    components.journal = Some(match again {
                         Some(more) => CutJournal::after(more, Arc::clone(&kept), hangs) as _,
                         None => Arc::clone(&kept),
                     });
-                    let journeyman = open_as("test", &backends, recipe.clone()).await;
+                    let journeyman = open_as("test", &components, recipe.clone()).await;
                     let dropped = || hangs && again.is_some();
                     let resumed = until(journeyman.resume(&run), dropped).await;
                     if again.is_some() {
@@ -70,7 +70,7 @@ pub(super) fn check(parts: fn() -> Backends, recipe: &Recipe, n: usize) {
 
 #[test]
 fn a_run_that_was_stopped_anywhere_ends_as_if_it_had_not_been() {
-    check(backends, &recipe(), 4);
+    check(components, &recipe(), 4);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_run_of_arise_that_was_stopped_anywhere_ends_as_if_it_had_not_been() {
     arise.attempts.warm_up = 0;
     arise.attempts.group = n32(2);
     arise.schedule.gain = Some(n64(2));
-    check(backends, &arise, 5);
+    check(components, &arise, 5);
 }
 
 #[test]
@@ -100,19 +100,19 @@ fn a_run_of_hisme_that_was_stopped_anywhere_ends_as_if_it_had_not_been() {
 #[test]
 fn a_later_start_goes_on_counting_every_kind_of_run() {
     let check = |with_journal: bool, expect: [&str; 4]| {
-        let mut backends = backends();
+        let mut components = components();
         if !with_journal {
-            backends.journal = None;
+            components.journal = None;
         }
         block_on(async {
-            let first = open_as("same", &backends, recipe()).await;
+            let first = open_as("same", &components, recipe()).await;
             first.learn(tasks(2)).await.expect("it learns");
             first.evaluate(tasks(2)).await.expect("it evaluates");
             attempt(&first, alike(1).remove(0), CLEAN).await;
             let added = first.add(vec![sample::skill("first")], "a start").await;
             added.expect("it adds");
             drop(first);
-            let second = open_as("same", &backends, recipe()).await;
+            let second = open_as("same", &components, recipe()).await;
             let events = second.events();
             let learnt = second.learn(tasks(2)).await.expect("it learns");
             let evaluated = second.evaluate(tasks(2)).await.expect("it evaluates");
@@ -126,7 +126,7 @@ fn a_later_start_goes_on_counting_every_kind_of_run() {
             let runs = [learnt.run, evaluated.run, begun, added];
             assert_eq!(runs.each_ref().map(RunId::as_str), expect);
             // A name that begins alike is another session's.
-            let other = open_as("sam", &backends, recipe()).await;
+            let other = open_as("sam", &components, recipe()).await;
             let learnt = other.learn(tasks(1)).await.expect("it learns");
             assert_eq!(learnt.run.as_str(), "sam/learn-0");
         });
@@ -153,16 +153,16 @@ fn a_later_start_goes_on_counting_every_kind_of_run() {
 }
 
 /// Parts whose session `same` has a finished run and one that was stopped.
-pub(super) async fn stopped() -> Backends {
-    let backends = backends();
-    let first = open_as("same", &backends, recipe()).await;
+pub(super) async fn stopped() -> Components {
+    let components = components();
+    let first = open_as("same", &components, recipe()).await;
     first.learn(tasks(2)).await.expect("it learns");
-    let journal = backends.journal.clone().expect("a journal");
-    let mut cut = backends.clone();
+    let journal = components.journal.clone().expect("a journal");
+    let mut cut = components.clone();
     cut.journal = Some(CutJournal::after(12, journal, false));
     let second = open_as("same", &cut, recipe()).await;
     second.learn(tasks(3)).await.expect_err("it is stopped");
-    backends
+    components
 }
 
 fn unfinished(journeyman: &Journeyman) -> Vec<Finding> {
@@ -175,9 +175,9 @@ fn unfinished(journeyman: &Journeyman) -> Vec<Finding> {
 #[test]
 fn a_run_that_was_stopped_is_found_and_listed_until_it_was_resumed() {
     block_on(async {
-        let backends = stopped().await;
+        let components = stopped().await;
         let run = RunId::new("same/learn-1");
-        let journeyman = open_as("same", &backends, recipe()).await;
+        let journeyman = open_as("same", &components, recipe()).await;
         let found = unfinished(&journeyman);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].about.as_deref(), Some(run.as_str()));
@@ -187,7 +187,7 @@ fn a_run_that_was_stopped_is_found_and_listed_until_it_was_resumed() {
         journeyman.resume(&run).await.expect("it resumes");
         let listed = journeyman.unfinished_runs().await.expect("a journal");
         assert_eq!(listed, []);
-        let later = open_as("same", &backends, recipe()).await;
+        let later = open_as("same", &components, recipe()).await;
         assert_eq!(unfinished(&later), []);
         let next = later.learn(tasks(1)).await.expect("it learns");
         assert_eq!(next.run.as_str(), "same/learn-2");
@@ -208,10 +208,10 @@ fn a_run_that_was_resumed_is_not_said_to_be_unfinished_any_more() {
 
 #[test]
 fn without_a_journal_unfinished_runs_cannot_be_listed() {
-    let mut backends = backends();
-    backends.journal = None;
+    let mut components = components();
+    components.journal = None;
     block_on(async {
-        let journeyman = open_as("same", &backends, recipe()).await;
+        let journeyman = open_as("same", &components, recipe()).await;
         let error = journeyman.unfinished_runs().await.expect_err("no journal");
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.hint_text().is_some());
@@ -230,7 +230,7 @@ async fn damage(journal: &dyn Journal, run: &str) {
 }
 
 /// Parts with runs of every kind: finished, stopped, begun by the host and not finished, and damaged.
-async fn of_every_kind() -> (Backends, AttemptHandle) {
+async fn of_every_kind() -> (Components, AttemptHandle) {
     let parts = stopped().await;
     let journal = parts.journal.clone().expect("a journal");
     let same = open_as("same", &parts, recipe()).await;
@@ -244,7 +244,7 @@ async fn of_every_kind() -> (Backends, AttemptHandle) {
     let evaluates = open_as("evaluates", &cut, recipe()).await;
     evaluates.evaluate(tasks(3)).await.expect_err("it is cut");
     // The attempt is in, and what follows is not.
-    let whole = backends();
+    let whole = components();
     let own = open_as("own", &whole, recipe()).await;
     attempt(&own, alike(1).remove(0), CLEAN).await;
     let entries = whole.journal.as_ref().expect("a journal");
@@ -304,7 +304,7 @@ async fn own_attempts(journeyman: &Journeyman, n: usize) -> journeyman::Result<T
 }
 
 /// Cuts the journal of a host's own attempts after each number of entries, and resumes in another process.
-fn check_own(parts: fn() -> Backends, n: usize) {
+fn check_own(parts: fn() -> Components, n: usize) {
     let run = RunId::new("test/begin-0");
     let (whole, report, entries) = block_on(async {
         let parts = parts();
@@ -329,13 +329,14 @@ fn check_own(parts: fn() -> Backends, n: usize) {
             parts.journal = Some(Arc::clone(&kept));
             parts.retriever = Some(Arc::new(ScriptedRetriever::new()));
             let entries = kept.read(&run).await.expect("entries");
-            let needs = replay(&entries, &journeyman::policy::Policies::new())
-                .map(|machine| machine.needs());
-            let needs = needs.unwrap_or_default();
-            let is_open = |which: fn(&Need) -> bool| needs.iter().any(|(_, need)| which(need));
+            let effects = replay(&entries, &journeyman::policy::Policies::new())
+                .map(|machine| machine.effects());
+            let effects = effects.unwrap_or_default();
+            let is_open =
+                |which: fn(&Effect) -> bool| effects.iter().any(|(_, effect)| which(effect));
             let journeyman = open_as("test", &parts, recipe()).await;
             let resumed = journeyman.resume(&run).await;
-            if k == 0 || is_open(|need| matches!(need, Need::Attempt(_))) {
+            if k == 0 || is_open(|effect| matches!(effect, Effect::Attempt(_))) {
                 let expect = if k == 0 {
                     ErrorKind::NotFound
                 } else {
@@ -344,7 +345,7 @@ fn check_own(parts: fn() -> Backends, n: usize) {
                 assert_eq!(resumed.expect_err(&place).kind(), expect, "{place}");
                 return;
             }
-            between += usize::from(is_open(|need| matches!(need, Need::Judge { .. })));
+            between += usize::from(is_open(|effect| matches!(effect, Effect::Judge { .. })));
             let resumed = resumed.unwrap_or_else(|error| panic!("{place}: {error}"));
             assert_eq!(resumed.tasks, std::slice::from_ref(&report), "{place}");
             let library = journeyman.library().await.expect("a library");

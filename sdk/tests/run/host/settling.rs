@@ -217,7 +217,7 @@ fn a_group_stays_ready_where_its_error_can_pass_and_is_given_up_where_it_cannot(
 }
 
 /// Three groups of which somebody else has used the id of the second, as `taken` says; it cannot be settled any more.
-fn check_taken(taken: impl AsyncFn(&Backends, &RunId)) {
+fn check_taken(taken: impl AsyncFn(&Components, &RunId)) {
     let parts = own_loop();
     let run = RunId::new("test/begin-1");
     block_on(async {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use journeyman::{
     AttemptId, Category, CommitKey, ModelId, SegmentId, SkillId, Version,
-    builtin::ChatDialect,
-    contract::{Dialect, EnvironmentCapabilities, Generation, TurnMove, TurnView},
+    builtin::ChatFormat,
+    contract::{EnvironmentCapabilities, Generation, PromptFormat, TurnMove, TurnView},
     domain::{
         EndReason, InjectedSkill, Observation, Prompt, Scored, Selection, SkillRef, ToolDefinition,
         Transition, Trust,
@@ -149,9 +149,9 @@ fn a_report_says_how_many_were_done_and_what_went_wrong() {
             done,
         ))
     });
-    let mut backends = backends();
-    backends.executor = Some(Arc::new(agent));
-    let (report, _) = learn(backends, 2);
+    let mut components = components();
+    components.executor = Some(Arc::new(agent));
+    let (report, _) = learn(components, 2);
     assert_eq!(report.attempts().count(), 8);
     assert_eq!(report.success_rate(), Some(1.0 / 3.0));
     let errors: Vec<&str> = report
@@ -221,12 +221,12 @@ const POSING: &str =
 
 #[test]
 fn a_task_cannot_pass_its_words_off_as_a_skill() {
-    let mut backends = own_loop();
-    backends.dialect = Some(Arc::new(ChatDialect::default()));
+    let mut components = own_loop();
+    components.prompt_format = Some(Arc::new(ChatFormat::default()));
     let mut recipe = recipe();
     recipe.select.selector = top(1);
     block_on(async {
-        let journeyman = open_as("test", &backends, recipe).await;
+        let journeyman = open_as("test", &components, recipe).await;
         let skill = Skill {
             body: "To close a ticket, verify first.".to_owned(),
             ..sample::skill("close-ticket")
@@ -282,7 +282,7 @@ fn a_task_cannot_pass_its_words_off_as_a_skill() {
             steps: &[],
             replies: &[],
         };
-        let moved = ChatDialect::default().turn(&view).expect("a turn");
+        let moved = ChatFormat::default().turn(&view).expect("a turn");
         let TurnMove::Generate { prompt, .. } = moved else {
             panic!("it asks the model");
         };
@@ -293,7 +293,7 @@ fn a_task_cannot_pass_its_words_off_as_a_skill() {
             observation: &said,
             ..view
         };
-        let Ok(TurnMove::Generate { prompt, .. }) = ChatDialect::default().turn(&view) else {
+        let Ok(TurnMove::Generate { prompt, .. }) = ChatFormat::default().turn(&view) else {
             panic!("it asks the model");
         };
         let text = prompt.messages[1].text();
@@ -415,10 +415,11 @@ mod by_the_prelude {
     #[test]
     fn a_host_is_written_with_the_prelude_alone() {
         let desk = Desk { seen: says("") };
-        let backends = Backends::new(Arc::new(Agent), Arc::new(desk), Arc::new(EnvironmentJudge));
+        let components =
+            Components::new(Arc::new(Agent), Arc::new(desk), Arc::new(EnvironmentJudge));
         let options = Options::new("prelude", Seed(1));
         let report: RunReport = block_on(async {
-            let journeyman = Journeyman::open(backends, recipe::standard(), options).await?;
+            let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
             journeyman.learn(vec![Task::new("t", "Close it.")]).await
         })
         .expect("it learns");

@@ -34,7 +34,7 @@ fn is_tagged(task: &Task, tag: &str) -> bool {
     task.tags.iter().any(|one| one == tag)
 }
 
-fn parts() -> Backends {
+fn parts() -> Components {
     let world = ScriptedEnvironment::words().beginning(|task, _| {
         let mut seen = sample::observation(&task.instruction);
         if is_tagged(task, "foreign") {
@@ -52,7 +52,7 @@ fn parts() -> Backends {
         };
         Play::Give(word.map(Action::Message))
     });
-    let mut parts = backends().with_environment(Arc::new(world));
+    let mut parts = components().with_environment(Arc::new(world));
     parts.executor = Some(Arc::new(agent));
     parts
 }

@@ -11,7 +11,7 @@ use journeyman::{
 use super::*;
 
 /// Roles that extract a skill from each attempt and judge what it did; with a world or without.
-pub(super) fn parts(attribute: &'static str, with_world: bool) -> Backends {
+pub(super) fn parts(attribute: &'static str, with_world: bool) -> Components {
     let model = ScriptedModel::by(move |request, _| {
         let text = request.prompt.text();
         let field = |name: &str| {
@@ -31,7 +31,7 @@ pub(super) fn parts(attribute: &'static str, with_world: bool) -> Backends {
             _ => "none: there is nothing to write".to_owned(),
         })
     });
-    let mut parts = if with_world { backends() } else { own_loop() };
+    let mut parts = if with_world { components() } else { own_loop() };
     parts.scorer = None;
     parts.model = Some(Arc::new(model));
     parts
@@ -46,7 +46,7 @@ pub(super) fn hisme() -> Recipe {
 }
 
 /// What becomes of the skill that the first of some attempts at like tasks brings, and whether its release was told.
-fn check(recipe: Recipe, parts: Backends, did: &[Did], expect: State) {
+fn check(recipe: Recipe, parts: Components, did: &[Did], expect: State) {
     let bundles = recipe.maintenance.bundles.is_some();
     block_on(async {
         let journeyman = open_as("test", &parts, recipe).await;
@@ -240,7 +240,7 @@ fn a_release_of_another_version_or_of_what_is_not_on_trial_is_passed_over() {
 }
 
 /// Brings a skill out of its trial, puts it back, and looks at what releases it again.
-fn check_again(recipe: Recipe, parts: Backends) {
+fn check_again(recipe: Recipe, parts: Components) {
     block_on(async {
         let journeyman = open_as("test", &parts, recipe).await;
         let mut number = 0;

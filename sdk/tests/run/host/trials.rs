@@ -66,8 +66,8 @@ fn seeded() -> ScriptedEnvironment {
     })
 }
 
-fn trial_parts(log: &Log) -> Backends {
-    let mut parts = backends();
+fn trial_parts(log: &Log) -> Components {
+    let mut parts = components();
     parts.executor = Some(Arc::new(recording(log)));
     parts.environment = Some(Arc::new(seeded()));
     parts
@@ -96,7 +96,7 @@ fn of(count: u32) -> TrialOptions {
 }
 
 /// A library with one skill.
-async fn session(parts: Backends) -> Journeyman {
+async fn session(parts: Components) -> Journeyman {
     let options = Options::new("test", Seed(7));
     let journeyman = Journeyman::open(parts, selecting(), options)
         .await

@@ -29,8 +29,8 @@ fn writer(in_other_words: bool) -> ScriptedModel {
     })
 }
 
-fn parts(in_other_words: bool) -> Backends {
-    let mut parts = backends();
+fn parts(in_other_words: bool) -> Components {
+    let mut parts = components();
     parts.model = Some(Arc::new(writer(in_other_words)));
     parts
 }
@@ -126,7 +126,7 @@ fn written_again(state: State, duplicates: Duplicates, by_host: bool) -> Vec<Wri
             commit.cause.run = Some("other/learn-0".into());
             store.commit(&commit).await.expect("it commits");
         }
-        let again = Backends {
+        let again = Components {
             store: first.store.clone(),
             ..parts(true)
         };
@@ -178,7 +178,7 @@ fn another_skill_of_its_title_neither_overwrites_nor_waits_for_what_a_person_too
                 for (session, way) in [("later", "bow"), ("last", "wave")] {
                     let other = format!("say-one: A song.\n1. Call `sing`.\n2. Call `{way}`.");
                     let other = ScriptedModel::by(move |_, _| Play::Give(other.clone()));
-                    let again = Backends {
+                    let again = Components {
                         store: first.store.clone(),
                         model: Some(Arc::new(other)),
                         ..parts(false)

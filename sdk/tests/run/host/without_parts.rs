@@ -3,7 +3,7 @@
 use super::{findings::complete, *};
 
 /// Learns from tasks in both ways with a part missing, and gives what was written and what went wrong.
-async fn without(take: fn(&mut Backends)) -> (usize, Vec<String>) {
+async fn without(take: fn(&mut Components)) -> (usize, Vec<String>) {
     let mut parts = complete();
     take(&mut parts);
     let journeyman = open_as("test", &parts, recipe()).await;
@@ -24,7 +24,7 @@ async fn without(take: fn(&mut Backends)) -> (usize, Vec<String>) {
 
 #[test]
 fn a_run_goes_as_far_as_it_can_without_each_part() {
-    let check = |take: fn(&mut Backends), writes: bool, expect: &[&str]| {
+    let check = |take: fn(&mut Components), writes: bool, expect: &[&str]| {
         let (written, errors) = block_on(without(take));
         assert_eq!(written > 0, writes, "{errors:?}");
         assert_eq!(errors.len(), expect.len(), "{errors:?}");
@@ -37,7 +37,7 @@ fn a_run_goes_as_far_as_it_can_without_each_part() {
     check(|b| b.judge = None, true, &["judge"]);
     check(|b| b.retriever = None, true, &[]);
     check(|b| b.scorer = None, true, &[]);
-    check(|b| b.dialect = None, true, &[]);
+    check(|b| b.prompt_format = None, true, &[]);
     check(|b| b.model = None, false, &[]);
     check(|b| b.roles = None, false, &[]);
     check(|b| b.embedder = None, true, &[]);

@@ -14,7 +14,7 @@ use super::{
 /// How often a judge that keeps its thread for so long is said to block.
 fn check_blocking(ms: u64, expect: usize) {
     let clock = Arc::new(ManualClock::default());
-    let mut parts = backends().with_clock(Arc::clone(&clock) as _);
+    let mut parts = components().with_clock(Arc::clone(&clock) as _);
     let judge = Arc::new(ScriptedJudge::by(move |request, _| {
         clock.advance(ms);
         let outcome = request.trajectory.outcome.as_ref();
@@ -110,9 +110,9 @@ impl Episode for SlowEpisode {
     }
 }
 
-fn slow(ms: u64, repeats: bool, observing: bool) -> Backends {
+fn slow(ms: u64, repeats: bool, observing: bool) -> Components {
     let clock = Arc::new(ManualClock::default());
-    let mut parts = backends().with_clock(Arc::clone(&clock) as _);
+    let mut parts = components().with_clock(Arc::clone(&clock) as _);
     parts.environment = Some(Arc::new(Slow {
         clock,
         ms,

@@ -1,7 +1,7 @@
 //! Questions to roles about 24 items.
 
 use journeyman::{
-    builtin::ChatDialect,
+    builtin::ChatFormat,
     contract::RoleTask,
     domain::{Role, Skill, Trace},
 };
@@ -19,12 +19,12 @@ const ROWS: usize = 24;
 
 /// A role's question about 24 items, or an attempt of 24 steps, with long texts.
 pub(super) fn question(role: Role, draws: &mut Draws) -> RoleTask {
-    let dialect = ChatDialect::default();
+    let prompt_format = ChatFormat::default();
     let mut draw = || {
         let spec = WorldSpec::wide(draws);
         let stage = Stage {
             spec: &spec,
-            dialect: &dialect,
+            prompt_format: &prompt_format,
         };
         let task = case(role, stage, draws).task;
         lengthened(task, draws)

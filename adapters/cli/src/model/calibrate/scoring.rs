@@ -8,7 +8,7 @@ use journeyman::{
     domain::{FoundWeight, Query, ScoreKind},
     library::SkillLibrary,
     policy::Answer as Answered,
-    run::{Need, Performer},
+    run::{Effect, Performer},
     select::{LabeledScores, stand_ins},
 };
 use journeyman_tantivy::Bm25Retriever;
@@ -55,13 +55,13 @@ impl Scoring<'_> {
         let skills = chosen.filter_map(|one| self.library.get(&one.id));
         let skills = skills.map(|entry| &entry.skill);
         let skills = skills.chain(stand_ins().iter().take(missing)).cloned();
-        let need = Need::Score {
+        let effect = Effect::Score {
             query: labeled.instruction.clone(),
             skills: skills.collect(),
             score: self.score,
             repeatable: false,
         };
-        let Answered::Scored(scores) = self.performer.perform(need).await? else {
+        let Answered::Scored(scores) = self.performer.perform(effect).await? else {
             return Err(Error::invalid(CALIBRATE, "the model gave no scores"));
         };
         let (mut of_right, mut of_wrong) = (Vec::new(), Vec::new());

@@ -10,7 +10,7 @@ use super::writing::{corrected_service, shown};
 use super::*;
 use crate::cut::kind_of_step;
 use crate::environment::Setup;
-use crate::general::acting::dialect;
+use crate::general::acting::prompt_format;
 use crate::general::attempt::Attempt;
 use crate::general::manner::Manner;
 use crate::general::recipe::Recipe;
@@ -256,7 +256,7 @@ fn played(number: u64) -> Option<(Trace, Vec<Exchange>, World)> {
         (Vec::new(), None),
         None,
         (&exchanges, &learned),
-        &dialect(),
+        &prompt_format(),
     );
     let mut attempt = attempt.trace();
     let setup = Setup::new(world.clone()).with_manner(manner);

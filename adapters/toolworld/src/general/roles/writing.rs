@@ -163,7 +163,7 @@ fn played(
         (Vec::new(), None),
         None,
         (&exchanges, &learned),
-        stage.dialect,
+        stage.prompt_format,
     ))
 }
 

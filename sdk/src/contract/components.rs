@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Clock, Dialect, Embedder, Environment, Executor, Journal, Judge, LanguageModel, Retriever,
+    Clock, Embedder, Environment, Executor, Journal, Judge, LanguageModel, PromptFormat, Retriever,
     Roles, Scorer, SkillStore, Tokenizer,
 };
 use crate::domain::Role;
@@ -11,20 +11,20 @@ use crate::domain::Role;
 /// A host's parts. The runtime works without a part that is `None`;
 /// [`Journeyman::findings`](crate::run::Journeyman::findings) lists what does not happen then.
 ///
-/// A host that hands over tasks begins with [`Backends::new`]. A host that keeps its own agent loop begins with
-/// [`Backends::own_loop`], and one whose only model is to take every place with [`Backends::of_model`]. Further parts are set as fields or by the `with_` methods.
+/// A host that hands over tasks begins with [`Components::new`]. A host that keeps its own agent loop begins with
+/// [`Components::own_loop`], and one whose only model is to take every place with [`Components::of_model`]. Further parts are set as fields or by the `with_` methods.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use journeyman::{builtin::{MemoryJournal, SystemClock}, contract::Backends};
+/// use journeyman::{builtin::{MemoryJournal, SystemClock}, contract::Components};
 ///
-/// let backends = Backends::own_loop()
+/// let components = Components::own_loop()
 ///     .with_journal(Arc::new(MemoryJournal::new()))
 ///     .with_clock(Arc::new(SystemClock::new()));
-/// assert!(backends.executor.is_none() && backends.journal.is_some());
+/// assert!(components.executor.is_none() && components.journal.is_some());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Backends {
+pub struct Components {
     /// The agent. Without one the runtime makes no attempt itself: the host keeps its own loop.
     pub executor: Option<Arc<dyn Executor>>,
     /// The agent's world. Without one no attempt is replayed, so test bundles cannot run.
@@ -40,7 +40,7 @@ pub struct Backends {
     /// Computes log-probabilities for the gate. Without one the gate injects nothing.
     pub scorer: Option<Arc<dyn Scorer>>,
     /// Prompt format of the executor's model. The gate scores skills in this format, and injects nothing without it.
-    pub dialect: Option<Arc<dyn Dialect>>,
+    pub prompt_format: Option<Arc<dyn PromptFormat>>,
     /// The model behind the roles, which write, repair and judge skills.
     pub model: Option<Arc<dyn LanguageModel>>,
     /// The models of roles that another model than [`model`](Self::model) plays.
@@ -55,7 +55,7 @@ pub struct Backends {
     pub clock: Option<Arc<dyn Clock>>,
 }
 
-impl Backends {
+impl Components {
     /// An agent, its world and the judgement of results: the runtime makes the attempts.
     pub fn new(
         executor: Arc<dyn Executor>,
@@ -76,81 +76,81 @@ impl Backends {
         Self::default()
     }
 
-    /// With [`Backends::executor`].
+    /// With [`Components::executor`].
     #[must_use]
     pub fn with_executor(mut self, executor: Arc<dyn Executor>) -> Self {
         self.executor = Some(executor);
         self
     }
 
-    /// With [`Backends::environment`].
+    /// With [`Components::environment`].
     #[must_use]
     pub fn with_environment(mut self, environment: Arc<dyn Environment>) -> Self {
         self.environment = Some(environment);
         self
     }
 
-    /// With [`Backends::judge`].
+    /// With [`Components::judge`].
     #[must_use]
     pub fn with_judge(mut self, judge: Arc<dyn Judge>) -> Self {
         self.judge = Some(judge);
         self
     }
 
-    /// With [`Backends::store`].
+    /// With [`Components::store`].
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn SkillStore>) -> Self {
         self.store = Some(store);
         self
     }
 
-    /// With [`Backends::journal`].
+    /// With [`Components::journal`].
     #[must_use]
     pub fn with_journal(mut self, journal: Arc<dyn Journal>) -> Self {
         self.journal = Some(journal);
         self
     }
 
-    /// With [`Backends::retriever`].
+    /// With [`Components::retriever`].
     #[must_use]
     pub fn with_retriever(mut self, retriever: Arc<dyn Retriever>) -> Self {
         self.retriever = Some(retriever);
         self
     }
 
-    /// With [`Backends::scorer`].
+    /// With [`Components::scorer`].
     #[must_use]
     pub fn with_scorer(mut self, scorer: Arc<dyn Scorer>) -> Self {
         self.scorer = Some(scorer);
         self
     }
 
-    /// With [`Backends::dialect`].
+    /// With [`Components::prompt_format`].
     #[must_use]
-    pub fn with_dialect(mut self, dialect: Arc<dyn Dialect>) -> Self {
-        self.dialect = Some(dialect);
+    pub fn with_prompt_format(mut self, prompt_format: Arc<dyn PromptFormat>) -> Self {
+        self.prompt_format = Some(prompt_format);
         self
     }
 
-    /// With [`Backends::model`].
+    /// With [`Components::model`].
     #[must_use]
     pub fn with_model(mut self, model: Arc<dyn LanguageModel>) -> Self {
         self.model = Some(model);
         self
     }
 
-    /// With another model than [`Backends::model`] for these roles: a role, or a group of them such as [`Role::WRITERS`]. Of two
+    /// With another model than [`Components::model`] for these roles: a role, or a group of them such as [`Role::WRITERS`]. Of two
     /// calls for one role the later one counts.
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use journeyman::{contract::Backends, domain::Role, testing::ScriptedModel};
+    /// use journeyman::{contract::Components, domain::Role, testing::ScriptedModel};
     ///
     /// let model = |name: &str| Arc::new(ScriptedModel::always("").with_id(name));
-    /// let backends = Backends::own_loop()
+    /// let components = Components::own_loop()
     ///     .with_model(model("small"))
     ///     .with_model_for(Role::WRITERS, model("large"));
-    /// let name = |role| backends.model_for(role).map(|model| model.capabilities().model.to_string());
+    /// let name = |role| components.model_for(role).map(|model| model.capabilities().model.to_string());
     /// assert_eq!(name(Role::Extract).as_deref(), Some("large"));
     /// assert_eq!(name(Role::Score).as_deref(), Some("small"));
     /// ```
@@ -165,12 +165,12 @@ impl Backends {
         self
     }
 
-    /// The model of a role: its own of [`Backends::role_models`], or else [`Backends::model`].
+    /// The model of a role: its own of [`Components::role_models`], or else [`Components::model`].
     pub fn model_for(&self, role: Role) -> Option<&Arc<dyn LanguageModel>> {
         self.role_models.get(&role).or(self.model.as_ref())
     }
 
-    /// Whether [`Backends::roles`] play a role, and a model is there for it.
+    /// Whether [`Components::roles`] play a role, and a model is there for it.
     pub fn plays(&self, role: Role) -> bool {
         let roles = self.roles.as_ref();
         roles.is_some_and(|roles| roles.plays(role)) && self.model_for(role).is_some()
@@ -181,28 +181,28 @@ impl Backends {
         self.model.iter().chain(self.role_models.values())
     }
 
-    /// With [`Backends::roles`].
+    /// With [`Components::roles`].
     #[must_use]
     pub fn with_roles(mut self, roles: Arc<dyn Roles>) -> Self {
         self.roles = Some(roles);
         self
     }
 
-    /// With [`Backends::tokenizer`].
+    /// With [`Components::tokenizer`].
     #[must_use]
     pub fn with_tokenizer(mut self, tokenizer: Arc<dyn Tokenizer>) -> Self {
         self.tokenizer = Some(tokenizer);
         self
     }
 
-    /// With [`Backends::embedder`].
+    /// With [`Components::embedder`].
     #[must_use]
     pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = Some(embedder);
         self
     }
 
-    /// With [`Backends::clock`].
+    /// With [`Components::clock`].
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);

@@ -2,8 +2,8 @@ use SkillUse::{Followed, NotFollowed, Unknown};
 
 use super::*;
 use crate::{
-    builtin::ChatDialect,
-    contract::{Dialect, FinishReason},
+    builtin::ChatFormat,
+    contract::{FinishReason, PromptFormat},
     domain::Injection,
     id::ModelId,
     testing::sample,
@@ -14,7 +14,7 @@ fn injected(names: &[&str]) -> Vec<InjectedSkill> {
         let mut skill = sample::skill("brew");
         skill.id = name.to_lowercase().replace([' ', '_'], "-").into();
         skill.original_name = Some((*name).to_owned());
-        InjectedSkill::new(&skill, ChatDialect::default().skill_text(&skill))
+        InjectedSkill::new(&skill, ChatFormat::default().skill_text(&skill))
     });
     skills.collect()
 }

@@ -1,10 +1,10 @@
-//! A dialect for general instruct models, inside the model's own chat template.
+//! A prompt format for general instruct models, inside the model's own chat template.
 
 use serde_json::Value;
 
 use crate::{
     contract::{
-        Dialect, FitQuestion, Generation, ModelCapabilities, ScoringPair, TurnMove, TurnView,
+        FitQuestion, Generation, ModelCapabilities, PromptFormat, ScoringPair, TurnMove, TurnView,
     },
     domain::{Action, Message, Prompt, Skill, Span, Speaker, Step, StepNote},
     error::Result,
@@ -31,11 +31,11 @@ const FIT_QUESTION: &str = "Does this skill fit this task, that is, does it say 
 /// be read anew.
 const UNREAD_CHARS: usize = 400;
 
-/// The greatest number of repeated questions in one turn: the executor allows a dialect eight moves, of which the first asks and the
+/// The greatest number of repeated questions in one turn: the executor allows a prompt format eight moves, of which the first asks and the
 /// last acts.
 const MOST_ASKS: usize = 6;
 
-/// The [`Dialect`] of general instruct models, within the chat template of the adapter.
+/// The [`PromptFormat`] of general instruct models, within the chat template of the adapter.
 ///
 /// The prompt has a system message; then the skill as `SKILL:` and its document in front of the task (ARISE C.4); then what
 /// the agent did so far and what came back. There are two forms, by [`native_tools`](Self::native_tools):
@@ -69,18 +69,18 @@ const MOST_ASKS: usize = 6;
 /// name, description and instructions. Both are always on one line.
 ///
 /// ```
-/// use journeyman::{builtin::ChatDialect, contract::{Dialect, ModelCapabilities}};
+/// use journeyman::{builtin::ChatFormat, contract::{PromptFormat, ModelCapabilities}};
 ///
-/// let prompt = ChatDialect::default().score_prompt("Solve 2^x = 8");
+/// let prompt = ChatFormat::default().score_prompt("Solve 2^x = 8");
 /// assert_eq!(prompt.messages[0].text(), "Solve 2^x = 8");
 /// assert_eq!(prompt.open[0].text(), "SKILL:");
 ///
 /// let mut capabilities = ModelCapabilities::new("qwen3@1".into(), 4_096);
 /// capabilities.tools = true;
-/// assert!(ChatDialect::of(&capabilities).native_tools);
+/// assert!(ChatFormat::of(&capabilities).native_tools);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChatDialect {
+pub struct ChatFormat {
     /// Whether the model calls tools by its own interface ([`ModelCapabilities::tools`]). Default false.
     pub native_tools: bool,
     /// The greatest number of tokens of an answer. Default 512, which leaves room for short reasoning.
@@ -97,7 +97,7 @@ pub struct ChatDialect {
     pub asks: usize,
 }
 
-impl Default for ChatDialect {
+impl Default for ChatFormat {
     fn default() -> Self {
         Self {
             native_tools: false,
@@ -109,7 +109,7 @@ impl Default for ChatDialect {
     }
 }
 
-impl Dialect for ChatDialect {
+impl PromptFormat for ChatFormat {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let Some(reply) = view.replies.last() else {
             let unread_before = view
@@ -221,8 +221,8 @@ impl Dialect for ChatDialect {
     }
 }
 
-impl ChatDialect {
-    /// The dialect for a model with these capabilities: with its own interface for tools where it has one.
+impl ChatFormat {
+    /// The prompt format for a model with these capabilities: with its own interface for tools where it has one.
     pub fn of(capabilities: &ModelCapabilities) -> Self {
         Self {
             native_tools: capabilities.tools,

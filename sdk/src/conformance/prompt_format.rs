@@ -1,8 +1,8 @@
-//! The conformance suite of [`Dialect`].
+//! The conformance suite of [`PromptFormat`].
 
 use super::report::{Report, Shortfall, Tried, require, skip};
 use crate::{
-    contract::{Dialect, FinishReason, FitQuestion, Generation, TurnMove, TurnView},
+    contract::{FinishReason, FitQuestion, Generation, PromptFormat, TurnMove, TurnView},
     domain::{InjectedSkill, Injection, Observation, Skill, SkillUse, Task},
     error::ErrorKind,
     id::ModelId,
@@ -11,18 +11,18 @@ use crate::{
 /// Maximum number of moves in one turn.
 const MOVES: usize = 8;
 
-/// The inputs for checking a dialect.
+/// The inputs for checking a prompt format.
 #[derive(Clone, Debug)]
-pub struct DialectFixture {
+pub struct PromptFormatFixture {
     /// A task.
     pub task: Task,
-    /// The first observation, with tools that the dialect can write.
+    /// The first observation, with tools that the prompt format can write.
     pub observation: Observation,
-    /// Skills that the dialect can write; with none, the rule of skill texts is skipped.
+    /// Skills that the prompt format can write; with none, the rule of skill texts is skipped.
     pub skills: Vec<Skill>,
     /// Plausible model outputs for one turn; the suite adds malformed ones.
     pub replies: Vec<String>,
-    /// Model outputs that say something of the skills, and, if the dialect knows such, outputs that say nothing; with none, the rule
+    /// Model outputs that say something of the skills, and, if the prompt format knows such, outputs that say nothing; with none, the rule
     /// of use is skipped.
     pub uses: Vec<UseSample>,
 }
@@ -36,15 +36,15 @@ pub struct UseSample {
     pub used: Vec<SkillUse>,
 }
 
-/// Checks a dialect.
-pub async fn check(dialect: &dyn Dialect, fixture: &DialectFixture) -> Report {
-    let mut report = Report::new("Dialect");
-    report.case("ends", ends(dialect, fixture));
-    report.case("pure", pure(dialect, fixture));
-    report.case("used", used(dialect, fixture));
-    report.case("skill text", skill_text(dialect, fixture));
-    report.case("empty query", empty_query(dialect));
-    report.case("fit question", fit_question(dialect, fixture));
+/// Checks a prompt format.
+pub async fn check(prompt_format: &dyn PromptFormat, fixture: &PromptFormatFixture) -> Report {
+    let mut report = Report::new("PromptFormat");
+    report.case("ends", ends(prompt_format, fixture));
+    report.case("pure", pure(prompt_format, fixture));
+    report.case("used", used(prompt_format, fixture));
+    report.case("skill text", skill_text(prompt_format, fixture));
+    report.case("empty query", empty_query(prompt_format));
+    report.case("fit question", fit_question(prompt_format, fixture));
     report
 }
 
@@ -82,12 +82,12 @@ fn garbage() -> Vec<String> {
 }
 
 fn turn(
-    dialect: &dyn Dialect,
-    fixture: &DialectFixture,
+    prompt_format: &dyn PromptFormat,
+    fixture: &PromptFormatFixture,
     injection: &Injection,
     replies: &[Generation],
 ) -> crate::error::Result<TurnMove> {
-    dialect.turn(&TurnView {
+    prompt_format.turn(&TurnView {
         task: &fixture.task,
         injection,
         observation: &fixture.observation,
@@ -96,25 +96,25 @@ fn turn(
     })
 }
 
-/// The injection of the fixture's skills, as the dialect writes them.
-fn injected(dialect: &dyn Dialect, fixture: &DialectFixture) -> Injection {
+/// The injection of the fixture's skills, as the prompt format writes them.
+fn injected(prompt_format: &dyn PromptFormat, fixture: &PromptFormatFixture) -> Injection {
     Injection {
         skills: (fixture.skills.iter())
-            .map(|skill| InjectedSkill::new(skill, dialect.skill_text(skill)))
+            .map(|skill| InjectedSkill::new(skill, prompt_format.skill_text(skill)))
             .collect(),
     }
 }
 
 /// The moves of a turn in which the model gives the same output each time.
 fn moves(
-    dialect: &dyn Dialect,
-    fixture: &DialectFixture,
+    prompt_format: &dyn PromptFormat,
+    fixture: &PromptFormatFixture,
     injection: &Injection,
     reply: &Generation,
 ) -> Tried<Vec<TurnMove>> {
     let (mut replies, mut moves) = (Vec::new(), Vec::new());
     for _ in 0..MOVES {
-        let next = turn(dialect, fixture, injection, &replies)?;
+        let next = turn(prompt_format, fixture, injection, &replies)?;
         let writes = matches!(next, TurnMove::Generate { .. });
         moves.push(next);
         if !writes {
@@ -128,9 +128,12 @@ fn moves(
     )))
 }
 
-fn every_turn(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried<Vec<Vec<TurnMove>>> {
+fn every_turn(
+    prompt_format: &dyn PromptFormat,
+    fixture: &PromptFormatFixture,
+) -> Tried<Vec<Vec<TurnMove>>> {
     let mut all = Vec::new();
-    for injection in [Injection::NONE, injected(dialect, fixture)] {
+    for injection in [Injection::NONE, injected(prompt_format, fixture)] {
         for text in fixture.replies.iter().chain(&garbage()) {
             for finish in [
                 FinishReason::Stop,
@@ -139,26 +142,26 @@ fn every_turn(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried<Vec<Vec<
                 FinishReason::Repeats,
             ] {
                 let reply = generation(text, finish);
-                all.push(moves(dialect, fixture, &injection, &reply)?);
+                all.push(moves(prompt_format, fixture, &injection, &reply)?);
             }
         }
     }
     Ok(all)
 }
 
-fn ends(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
-    every_turn(dialect, fixture).map(drop)
+fn ends(prompt_format: &dyn PromptFormat, fixture: &PromptFormatFixture) -> Tried {
+    every_turn(prompt_format, fixture).map(drop)
 }
 
-fn pure(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
-    let first = every_turn(dialect, fixture)?;
-    let second = every_turn(dialect, fixture)?;
+fn pure(prompt_format: &dyn PromptFormat, fixture: &PromptFormatFixture) -> Tried {
+    let first = every_turn(prompt_format, fixture)?;
+    let second = every_turn(prompt_format, fixture)?;
     require(first == second, || {
         "expected equal moves for equal views, found different ones".to_owned()
     })?;
     for skill in &fixture.skills {
         require(
-            dialect.skill_text(skill) == dialect.skill_text(skill),
+            prompt_format.skill_text(skill) == prompt_format.skill_text(skill),
             || {
                 format!(
                     "expected `skill_text` to be deterministic, found two texts for skill {}",
@@ -170,16 +173,16 @@ fn pure(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
     Ok(())
 }
 
-fn used(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
+fn used(prompt_format: &dyn PromptFormat, fixture: &PromptFormatFixture) -> Tried {
     if fixture.uses.is_empty() {
         return skip("the fixture has no outputs that say something of skills");
     }
-    let injection = injected(dialect, fixture);
+    let injection = injected(prompt_format, fixture);
     let of = |injection: &Injection, texts: &[String]| {
         let replies: Vec<Generation> = (texts.iter())
             .map(|text| generation(text, FinishReason::EndOfText))
             .collect();
-        match turn(dialect, fixture, injection, &replies)? {
+        match turn(prompt_format, fixture, injection, &replies)? {
             TurnMove::Act { used, .. } => Ok(used),
             other => Err(Shortfall::Failed(format!(
                 "expected an action of the outputs {texts:?}, found {other:?}"
@@ -203,11 +206,11 @@ fn used(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
     Ok(())
 }
 
-fn skill_text(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
+fn skill_text(prompt_format: &dyn PromptFormat, fixture: &PromptFormatFixture) -> Tried {
     if fixture.skills.is_empty() {
         return skip("the fixture has no skills");
     }
-    let injection = injected(dialect, fixture);
+    let injection = injected(prompt_format, fixture);
     for skill in &injection.skills {
         require(!skill.text.trim().is_empty(), || {
             format!(
@@ -218,7 +221,7 @@ fn skill_text(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
     }
     let mut replies = Vec::new();
     for _ in 0..MOVES {
-        let TurnMove::Generate { prompt, .. } = turn(dialect, fixture, &injection, &replies)?
+        let TurnMove::Generate { prompt, .. } = turn(prompt_format, fixture, &injection, &replies)?
         else {
             break;
         };
@@ -238,9 +241,12 @@ fn skill_text(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
     })
 }
 
-fn empty_query(dialect: &dyn Dialect) -> Tried {
+fn empty_query(prompt_format: &dyn PromptFormat) -> Tried {
     let query = "zqx a telling query zqx";
-    let (full, empty) = (dialect.score_prompt(query), dialect.score_prompt(""));
+    let (full, empty) = (
+        prompt_format.score_prompt(query),
+        prompt_format.score_prompt(""),
+    );
     require(full.text().contains(query), || {
         format!(
             "expected the score prompt to contain the query {query:?}, found {:?}",
@@ -264,13 +270,16 @@ fn empty_query(dialect: &dyn Dialect) -> Tried {
     })
 }
 
-fn fit_question(dialect: &dyn Dialect, fixture: &DialectFixture) -> Tried {
+fn fit_question(prompt_format: &dyn PromptFormat, fixture: &PromptFormatFixture) -> Tried {
     let query = "zqx a telling query zqx";
-    let skills = fixture.skills.iter().map(|skill| dialect.skill_text(skill));
+    let skills = fixture
+        .skills
+        .iter()
+        .map(|skill| prompt_format.skill_text(skill));
     let texts: Vec<String> = std::iter::once(String::new()).chain(skills).collect();
     let mut asked = Vec::new();
     for text in &texts {
-        match dialect.fit_question(query, text) {
+        match prompt_format.fit_question(query, text) {
             Ok(question) => asked.push((text, question)),
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             Err(error) => return Err(error.into()),

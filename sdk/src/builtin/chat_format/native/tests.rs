@@ -2,16 +2,16 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    builtin::chat_dialect::reading,
-    contract::{Dialect, FinishReason, Generation, TurnMove, TurnView},
+    builtin::chat_format::reading,
+    contract::{FinishReason, Generation, PromptFormat, TurnMove, TurnView},
     domain::{Injection, Observation, Prompt, Speaker, StepNote, StepResult, Task},
     testing::sample,
 };
 
-fn native() -> ChatDialect {
-    ChatDialect {
+fn native() -> ChatFormat {
+    ChatFormat {
         native_tools: true,
-        ..ChatDialect::default()
+        ..ChatFormat::default()
     }
 }
 
@@ -78,7 +78,7 @@ fn the_tools_go_to_the_interface_and_not_into_a_message() {
         steps: &[],
         replies: &[],
     };
-    let Ok(TurnMove::Generate { prompt, tools, .. }) = ChatDialect::default().turn(&view) else {
+    let Ok(TurnMove::Generate { prompt, tools, .. }) = ChatFormat::default().turn(&view) else {
         panic!("it asks the model");
     };
     assert!(tools.is_empty() && prompt.messages[0].text().contains("unseal"));

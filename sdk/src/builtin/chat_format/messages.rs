@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ChatDialect, citation, clipped, native};
+use super::{ChatFormat, citation, clipped, native};
 use crate::{
     contract::TurnView,
     domain::{Action, Message, Observation, ObservationKind, Span, Speaker, Step, ToolDefinition},
@@ -19,7 +19,7 @@ const SKILL_RULE: &str = "\nA line that begins with SKILL: holds a skill that ma
                           it fits.";
 const NO_TOOLS: &str = "There are no tools now.";
 
-impl ChatDialect {
+impl ChatFormat {
     /// All messages before the model's answer.
     pub(super) fn messages(&self, view: &TurnView<'_>) -> Vec<Message> {
         let mut messages = vec![self.system(view), self.task(view)];

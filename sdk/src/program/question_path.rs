@@ -1,4 +1,4 @@
-//! [`Place`], the identity of a question within a program.
+//! [`QuestionPath`], the identity of a question within a program.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 /// The place of a question in a program: the counters of its scopes, the outermost first. Places sort in program order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct Place(Vec<u32>);
+pub struct QuestionPath(Vec<u32>);
 
-impl Place {
+impl QuestionPath {
     /// The place of a question in the outermost scope.
     pub fn at(number: u32) -> Self {
         Self(vec![number])
@@ -59,7 +59,7 @@ impl Place {
 }
 
 /// The counters with dots between them, such as `3` or `3.0.1`.
-impl fmt::Display for Place {
+impl fmt::Display for QuestionPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (depth, number) in self.0.iter().enumerate() {
             let dot = if depth > 0 { "." } else { "" };
@@ -69,15 +69,15 @@ impl fmt::Display for Place {
     }
 }
 
-impl From<Place> for String {
-    fn from(place: Place) -> Self {
+impl From<QuestionPath> for String {
+    fn from(place: QuestionPath) -> Self {
         place.to_string()
     }
 }
 
 /// # Errors
 /// `Invalid` for a text that is not a list of numbers with dots between them.
-impl TryFrom<String> for Place {
+impl TryFrom<String> for QuestionPath {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
@@ -85,7 +85,7 @@ impl TryFrom<String> for Place {
         let path = numbers.collect::<std::result::Result<_, _>>();
         path.map(Self).map_err(|_| {
             Error::invalid(
-                "Place::try_from",
+                "QuestionPath::try_from",
                 "a place is numbers with dots between them, such as 3.0.1",
             )
             .with("place", text)

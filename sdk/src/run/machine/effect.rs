@@ -1,4 +1,4 @@
-//! [`Need`], a piece of work that a run's machine requests from the host's parts, and [`NeedId`], its identity.
+//! [`Effect`], a piece of work that a run's machine requests from the host's parts, and [`EffectId`], its identity.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::{
     },
     id::{AttemptId, RunId, Seed},
     policy::{Answer, ChosenSkill},
-    program::Place,
+    program::QuestionPath,
 };
 
 /// The kinds of work for which a run can wait. The first seven are in the order in which a task passes them.
@@ -42,18 +42,18 @@ pub enum Station {
     Turn,
 }
 
-/// The identity of a need. It depends on where the need arises and not on when, so answers can come in any order.
+/// The identity of an effect. It depends on where it arises and not on when, so answers can come in any order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct NeedId {
+pub struct EffectId {
     /// The task's index in the stream, from 0.
     pub step: u64,
     /// The kind of work.
     pub station: Station,
     /// The place of the question in its program; for a commit, the commit's number within the step, from 0.
-    pub place: Place,
+    pub place: QuestionPath,
 }
 
-impl fmt::Display for NeedId {
+impl fmt::Display for EffectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{:?}/{}", self.step, self.station, self.place)
     }
@@ -62,7 +62,7 @@ impl fmt::Display for NeedId {
 /// A piece of work for the host's parts.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
-pub enum Need {
+pub enum Effect {
     /// Candidates for a query.
     Retrieve(Query),
     /// The log-probabilities by which skills are compared for a query.
@@ -86,7 +86,7 @@ pub enum Need {
         repeatable: bool,
     },
     /// An attempt at a task.
-    Attempt(Box<AttemptNeed>),
+    Attempt(Box<AttemptEffect>),
     /// A verdict on an attempt.
     Judge {
         /// The task.
@@ -102,7 +102,7 @@ pub enum Need {
         seed: Seed,
     },
     /// A test case, to be played and judged.
-    Case(Box<CaseNeed>),
+    Case(Box<CaseEffect>),
     /// The embeddings of texts.
     Embed(Vec<String>),
     /// The exact information gain of a skill (ARISE Eq. 14).
@@ -118,7 +118,7 @@ pub enum Need {
 
 /// The parameters of an attempt.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AttemptNeed {
+pub struct AttemptEffect {
     /// The run.
     pub run: RunId,
     /// The attempt's id.
@@ -145,8 +145,8 @@ pub struct AttemptNeed {
 /// A request for the skills of a later turn of an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TurnAsk {
-    /// The need of the attempt.
-    pub attempt: NeedId,
+    /// The effect of the attempt.
+    pub attempt: EffectId,
     /// The attempt's seed.
     pub seed: Seed,
     /// The turn, from 1.
@@ -157,9 +157,9 @@ pub struct TurnAsk {
 
 /// The parameters of a test case: an attempt that begins with given actions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CaseNeed {
+pub struct CaseEffect {
     /// The attempt.
-    pub attempt: AttemptNeed,
+    pub attempt: AttemptEffect,
     /// The actions that are played before the agent acts.
     pub prefix: Vec<Action>,
 }

@@ -1,4 +1,4 @@
-//! [`Scene`], the run's state that is lent to its tasks, its maintenance and its selections.
+//! [`RunContext`], the run's state that is lent to its tasks, its maintenance and its selections.
 
 use std::ops::Deref;
 
@@ -6,21 +6,21 @@ use crate::{
     domain::{MaintenanceBudget, Mode},
     id::{RunId, Seed},
     library::SkillLibrary,
-    maintain::Upkeep,
+    maintain::MaintenanceContext,
     policy::{Context, Policies, View},
     recipe::Recipe,
 };
 
 /// The run's state that is lent to its tasks, its maintenance and its selections.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct RunContext<'a> {
     context: Context<'a>,
     pub(crate) recipe: &'a Recipe,
     /// The policies that recipes name.
     pub(crate) policies: &'a Policies,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> RunContext<'a> {
     /// Borrows the present state of a run.
     pub(crate) fn new(
         (run, seed): (&'a RunId, Seed),
@@ -66,18 +66,18 @@ impl<'a> Scene<'a> {
     }
 
     /// Replaces the library.
-    pub(crate) fn on<'b>(self, library: &'b SkillLibrary) -> Scene<'b>
+    pub(crate) fn on<'b>(self, library: &'b SkillLibrary) -> RunContext<'b>
     where
         'a: 'b,
     {
-        let mut scene: Scene<'b> = self;
-        scene.context.library = library;
-        scene
+        let mut run_context: RunContext<'b> = self;
+        run_context.context.library = library;
+        run_context
     }
 
     /// The context of maintenance.
-    pub(crate) fn upkeep(&self) -> Upkeep<'a> {
-        self.recipe.upkeep(self.context)
+    pub(crate) fn maintenance_context(&self) -> MaintenanceContext<'a> {
+        self.recipe.maintenance_context(self.context)
     }
 
     /// The view for a policy of a step.
@@ -86,7 +86,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-impl<'a> Deref for Scene<'a> {
+impl<'a> Deref for RunContext<'a> {
     type Target = Context<'a>;
 
     fn deref(&self) -> &Context<'a> {

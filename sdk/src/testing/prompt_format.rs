@@ -1,7 +1,7 @@
-//! A dialect of plain lines, for tests.
+//! A prompt format of plain lines, for tests.
 
 use crate::{
-    contract::{Dialect, FitQuestion, TurnMove, TurnView},
+    contract::{FitQuestion, PromptFormat, TurnMove, TurnView},
     domain::{Action, Message, Prompt, Skill, SkillUse, Span, Speaker},
     error::Result,
 };
@@ -11,13 +11,13 @@ const USING: &str = "[skill] ";
 /// The mark of an answer that follows none of them.
 const NOT_USING: &str = "[no skill] ";
 
-/// A [`Dialect`] of plain lines: an answer is a message, `done` ends the turn, and an empty or blank answer is unreadable.
+/// A [`PromptFormat`] of plain lines: an answer is a message, `done` ends the turn, and an empty or blank answer is unreadable.
 /// `[skill] ` at the beginning of an answer says that it follows the injected skills, `[no skill] ` that it follows none; without
 /// either mark their use is unknown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ScriptedDialect;
+pub struct ScriptedFormat;
 
-impl Dialect for ScriptedDialect {
+impl PromptFormat for ScriptedFormat {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let Some(reply) = view.replies.first() else {
             let mut messages: Vec<Message> = (view.injection.skills.iter())

@@ -1,6 +1,6 @@
 //! Turns of a model that calls tools by its own interface.
 
-use super::{ChatDialect, answer};
+use super::{ChatFormat, answer};
 use crate::{
     contract::FinishReason,
     domain::{Action, Message, NativeCall, ObservationKind, Step, ToolCall, ToolDefinition},
@@ -60,7 +60,7 @@ fn all_known(calls: &[ToolCall], tools: &[ToolDefinition]) -> bool {
 /// The assistant's message with a step's calls, and the tools' messages with its result. `count` is the number of calls in the
 /// prompt so far.
 pub(super) fn called(
-    dialect: &ChatDialect,
+    prompt_format: &ChatFormat,
     step: &Step,
     made: &[ToolCall],
     count: &mut usize,
@@ -81,9 +81,9 @@ pub(super) fn called(
                     Message::answering(call, THE_USER_SPEAKS)
                 }
                 (false, _) => Message::answering(call, WITH_THE_LAST),
-                (true, false) => Message::answering(call, dialect.quoted(&step.result.text)),
+                (true, false) => Message::answering(call, prompt_format.quoted(&step.result.text)),
                 (true, true) => {
-                    let text = dialect.quoted(&step.result.text);
+                    let text = prompt_format.quoted(&step.result.text);
                     Message::answering(call, format!("Error: {text}"))
                 }
             },

@@ -55,7 +55,7 @@ pub enum TurnMove {
     Generate {
         /// The prompt.
         prompt: Prompt,
-        /// The tools that the model can call by its own interface; only where the dialect knows that it has one
+        /// The tools that the model can call by its own interface; only where the prompt format knows that it has one
         /// ([`ModelCapabilities::tools`](super::ModelCapabilities::tools)).
         tools: Vec<ToolDefinition>,
         /// Texts that end the generation.
@@ -90,14 +90,14 @@ pub enum TurnMove {
 /// skill, and writes the prompt behind which a skill is scored. Pure: no input or output, no clock, no randomness.
 ///
 /// ```
-/// use journeyman::{Result, contract::{Dialect, TurnMove, TurnView}};
+/// use journeyman::{Result, contract::{PromptFormat, TurnMove, TurnView}};
 /// use journeyman::domain::{Action, Message, Prompt, Skill, Speaker};
 ///
 /// /// The model answers each observation with one message.
 /// #[derive(Debug)]
 /// struct OneMessage;
 ///
-/// impl Dialect for OneMessage {
+/// impl PromptFormat for OneMessage {
 ///     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
 ///         if let Some(reply) = view.replies.last() {
 ///             let (action, transcript) = (Action::Message(reply.text.clone()), reply.text.clone());
@@ -132,11 +132,11 @@ pub enum TurnMove {
 ///   unconditional prefix.
 /// - *fit question*: `fit_question` either always succeeds or always is `Unsupported`. Its prompt has the query and the skill's
 ///   text; its answers are two different texts, the same for all skills.
-pub trait Dialect: fmt::Debug + Send + Sync {
+pub trait PromptFormat: fmt::Debug + Send + Sync {
     /// The next move in a turn.
     ///
     /// # Errors
-    /// `Invalid` for an observation that the dialect cannot write.
+    /// `Invalid` for an observation that the prompt format cannot write.
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove>;
 
     /// Prompt and continuation of a step that was made, so that the model's words can be scored with and without a skill
@@ -167,14 +167,14 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// format allows it: a scorer can share the part of the prompts that is equal for all candidates.
     ///
     /// # Errors
-    /// `Unsupported`, with the reason, where the dialect cannot ask: the default. A gate by
+    /// `Unsupported`, with the reason, where the prompt format cannot ask: the default. A gate by
     /// [`ScoreKind::Fits`](crate::domain::ScoreKind::Fits) then declines, and the session has a finding.
     fn fit_question(&self, query: &str, skill_text: &str) -> Result<FitQuestion> {
         let _ = (query, skill_text);
         Err(Error::unsupported(
-            "Dialect::fit_question",
-            "the dialect has no question whether a skill fits",
+            "PromptFormat::fit_question",
+            "the prompt format has no question whether a skill fits",
         )
-        .hint("choose another score for the gate, or implement `Dialect::fit_question`"))
+        .hint("choose another score for the gate, or implement `PromptFormat::fit_question`"))
     }
 }

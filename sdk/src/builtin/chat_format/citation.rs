@@ -231,7 +231,7 @@ fn is_call(line: &str) -> bool {
         || head.eq_ignore_ascii_case("action")
 }
 
-/// The name that the prompt shows: `skill_name` of the text that this dialect wrote, else the id.
+/// The name that the prompt shows: `skill_name` of the text that this prompt format wrote, else the id.
 fn name(skill: &InjectedSkill) -> Cow<'_, str> {
     let shown = serde_json::from_str::<Value>(&skill.text).ok();
     let shown = shown.and_then(|shown| Some(shown.get("skill_name")?.as_str()?.to_owned()));
