@@ -10,7 +10,7 @@ PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
 
 # In the order in which they are published: each depends on those before it.
 published="skills sdk adapters/disk adapters/experiment adapters/fastembed adapters/llama-cpp adapters/openai adapters/process
-    adapters/mcp adapters/tantivy"
+    adapters/mcp adapters/tantivy adapters/local"
 # toolworld is a laboratory's world, and the command depends on it.
 kept="adapters/cli adapters/toolworld"
 # The most bytes of a file.

@@ -25,7 +25,7 @@ const TOP: [&str; 11] = [
 ];
 
 /// The adapters that people use directly, and that may therefore see the other adapters.
-const FRONT_ENDS: [&str; 2] = ["journeyman-cli", "journeyman-studio"];
+const FRONT_ENDS: [&str; 3] = ["journeyman-cli", "journeyman-local", "journeyman-studio"];
 /// The examples that may see another, and which: the shortest hosts run on its scripted model, and what is traced is its
 /// work.
 const EXAMPLES_OF_AN_EXAMPLE: [(&str, &str); 2] = [("embed", "host"), ("telemetry", "host")];

@@ -10,7 +10,12 @@ const EMBED: &str = include_str!("../../../docs/embed.md");
 const ENVIRONMENTS: &str = include_str!("../../../docs/environments.md");
 
 /// Each page with a file that it prints from its first line to its last, and the file's path.
-const PRINTED: [(&str, &str, &str); 3] = [
+const PRINTED: [(&str, &str, &str); 4] = [
+    (
+        EMBED,
+        include_str!("../src/bin/shortest.rs"),
+        "examples/embed/src/bin/shortest.rs",
+    ),
     (
         EMBED,
         include_str!("../src/bin/hand_over.rs"),

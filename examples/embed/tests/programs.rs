@@ -1,9 +1,10 @@
-//! Both programs run on a scripted model, what they say they learned is learned, and each is one file of under 60 lines that
+//! The programs run on a scripted model, what they say they learned is learned, and each is one file of few lines that
 //! needs nothing but published crates.
 #![allow(clippy::panic, clippy::unwrap_used, missing_docs)]
 
 use std::{collections::BTreeSet, process::Command};
 
+const SHORTEST: &str = include_str!("../src/bin/shortest.rs");
 const PROGRAMS: [&str; 2] = [
     include_str!("../src/bin/hand_over.rs"),
     include_str!("../src/bin/own_loop.rs"),
@@ -29,9 +30,9 @@ fn share_done(report: &str) -> f64 {
     rest.split_once('%').unwrap().0.parse().unwrap()
 }
 
-#[test]
-fn handed_over_tasks_are_learned_from() {
-    let said = run("hand_over");
+/// Before and after learning, as a program prints them.
+fn check_learned(program: &str) {
+    let said = run(program);
     let (before, after) = said.split_once("after: ").unwrap();
     let (before_done, after_done) = (share_done(before), share_done(after));
     assert!(before_done < 90.0 && after_done == 100.0, "{said}");
@@ -40,6 +41,16 @@ fn handed_over_tasks_are_learned_from() {
         before.contains(no_skill) && !after.contains(no_skill),
         "{said}"
     );
+}
+
+#[test]
+fn handed_over_tasks_are_learned_from() {
+    check_learned("hand_over");
+}
+
+#[test]
+fn the_shortest_host_learns() {
+    check_learned("shortest");
 }
 
 #[test]
@@ -81,6 +92,14 @@ fn each_program_is_one_file_of_under_sixty_lines() {
     }
 }
 
+/// Blank lines and the file's own documentation do not count.
+#[test]
+fn the_shortest_host_has_at_most_25_lines() {
+    let code = SHORTEST.lines().filter(|line| !line.starts_with("//!"));
+    let lines = code.filter(|line| !line.trim().is_empty()).count();
+    assert!(lines <= 25, "{lines} lines");
+}
+
 /// Crates that a program names, by the first part of each path in it.
 fn crates(program: &str) -> BTreeSet<&str> {
     let starts = program.match_indices("::").map(|(at, _)| {
@@ -117,9 +136,27 @@ fn each_program_needs_nothing_but_the_crates_of_the_page() {
     );
 }
 
+/// Two lines of a manifest: the crate with the parts, and the runtime.
 #[test]
-fn a_model_that_is_not_there_is_an_error_of_both() {
+fn the_shortest_host_needs_two_crates() {
+    let mut named = crates(SHORTEST);
+    // The linter, and names of the crate with the parts.
+    for known in ["clippy", "prelude", "tool"] {
+        named.remove(known);
+    }
+    assert_eq!(named, BTreeSet::from(["journeyman_local", "tokio"]));
+    let page = include_str!("../../../docs/embed.md");
+    let (_, manifest) = page.split_once("```toml\n").unwrap();
+    let (manifest, _) = manifest.split_once("```").unwrap();
+    let lines = manifest.lines().filter(|line| line.contains(" = "));
+    let listed: Vec<&str> = lines.filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(listed, ["journeyman-local", "tokio"]);
+}
+
+#[test]
+fn a_model_that_is_not_there_is_an_error_of_each() {
     for program in [
+        env!("CARGO_BIN_EXE_shortest"),
         env!("CARGO_BIN_EXE_hand_over"),
         env!("CARGO_BIN_EXE_own_loop"),
     ] {

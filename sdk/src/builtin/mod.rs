@@ -2,11 +2,12 @@
 //! rollout, a journal of JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, one
 //! whose attempts the host sees, a model with an adapter (LoRA), a prompt format for instruct models, retrieval by embeddings and by words together, and an embedder without a model. With the feature `threads` also a
 //! wrapper that runs blocking parts on threads, and
-//! with `system-clock` a clock.
+//! with `system-clock` a clock. [`FnEnvironment`] makes an environment of a list of tools and a function.
 
 mod adapted_model;
 mod chat_format;
 mod environment_judge;
+mod fn_environment;
 mod fork_store;
 mod frozen_store;
 mod hashed_embedder;
@@ -26,6 +27,7 @@ mod vector_retriever;
 pub use adapted_model::AdaptedModel;
 pub use chat_format::ChatFormat;
 pub use environment_judge::EnvironmentJudge;
+pub use fn_environment::{FnEnvironment, Reply};
 pub use fork_store::ForkStore;
 pub use frozen_store::FrozenStore;
 pub use hashed_embedder::HashedEmbedder;

@@ -1,0 +1,96 @@
+//! Tools by the types of their arguments.
+
+#[cfg(feature = "schemars")]
+use journeyman::domain::ToolDefinition;
+use journeyman::{Error, Result, domain::ToolCall};
+#[cfg(feature = "schemars")]
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+#[cfg(feature = "schemars")]
+use serde_json::json;
+
+/// The definition of a tool whose arguments are the fields of a struct, with the JSON Schema of that struct. Comments of the
+/// fields are descriptions that the model reads. With the feature `schemars`.
+///
+/// A tool that takes no arguments has the type `()`. Any other type whose JSON is no object is refused by the environment.
+///
+/// ```
+/// use journeyman_local::{ToolCallExt, journeyman::domain::ToolCall, tool};
+/// use serde_json::json;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Refund {
+///     /// Such as T-17.
+///     ticket: String,
+///     cents: u32,
+/// }
+///
+/// let refund = tool::<Refund>("refund", "Refunds a ticket.");
+/// assert_eq!(refund.input_schema["required"], json!(["ticket", "cents"]));
+/// assert_eq!(refund.input_schema["properties"]["ticket"]["description"], "Such as T-17.");
+///
+/// let call = ToolCall::new("refund", json!({"ticket": "T-17", "cents": 250}));
+/// let arguments: Refund = call.read_arguments()?;
+/// assert_eq!((arguments.ticket.as_str(), arguments.cents), ("T-17", 250));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+#[cfg(feature = "schemars")]
+pub fn tool<A: JsonSchema>(
+    name: impl Into<String>,
+    description: impl Into<String>,
+) -> ToolDefinition {
+    // Grammars and templates read a schema in one piece; the name of the Rust type and of the standard are words to no model.
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<A>();
+    schema.remove("title");
+    let takes_none = schema.get("type").is_some_and(|kind| kind == "null");
+    let schema = match takes_none {
+        true => json!({"type": "object"}),
+        false => schema.to_value(),
+    };
+    ToolDefinition::new(name, description, schema)
+}
+
+/// Reads the arguments of a [`ToolCall`] into a type of the host's.
+///
+/// ```
+/// use journeyman_local::{ToolCallExt, journeyman::domain::ToolCall};
+/// use serde_json::json;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Refund {
+///     ticket: String,
+/// }
+///
+/// let call = ToolCall::new("refund", json!({"ticket": "T-17"}));
+/// assert_eq!(call.read_arguments::<Refund>()?.ticket, "T-17");
+/// assert!(ToolCall::new("refund", json!({})).read_arguments::<Refund>().is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+pub trait ToolCallExt {
+    /// The arguments as a value of this type. Those that obey the schema of `tool` for the same type can be read, apart from numbers
+    /// that the schema allows and the type cannot hold. Returned from the function of a
+    /// [`FnEnvironment`](journeyman::builtin::FnEnvironment), the error is a refusal that the agent reads.
+    ///
+    /// # Errors
+    /// `Invalid` where they do not have the type's form. It repeats none of them; the error of `serde_json` is the source.
+    fn read_arguments<A: DeserializeOwned>(&self) -> Result<A>;
+}
+
+impl ToolCallExt for ToolCall {
+    fn read_arguments<A: DeserializeOwned>(&self) -> Result<A> {
+        let arguments = Value::Object(self.arguments.clone());
+        serde_json::from_value(arguments).map_err(|source| {
+            Error::invalid(
+                "ToolCallExt::read_arguments",
+                format!("the arguments of `{}` cannot be read", self.tool),
+            )
+            .hint("give each argument in the form and range that the tool's schema names")
+            .source_from(source)
+        })
+    }
+}
