@@ -14,7 +14,8 @@ use journeyman::{
     conformance::{self, environment::EnvironmentFixture},
     contract::{Components, Environment, EnvironmentCapabilities},
     domain::{
-        Action, EndReason, Outcome, Source, Task, ToolCall, ToolDefinition, Transition, Trust,
+        Action, EndReason, ObservationKind, Outcome, Source, Task, ToolCall, ToolDefinition,
+        Transition, Trust,
     },
     recipe,
     run::{Journeyman, Options},
@@ -204,6 +205,9 @@ fn a_turn_that_ends_has_failed_unless_the_host_says_otherwise() {
     let went = played(&asking(), &[said.clone(), weigh(), said]);
     assert_eq!(went[0].observation.text, "And what does it weigh?");
     assert_eq!(went[0].outcome, None);
+    let kinds: Vec<ObservationKind> = went.iter().map(|one| one.observation.kind).collect();
+    let of_result = ObservationKind::Result;
+    assert_eq!(kinds, [ObservationKind::User, of_result, of_result]);
     assert_eq!(went[2].outcome, Some(Outcome::success()));
     let went = played(&asking(), &[Action::EndTurn]);
     assert_eq!(went[0].outcome, Some(Outcome::scored(false, 0.5)));
@@ -223,7 +227,10 @@ fn tools_that_cannot_be_used_are_an_error_of_the_constructor() {
         vec![tool("stamp", "a"), tool("stamp", "b")],
         "two tools are named `stamp`",
     );
+    tried(vec![tool(" ", "a")], "a tool has no name");
     for no_schema in [
+        json!({"type": "array", "items": {"type": "integer"}}),
+        json!({"type": ["array", "null"]}),
         json!({"type": "objekt"}),
         json!({"type": "number"}),
         json!({"type": "object", "required": "cents"}),
@@ -246,12 +253,19 @@ fn the_error_of_a_result_is_a_refusal() {
     let world = FnEnvironment::new(Source::default(), room_tools(), |_: &mut (), call| {
         match call.tool == "weigh" {
             true => Ok("It weighs 100 g."),
-            false => Err(Error::invalid("stamp", "there are no stamps")),
+            false => Err(Error::invalid("stamp", "there are no stamps")
+                .with("drawer", "secret")
+                .hint("weigh it first")),
         }
     });
     let went = played(&world.unwrap(), &[weigh(), stamp(1)]);
     assert!(!went[0].is_error && went[1].is_error);
-    assert!(went[1].observation.text.contains("there are no stamps"));
+    assert_eq!(
+        went[1].observation.text,
+        "there are no stamps; weigh it first"
+    );
+    let tried: Result<Reply, String> = Err("It is locked.".to_owned());
+    assert_eq!(Reply::from(tried), Reply::refused("It is locked."));
 }
 
 /// A panic costs its attempt, says whose it was, and the next task goes on.

@@ -27,7 +27,7 @@
 //!
 //! # Features
 //! - `schemars` (default): `tool`, and `JsonSchema` in the [`prelude`].
-//! - `cuda`, `vulkan`, `metal`, `dynamic-backends`: as in [`journeyman_llama_cpp`].
+//! - `llguidance` (default), `cuda`, `vulkan`, `metal`, `dynamic-backends`: as in [`journeyman_llama_cpp`].
 //!
 //! # Runtimes
 //! Any async runtime can await [`Builder::open`]: what blocks in it (loading the model, opening the library) runs on a thread.
@@ -38,6 +38,7 @@ pub mod prelude;
 mod tools;
 
 pub use journeyman;
+pub use journeyman_disk;
 pub use journeyman_llama_cpp;
 pub use model::Model;
 pub use parts::{Builder, builder};

@@ -65,7 +65,7 @@ pub fn builder(model: impl Into<Model>) -> Builder {
 /// let mut recipe = recipe::standard();
 /// recipe.attempts.temperature = -1.0;
 /// let parts = builder("model.gguf").library("library").session("shop").seed(Seed(7));
-/// // What costs nothing is checked first: the model is not looked for, and no folder is made.
+/// // The recipe is checked first: the model is not looked for, and no folder is made.
 /// let error = parts.recipe(recipe).open().await.unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Invalid);
 /// # });
@@ -122,8 +122,8 @@ impl Builder {
         self
     }
 
-    /// The folder of the library and of the journal. It is made where there is none; several processes can share it, under
-    /// session names of their own.
+    /// The folder of the library and of the journal. It is made where there is none, except by a session that only reads. Several
+    /// processes can share it: give each program on one library its own [`session`](Self::session).
     #[must_use]
     pub fn library(mut self, folder: impl Into<PathBuf>) -> Self {
         self.library = Some(folder.into());
@@ -137,8 +137,8 @@ impl Builder {
         self
     }
 
-    /// The session's name ([`Options::session`]): keep one over restarts, and give each of two processes that write to one library
-    /// at the same time its own.
+    /// The session's name ([`Options::session`]): keep one over restarts. Give each program on one library its own: two that write
+    /// under one name at the same time conflict.
     #[must_use]
     pub fn session(mut self, name: impl Into<String>) -> Self {
         self.options.session = name.into();
@@ -173,14 +173,18 @@ impl Builder {
     /// Loads the model, opens the library and begins the session. What blocks runs on a thread of its own. Where the future is dropped,
     /// that thread goes on to its end, and its result is discarded.
     ///
-    /// A new library is made last: a model that cannot be loaded leaves no folder behind.
+    /// A new library is made last: a model that cannot be loaded leaves no folder behind. A session that only reads makes none. The
+    /// library removes secrets by the redactor of the session ([`Options::redactor`]).
     ///
     /// # Errors
-    /// Those of [`LlamaCpp::load`](journeyman_llama_cpp::LlamaCpp::load), of [`DiskStore::open`] and of [`Journeyman::open`]; `Invalid` for a
-    /// recipe with a value out of range, before anything is loaded; `Unavailable` where the system starts no thread; `Panicked` where a
-    /// part panics while it is opened.
+    /// Those of [`LlamaCpp::load`](journeyman_llama_cpp::LlamaCpp::load), of [`DiskStore::open`] and of [`Journeyman::open`]. Before anything
+    /// is loaded: `Invalid` for a recipe with a value out of range, `NotFound` for one that names a policy that is not registered,
+    /// and for a session that only reads where there is no library. `Unavailable` where the system starts no thread; `Panicked` where
+    /// a part panics while it is opened.
     pub async fn open(self) -> Result<Journeyman> {
         self.recipe.validate()?;
+        self.recipe.resolve(&self.options.policies)?;
+        let disk = disk_options(&self.options);
         let Self {
             model,
             environment,
@@ -191,7 +195,7 @@ impl Builder {
             options,
             changes,
         } = self;
-        let mut components = on_thread(move || opened(model, environment, library)).await?;
+        let mut components = on_thread(move || opened(model, environment, library, &disk)).await?;
         components.judge = judge.or(components.judge);
         components.roles = roles.or(components.roles);
         let components = changes
@@ -206,9 +210,13 @@ fn opened(
     model: Model,
     environment: Option<Arc<dyn Environment>>,
     library: Option<PathBuf>,
+    disk: &DiskOptions,
 ) -> Result<Components> {
     // A library that is damaged is told before a model is loaded, which may take minutes.
-    let known = library.as_deref().map(existing).transpose()?.flatten();
+    let known = match &library {
+        Some(folder) => existing(folder, disk)?,
+        None => None,
+    };
     let components = model
         .components(environment)?
         // In memory: an index beside the library would keep a copy of texts that the library erases.
@@ -216,20 +224,27 @@ fn opened(
     let store = match (known, library) {
         (None, None) => return Ok(components),
         (Some(store), _) => store,
-        (None, Some(folder)) => DiskStore::open(folder, &DiskOptions::default())?,
+        (None, Some(folder)) => DiskStore::open(folder, disk)?,
     };
     let store = Arc::new(store);
     Ok(components.with_store(store.clone()).with_journal(store))
 }
 
-/// The library of a folder, if there is one.
-fn existing(folder: &Path) -> Result<Option<DiskStore>> {
-    let mut options = DiskOptions::default();
-    options.create = false;
-    match DiskStore::open(folder, &options) {
-        Ok(store) => Ok(Some(store)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+/// How a session with these options opens its library.
+fn disk_options(options: &Options) -> DiskOptions {
+    let mut disk = DiskOptions::default();
+    disk.redactor = options.redactor.clone();
+    disk.create = !options.read_only;
+    disk
+}
+
+/// The library of a folder; `None` where there is none and one is to be made. One whose creation was interrupted is an empty file,
+/// which is opened as a new library.
+fn existing(folder: &Path, disk: &DiskOptions) -> Result<Option<DiskStore>> {
+    let is_there = folder.join("library.db").is_file();
+    match is_there || !disk.create {
+        true => DiskStore::open(folder, disk).map(Some),
+        false => Ok(None),
     }
 }
 
@@ -253,4 +268,22 @@ async fn on_thread<T: Send + 'static>(
         Error::new(ErrorKind::Panicked, OPEN, "a part panicked while it was opened")
             .hint("the panic's message is on standard error; open the parts one by one to see which it was")
     })?
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use journeyman::text::Redactor;
+
+    use super::*;
+
+    #[test]
+    fn the_library_has_the_redactor_of_the_session() {
+        let mut options = Options::new(SESSION, SEED);
+        options.redactor = Redactor::new(["the-blue-door".to_owned()]).unwrap();
+        let disk = disk_options(&options);
+        assert!(!disk.redactor.redact("the-blue-door").contains("blue"));
+        assert!(disk.create && !disk_options(&options.read_only()).create);
+    }
 }

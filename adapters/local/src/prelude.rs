@@ -12,4 +12,4 @@ pub use schemars::JsonSchema;
 
 #[cfg(feature = "schemars")]
 pub use crate::tools::tool;
-pub use crate::{parts::builder, tools::ToolCallExt};
+pub use crate::{model::Model, parts::builder, tools::ToolCallExt};

@@ -4,7 +4,7 @@
 use journeyman::domain::ToolDefinition;
 use journeyman::{Error, Result, domain::ToolCall};
 #[cfg(feature = "schemars")]
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 #[cfg(feature = "schemars")]
@@ -13,7 +13,8 @@ use serde_json::json;
 /// The definition of a tool whose arguments are the fields of a struct, with the JSON Schema of that struct. Comments of the
 /// fields are descriptions that the model reads. With the feature `schemars`.
 ///
-/// A tool that takes no arguments has the type `()`. Any other type whose JSON is no object is refused by the environment.
+/// A tool that takes no arguments has the type `()`. Any other type whose JSON is no object is refused by the environment. The names
+/// of Rust's integers (`format: uint32`) are left out; their bounds stay.
 ///
 /// ```
 /// use journeyman_local::{ToolCallExt, journeyman::domain::ToolCall, tool};
@@ -45,6 +46,7 @@ pub fn tool<A: JsonSchema>(
         settings.meta_schema = None;
         settings.inline_subschemas = true;
     });
+    let settings = settings.with_transform(RecursiveTransform(without_integer_names));
     let mut schema = settings.into_generator().into_root_schema_for::<A>();
     schema.remove("title");
     let takes_none = schema.get("type").is_some_and(|kind| kind == "null");
@@ -53,6 +55,15 @@ pub fn tool<A: JsonSchema>(
         false => schema.to_value(),
     };
     ToolDefinition::new(name, description, schema)
+}
+
+/// Removes the format of a schema where it is the name of an integer type.
+#[cfg(feature = "schemars")]
+fn without_integer_names(schema: &mut Schema) {
+    let format = schema.get("format").and_then(Value::as_str);
+    if format.is_some_and(|name| name.starts_with("int") || name.starts_with("uint")) {
+        schema.remove("format");
+    }
 }
 
 /// Reads the arguments of a [`ToolCall`] into a type of the host's.
@@ -73,24 +84,39 @@ pub fn tool<A: JsonSchema>(
 /// ```
 pub trait ToolCallExt {
     /// The arguments as a value of this type. Those that obey the schema of `tool` for the same type can be read, apart from numbers
-    /// that the schema allows and the type cannot hold. Returned from the function of a
+    /// that the schema allows and the type cannot hold. No arguments are read as null where the type takes no object, as `()` does.
+    /// Returned from the function of a
     /// [`FnEnvironment`](journeyman::builtin::FnEnvironment), the error is a refusal that the agent reads.
     ///
     /// # Errors
-    /// `Invalid` where they do not have the type's form. It repeats none of them; the error of `serde_json` is the source.
+    /// `Invalid` where they do not have the type's form. It names a field that is missing, and repeats no argument; the error of
+    /// `serde_json` is the source.
     fn read_arguments<A: DeserializeOwned>(&self) -> Result<A>;
 }
 
 impl ToolCallExt for ToolCall {
     fn read_arguments<A: DeserializeOwned>(&self) -> Result<A> {
-        let arguments = Value::Object(self.arguments.clone());
-        serde_json::from_value(arguments).map_err(|source| {
+        let read = serde_json::from_value(Value::Object(self.arguments.clone()));
+        let read = read.or_else(|error| match self.arguments.is_empty() {
+            true => serde_json::from_value(Value::Null).map_err(|_| error),
+            false => Err(error),
+        });
+        read.map_err(|source| {
+            let lacks = missing(&source.to_string())
+                .map_or_else(String::new, |field| format!(": `{field}` is missing"));
             Error::invalid(
                 "ToolCallExt::read_arguments",
-                format!("the arguments of `{}` cannot be read", self.tool),
+                format!("the arguments of `{}` cannot be read{lacks}", self.tool),
             )
             .hint("give each argument in the form and range that the tool's schema names")
             .source_from(source)
         })
     }
+}
+
+/// The field that serde misses, by its error. Serde's other errors may repeat a value.
+fn missing(error: &str) -> Option<&str> {
+    let field = error.strip_prefix("missing field `")?.strip_suffix('`')?;
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    field.chars().all(is_name).then_some(field)
 }

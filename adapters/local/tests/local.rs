@@ -9,14 +9,16 @@ use journeyman_local::{
     Model, builder,
     journeyman::{
         ErrorKind, ModelId, Result, Seed,
-        builtin::{EnvironmentJudge, FnEnvironment, Reply},
+        builtin::{FnEnvironment, Reply},
         contract::{
-            GenerateRequest, Generation, LanguageModel, ModelCapabilities, ScoreRequest, Scorer,
-            TokenScores,
+            GenerateRequest, Generation, Judge, JudgeRequest, LanguageModel, ModelCapabilities,
+            ScoreRequest, Scorer, TokenScores,
         },
-        domain::{Outcome, Skill, Source, Task, ToolDefinition},
+        domain::{Outcome, Skill, Source, Task, ToolDefinition, Verdict},
+        policy::OwnPolicy,
         recipe,
         report::FindingKind,
+        select::Selector,
         testing::{ScriptedModel, ScriptedRoles, ScriptedScorer},
     },
     journeyman_llama_cpp::LlamaConfig,
@@ -119,19 +121,31 @@ fn a_library_outlives_the_session() {
     });
 }
 
+/// A judge that no result pleases.
+#[derive(Debug)]
+struct Strict;
+
+#[async_trait]
+impl Judge for Strict {
+    async fn judge(&self, _: &JudgeRequest<'_>) -> Result<Verdict> {
+        Ok(Verdict::binary(false))
+    }
+}
+
 #[test]
 fn parts_can_be_replaced_and_changed_last() {
     block_on(async {
         let parts = builder(scripted())
             .shared_environment(Arc::new(garden()))
-            .judge(EnvironmentJudge)
+            .judge(Strict)
             .roles(ScriptedRoles::default())
             .recipe(recipe::arise())
             .seed(Seed(7))
             .on_options(|options| options.read_only())
             .on_components(|mut components| {
                 assert!(components.judge.is_some() && components.retriever.is_some());
-                assert!(components.roles.is_some() && components.clock.is_some());
+                assert!(components.clock.is_some());
+                assert!(format!("{:?}", components.roles).contains("ScriptedRoles"));
                 components.retriever = None;
                 components
             })
@@ -142,6 +156,9 @@ fn parts_can_be_replaced_and_changed_last() {
         assert!(format!("{parts:?}").contains("garden"));
         let session = parts.open().await.unwrap();
         assert!(session.learn(vec![task()]).await.is_err(), "it only reads");
+        let report = session.evaluate(vec![task()]).await.unwrap();
+        // The plant is watered, and the world says so: the judge decides.
+        assert_eq!(report.tasks[0].attempts[0].success, Some(false));
     });
 }
 
@@ -173,6 +190,37 @@ fn what_is_cheap_is_refused_before_a_model_is_loaded() {
         matches!(kind, ErrorKind::Invalid | ErrorKind::Corrupt),
         "{kind:?}"
     );
+}
+
+#[test]
+fn a_library_whose_creation_was_interrupted_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("library.db");
+    fs::write(&database, "").unwrap();
+    let opened = builder(scripted()).library(folder.path()).open();
+    drop(block_on(opened).unwrap());
+    assert!(fs::metadata(database).unwrap().len() > 0);
+}
+
+#[test]
+fn a_session_that_only_reads_makes_no_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("library");
+    let parts = builder(scripted()).library(&library);
+    let opened = parts.on_options(|options| options.read_only()).open();
+    let error = block_on(opened).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(!library.exists());
+}
+
+#[test]
+fn a_policy_that_is_not_registered_is_told_before_a_model_is_loaded() {
+    let mut recipe = recipe::standard();
+    recipe.select.selector = Selector::Own(OwnPolicy::new("nobody"));
+    let opened = builder("no.gguf").recipe(recipe).open();
+    let error = block_on(opened).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(!error.to_string().contains("no.gguf"), "{error}");
 }
 
 /// A model that panics when it is asked for what it can do.
@@ -266,6 +314,7 @@ mod tools {
         assert_eq!(schema["required"], json!(["ticket", "items"]));
         let item = &schema["properties"]["items"]["items"];
         assert_eq!(item["required"], json!(["cents"]), "{schema}");
+        assert!(!schema.to_string().contains("uint"), "{schema}");
         assert_eq!(
             tool::<()>("water", "Waters.").input_schema,
             json!({"type": "object"})
@@ -274,9 +323,26 @@ mod tools {
 
     #[test]
     fn a_type_that_is_no_object_is_refused_by_the_environment() {
-        let tools = [tool::<u32>("count", "Counts.")];
-        let world = FnEnvironment::new(Source::default(), tools, |_: &mut (), _| "counted");
-        assert_eq!(world.unwrap_err().kind(), ErrorKind::Invalid);
+        for tool in [
+            tool::<u32>("count", "Counts."),
+            tool::<Vec<u8>>("count", "Counts."),
+        ] {
+            let world = FnEnvironment::new(Source::default(), [tool], |_: &mut (), _| "counted");
+            let error = world.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Invalid);
+            let hint = error.hint_text().unwrap();
+            assert!(hint.contains("the fields of a struct"), "{error}");
+        }
+    }
+
+    #[test]
+    fn no_arguments_are_read_into_the_unit() {
+        let read = |arguments| ToolCall::new("water", arguments).read_arguments::<()>();
+        read(json!({})).unwrap();
+        assert!(read(json!({"litres": 1})).is_err());
+        let refund = ToolCall::new("refund", json!({})).read_arguments::<Refund>();
+        let error = refund.map(|_| ()).unwrap_err();
+        assert!(error.message().contains("`ticket` is missing"), "{error}");
     }
 
     #[test]

@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use crate::{
     contract::{Environment, EnvironmentCapabilities, Episode, ToolChoice},
-    domain::{Action, Observation, Source, Task, ToolCall, ToolDefinition, Transition},
+    domain::{
+        Action, Observation, ObservationKind, Source, Task, ToolCall, ToolDefinition, Transition,
+    },
     error::{Error, Result},
     id::Seed,
     text::{JsonSchema, ToolCalls},
@@ -36,14 +38,18 @@ type EndTurn<S> = dyn Fn(&mut S, &str) -> Reply + Send + Sync;
 /// - A call of an unknown tool, and one whose arguments do not obey the tool's schema, is refused and never reaches the function.
 ///   The agent reads why.
 /// - Of several calls in one action each is made in order, up to the first that is refused or ends the episode. Their texts are
-///   joined by line breaks.
+///   joined by line breaks. Where the order of calls matters, have the agent make one call a step.
 /// - A message to the user and [`Action::EndTurn`] end the turn, and with it the episode: the task has failed, unless
 ///   [`at_end_of_turn`](Self::at_end_of_turn) replies something else.
 ///
-/// The [capabilities](EnvironmentCapabilities) are those of a function of its arguments alone: resettable and deterministic. A function
-/// that reads anything else (a clock, a service, a state that episodes share) needs
-/// [`with_capabilities`](Self::with_capabilities). A function that panics ends its attempt: the attempt is no evidence about the
-/// agent, and the run goes on.
+/// The [capabilities](EnvironmentCapabilities) are those of a function of its arguments alone: resettable and deterministic. The
+/// function may be called again for the same task: where it changes anything outside its state, give
+/// `.with_capabilities(EnvironmentCapabilities::default())`. Where it only reads something else, such as a clock, give
+/// `.with_capabilities(EnvironmentCapabilities::resettable())`.
+///
+/// The function runs on the thread that polls the episode, and must not block it. One that blocks, such as one that reads
+/// files, is wrapped in `OnThread` (feature `threads`). A function that panics ends its attempt: the attempt is no
+/// evidence about the agent, and the run goes on.
 ///
 /// ```
 /// use journeyman::{
@@ -92,7 +98,8 @@ impl<S: Send + 'static> FnEnvironment<S> {
     /// ([`Source::trusted`]) where its function writes the texts itself.
     ///
     /// # Errors
-    /// `Invalid` for no tool, for two tools of one name, and for a schema that [`JsonSchema::new`] refuses.
+    /// `Invalid` for no tool, for a tool without a name, for two tools of one name, for a schema that no object fits, and for one
+    /// that [`JsonSchema::new`] refuses.
     pub fn new<R: Into<Reply>>(
         source: Source,
         tools: impl IntoIterator<Item = ToolDefinition>,
@@ -154,7 +161,8 @@ impl<S: Send + 'static> FnEnvironment<S> {
     }
 
     /// The same with a function that replies to the end of a turn: to the agent's message to the user, or to an empty text where it
-    /// ended the turn without one. A reply that does not end the episode lets it go on.
+    /// ended the turn without one. A reply that does not end the episode lets it go on. To a message, such a reply is read as the
+    /// user's words ([`ObservationKind::User`]), unless it refuses.
     ///
     /// ```
     /// use journeyman::{builtin::{FnEnvironment, Reply}, domain::{Source, ToolDefinition}};
@@ -193,12 +201,33 @@ fn schemas(tools: &[ToolDefinition]) -> Result<BTreeMap<String, JsonSchema>> {
         return Err(Error::invalid(NEW, "there is no tool")
             .hint("give at least one ToolDefinition: an agent acts by calls of tools alone"));
     }
+    for tool in tools {
+        if tool.name.trim().is_empty() {
+            return Err(Error::invalid(NEW, "a tool has no name")
+                .hint("give each ToolDefinition a name: an agent calls it by that"));
+        }
+        if fits_no_object(&tool.input_schema) {
+            let message = format!("the schema of tool `{}`: no object fits it", tool.name);
+            return Err(Error::invalid(NEW, message).hint(
+                "put the arguments into the fields of a struct: the schema's type is \"object\"",
+            ));
+        }
+    }
     let calls = ToolCalls::new(tools, &ToolChoice::Auto)?;
     let schema = |tool: &ToolDefinition| -> Result<(String, JsonSchema)> {
         let schema = calls.schema(&tool.name).unwrap_or_default();
         Ok((tool.name.clone(), JsonSchema::new(schema)?))
     };
     tools.iter().map(schema).collect()
+}
+
+/// Whether no object fits a schema, by its `type` alone.
+fn fits_no_object(schema: &Value) -> bool {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind != "object",
+        Some(Value::Array(kinds)) => !kinds.iter().any(|kind| kind == "object"),
+        _ => false,
+    }
 }
 
 impl<S> fmt::Debug for FnEnvironment<S> {
@@ -277,7 +306,7 @@ impl<S> FnEpisode<S> {
     }
 }
 
-/// Why a call is not made, in words that the agent can act on. They repeat nothing of the call but the tool's name.
+/// Why a call is not made, in words that the agent can act on. They repeat no value of the call.
 fn refusal(schemas: &BTreeMap<String, JsonSchema>, call: &ToolCall) -> Option<String> {
     let Some(schema) = schemas.get(&call.tool) else {
         let names = schemas.keys().take(MOST_NAMED);
@@ -317,6 +346,10 @@ impl<S: Send + 'static> Episode for FnEpisode<S> {
             Action::EndTurn => (self.end_turn)(&mut self.state, ""),
         };
         self.is_over = reply.outcome.is_some();
+        self.seen.kind = match matches!(action, Action::Message(_)) && reply.goes_on() {
+            true => ObservationKind::User,
+            false => ObservationKind::Result,
+        };
         self.seen.text = reply.text;
         Ok(Transition {
             observation: self.seen.clone(),

@@ -1,14 +1,13 @@
 //! The reply of a world that is a function.
 
-use std::fmt;
-
-use crate::domain::Outcome;
+use crate::{domain::Outcome, error::Error};
 
 /// The reply of an [`FnEnvironment`](super::FnEnvironment)'s function: a text that the agent reads, a refusal, or the end of the episode.
 ///
-/// A text becomes the reply that lets the episode go on, and the error of a `Result` becomes a refusal. A refusal says that the agent
-/// did something wrong, and teaches. A world that can fail through no fault of the agent, such as a service, is an
-/// [`Environment`](crate::contract::Environment) of its own: its `Err` ends the attempt without a verdict.
+/// A text becomes the reply that lets the episode go on, and the error of a `Result` becomes a refusal: a text as it is, and of an
+/// [`Error`] the message and the hint. A refusal says that the agent did something wrong, and teaches. A world that can fail
+/// through no fault of the agent, such as a service, is an [`Environment`](crate::contract::Environment) of its own: its `Err` ends
+/// the attempt without a verdict.
 ///
 /// ```
 /// use journeyman::builtin::Reply;
@@ -80,11 +79,27 @@ impl From<String> for Reply {
     }
 }
 
-impl<T: Into<Reply>, E: fmt::Display> From<Result<T, E>> for Reply {
-    fn from(tried: Result<T, E>) -> Self {
+impl<T: Into<Reply>> From<Result<T, &str>> for Reply {
+    fn from(tried: Result<T, &str>) -> Self {
+        tried.map_or_else(Self::refused, Into::into)
+    }
+}
+
+impl<T: Into<Reply>> From<Result<T, String>> for Reply {
+    fn from(tried: Result<T, String>) -> Self {
+        tried.map_or_else(Self::refused, Into::into)
+    }
+}
+
+/// The agent reads the message and the hint: the place and the facts of an error are the host's.
+impl<T: Into<Reply>> From<Result<T, Error>> for Reply {
+    fn from(tried: Result<T, Error>) -> Self {
         match tried {
             Ok(reply) => reply.into(),
-            Err(why) => Self::refused(why.to_string()),
+            Err(error) => Self::refused(match error.hint_text() {
+                Some(hint) => format!("{}; {hint}", error.message()),
+                None => error.message().to_owned(),
+            }),
         }
     }
 }
