@@ -129,6 +129,13 @@ const GROUPS: [Group; 29] = [
         run: recipes::run_frozen_rules,
     },
     Group {
+        name: "meaning",
+        about: "learning runs with a real sentence encoder and without",
+        listed: true,
+        takes_model: true,
+        run: recipes::run_meaning,
+    },
+    Group {
         name: "unresettable",
         about: "HiSME and ARISE in worlds that cannot be set up again, with nothing replayed",
         listed: true,

@@ -19,7 +19,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 const PASSAGE: (usize, usize) = (900, 12);
 
 /// all-MiniLM-L6-v2; `None` where ONNX Runtime is not at hand.
-pub(super) fn encoder(figures: &mut Figures<'_>) -> Result<Option<Arc<FastEmbedder>>, Failure> {
+pub(crate) fn encoder(figures: &mut Figures<'_>) -> Result<Option<Arc<FastEmbedder>>, Failure> {
     if env::var_os("ORT_DYLIB_PATH").is_none() {
         figures.progress(format_args!(
             "without embeddings: ORT_DYLIB_PATH is not set; run: export ORT_DYLIB_PATH=$(bash tests/adapters/fastembed.sh)"

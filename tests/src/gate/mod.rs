@@ -21,6 +21,7 @@ use journeyman::{
 };
 use journeyman_llama_cpp::PublicModel;
 
+pub(crate) use self::meaning::encoder;
 pub use self::retrieval::run as run_retrieval;
 
 use self::{

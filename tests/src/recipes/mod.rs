@@ -5,6 +5,7 @@ mod departures;
 mod frozen_rules;
 mod hisme;
 mod judged;
+mod meaning;
 pub(crate) mod noisy;
 mod poisoned;
 mod sweeps;
@@ -89,6 +90,11 @@ fn spread(figures: &mut Figures<'_>, name: &str, values: &[f64]) {
     figures.record(name, stats::mean(values), Bound::None);
     let deviation = stats::sample_sd(values);
     figures.record(&format!("{name}, sd"), deviation, Bound::None);
+}
+
+/// Learning runs with a sentence encoder and without.
+pub fn run_meaning(figures: &mut Figures<'_>) -> Outcome {
+    meaning::run(figures)
 }
 
 /// A result belongs to the model that it was measured on.
