@@ -63,6 +63,7 @@ fn libraries(paths: &[String]) -> Vec<(String, String)> {
             let name = match folder.strip_prefix("adapters/") {
                 Some(adapter) => format!("journeyman-{adapter}"),
                 None if folder == "sdk" => "journeyman".to_owned(),
+                None if folder == "skills" => "journeyman-skills".to_owned(),
                 None => return None,
             };
             Some((name, folder.to_owned()))
@@ -129,9 +130,14 @@ fn the_sdk_and_the_adapters_with_a_library_are_recorded() {
         "adapters/toolworld/src/lib.rs",
         "examples/shop/src/lib.rs",
         "sdk/src/lib.rs",
+        "skills/src/lib.rs",
     ]
     .map(str::to_owned);
-    let expect = [("journeyman-disk", "adapters/disk"), ("journeyman", "sdk")];
+    let expect = [
+        ("journeyman-disk", "adapters/disk"),
+        ("journeyman", "sdk"),
+        ("journeyman-skills", "skills"),
+    ];
     let expect = expect.map(|(name, folder)| (name.to_owned(), folder.to_owned()));
     assert_eq!(libraries(&paths), expect);
 }

@@ -6,7 +6,11 @@ use crate::{
     format::SkillMd,
     id::{SkillId, Version},
     library::{Entry, SkillLibrary},
+    text::brief,
 };
+
+/// Characters of the reason that a refused draft is kept with.
+const REASON: usize = 500;
 
 /// The id of the entry that holds the draft of a skill's next version. A skill has at most one: a later update takes the place
 /// of one that waits.
@@ -55,7 +59,10 @@ pub(crate) fn refused_draft(
     }
     let mut next = next.clone();
     let key = SkillMd::REFUSED.to_owned();
-    next.metadata.insert(key, reason.to_owned());
+    // A host's error may be part of the reason: it is made one line that a SKILL.md can hold.
+    let visible: String = reason.chars().filter(|char| !char.is_control()).collect();
+    next.metadata.insert(key, brief(&visible, REASON));
+    SkillMd::from(&next).write().ok()?;
     hold(library, next)
 }
 

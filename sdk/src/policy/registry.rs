@@ -97,10 +97,12 @@ impl Policies {
     ///
     /// # Errors
     /// `Invalid` where two policies of one kind have the same name.
-    pub(crate) fn with_ours(&self, ours: Self) -> Result<Self> {
+    pub(crate) fn with_ours(&self, ours: impl FnOnce() -> Self) -> Result<Self> {
         let mut all = self.clone();
         if !all.has_ours {
-            for (name, make) in ours.programs {
+            // Ours take nobody's place.
+            all.replaces = false;
+            for (name, make) in ours().programs {
                 all.insert(PROGRAM, name, make, |all| &mut all.programs);
             }
             all.has_ours = true;
@@ -305,3 +307,47 @@ impl PartialEq for Policies {
 }
 
 impl Eq for Policies {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn none<T: ?Sized>(_: &Value) -> Result<Arc<T>> {
+        Err(Error::invalid("test", "it is never made"))
+    }
+
+    #[test]
+    fn two_policies_of_one_kind_and_name_are_refused_and_of_two_kinds_are_not() {
+        let one = || {
+            Policies::new()
+                .with_selector("mine", none)
+                .with_program("mine", none)
+                .with_writer("mine", none)
+                .with_reward("mine", none)
+                .with_credit("mine", none)
+                .with_admission("mine", none)
+        };
+        assert!(one().with_ours(Policies::new).is_ok());
+        for (twice, what) in [
+            (one().with_selector("mine", none), SELECTOR),
+            (one().with_program("mine", none), PROGRAM),
+            (one().with_writer("mine", none), WRITER),
+            (one().with_reward("mine", none), REWARD),
+            (one().with_credit("mine", none), CREDIT),
+            (one().with_admission("mine", none), ADMISSION),
+        ] {
+            let error = twice.with_ours(Policies::new).expect_err("refused");
+            let text = error.to_string();
+            assert!(text.contains(what) && text.contains("mine"), "{text}");
+        }
+    }
+
+    #[test]
+    fn ours_are_added_once_and_take_nobody_s_place() {
+        let ours = || Policies::new().with_program("micro", none);
+        let all = Policies::new().with_ours(ours).unwrap();
+        assert_eq!(all.with_ours(ours).unwrap(), all);
+        let host = Policies::new().with_program("micro", none);
+        assert!(host.with_ours(ours).is_err());
+    }
+}

@@ -250,7 +250,7 @@ impl Recipe {
     /// `NotFound` for one that is not registered, listing those that are; the error of one that cannot be built; `Invalid` where
     /// two policies of one kind have the same name.
     pub fn resolve(&self, policies: &Policies) -> Result<Policies> {
-        let policies = policies.with_ours(programs::ours())?;
+        let policies = policies.with_ours(programs::ours)?;
         if let Selector::Own(own) = &self.select.selector {
             policies.selector(own)?;
         }

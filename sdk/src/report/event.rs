@@ -224,9 +224,9 @@ pub enum EventKind {
         /// The error text.
         reason: String,
     },
-    /// A part of maintenance failed. It committed nothing; earlier commits stay.
+    /// A maintenance program failed. It committed nothing; earlier commits stay.
     MaintenanceFailed {
-        /// The part: `micro`, `macro`, `bank`, `gains`, `prototypes`, or the name of the host's own program.
+        /// The program's name: `micro`, `macro`, `bank`, `gains`, `prototypes`, or that of a host's own.
         part: String,
         /// The error text.
         reason: String,

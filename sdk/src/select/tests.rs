@@ -435,3 +435,12 @@ fn baselines() {
     );
     assert_eq!(Selector::default().score(), Some(ScoreKind::Pmi));
 }
+
+#[test]
+fn a_calibration_that_says_dialect_is_read() {
+    let json = r#"{"score":"pmi","model":"m","dialect":"a digest"}"#;
+    let fitted: ThresholdFor = serde_json::from_str(json).unwrap();
+    assert_eq!(fitted.prompt_format.as_deref(), Some("a digest"));
+    let written = serde_json::to_value(&fitted).unwrap();
+    assert_eq!(written["prompt_format"], "a digest");
+}

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Performs every need of a machine with pure scripted answers, in an order that a seed shuffles.
+/// Performs every effect of a machine with pure scripted answers, in an order that a seed shuffles.
 fn perform(machine: &mut RunMachine, store: &MemoryStore, shuffle: Seed, mut stop_after: usize) {
     let mut round = 0;
     while !machine.is_finished() && stop_after > 0 {
@@ -170,7 +170,7 @@ fn a_saved_run_of_another_schema_or_of_garbage_is_refused() {
 fn an_answer_that_nothing_waits_for_changes_nothing() {
     let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
     let before = machine.save().expect("it saves");
-    let (id, _) = machine.effects().into_iter().next().expect("a need");
+    let (id, _) = machine.effects().into_iter().next().expect("an effect");
     let wrong = machine.answer(id, Answer::Played(Ok(None)));
     assert_eq!(wrong.expect_err("refused").kind(), ErrorKind::Invalid);
     assert_eq!(machine.save().expect("it saves"), before);
@@ -181,7 +181,7 @@ fn an_answer_that_comes_twice_changes_nothing() {
     let store = MemoryStore::new();
     let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
     for _ in 0..40 {
-        let (id, effect) = machine.effects().into_iter().next().expect("a need");
+        let (id, effect) = machine.effects().into_iter().next().expect("an effect");
         let given = answer(&id, effect, &store);
         machine.answer(id.clone(), given.clone()).expect("it fits");
         let before = machine.save().expect("it saves");

@@ -25,7 +25,7 @@ const SPLIT: Split = Split {
     held_out: 1,
 };
 
-/// In how many shuffled orders needs are answered.
+/// In how many shuffled orders effects are answered.
 const ORDERS: u64 = 3;
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
@@ -107,7 +107,7 @@ async fn whole(parts: &Parts, seed: Seed, tasks: &Tasks) -> Result<Whole> {
     })
 }
 
-/// The library of the same run, but its needs are answered one at a time in a shuffled order, and it is perhaps saved and resumed
+/// The library of the same run, but its effects are answered one at a time in a shuffled order, and it is perhaps saved and resumed
 /// before each.
 async fn shuffled(
     parts: &Parts,

@@ -130,7 +130,7 @@ impl Fitting<'_> {
         let snapshot = self.opened.store.load().await?;
         // Nothing is committed; scores are kept beside the library, so that sessions have them.
         let store = FrozenStore::new(snapshot).with_scores_of(self.opened.store.clone());
-        let backends = Components {
+        let components = Components {
             store: Some(Arc::new(store)),
             ..self.parts.clone()
         };
@@ -142,7 +142,7 @@ impl Fitting<'_> {
         }
         let progress = Progress::of("scoring skills at tasks that they are not for");
         let options = Options::new(CALIBRATE, Seed(1));
-        let journeyman = Journeyman::open(backends, recipe, options).await?;
+        let journeyman = Journeyman::open(components, recipe, options).await?;
         let gate = journeyman.gate().await?;
         drop(progress);
         match gate.map(|gate| gate.by) {

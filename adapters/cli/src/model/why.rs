@@ -42,14 +42,14 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
     }
     let model = Model::load(&command.load)?;
     recipe.limits.score = model.time_limit;
-    let backends = Components {
+    let components = Components {
         store: Some(Arc::new(store)),
         retriever: Some(Arc::new(retriever)),
         ..Components::own_loop()
             .with_scorer(model.scorer.clone())
             .with_prompt_format(Arc::new(ChatFormat::default()))
     };
-    let journeyman = Journeyman::open(backends, recipe, Options::new("why", Seed(1))).await?;
+    let journeyman = Journeyman::open(components, recipe, Options::new("why", Seed(1))).await?;
     let progress = Progress::of("scoring; the first time with a model takes longer");
     let gate = journeyman.gate().await;
     let events = journeyman.events();

@@ -89,12 +89,12 @@ impl Parts {
         };
         let held = held.map_or_else(|| alone(library, name), Ok)?;
         let store = Arc::new(store);
-        let dialect = Arc::new(dialect(form.model.get_ref(), &*model.language));
+        let prompt_format = Arc::new(prompt_format(form.model.get_ref(), &*model.language));
         let mut options = ModelExecutorOptions::default();
         if let Some(steps) = form.steps {
             options.max_steps = steps.get();
         }
-        let agent = ModelExecutor::new(model.language.clone(), dialect.clone(), options)?;
+        let agent = ModelExecutor::new(model.language.clone(), prompt_format.clone(), options)?;
         let mut about = model.line();
         let trace = trace.clone();
         let traced = ObservedExecutor::new(agent, move |task, _, trajectory| {
@@ -106,7 +106,7 @@ impl Parts {
             world.judge.clone(),
         )
         .with_model(model.language)
-        .with_prompt_format(dialect)
+        .with_prompt_format(prompt_format)
         .with_roles(Arc::new(GeneralRoles::shipped()?))
         .with_retriever(Arc::new(retriever(form.stems)?))
         .with_store(store.clone())
@@ -134,12 +134,12 @@ impl Parts {
 }
 
 /// What the agent says to the model, and how it reads its answers.
-fn dialect(form: &ModelForm, model: &dyn LanguageModel) -> ChatFormat {
-    let mut dialect = ChatFormat::of(model.capabilities());
+fn prompt_format(form: &ModelForm, model: &dyn LanguageModel) -> ChatFormat {
+    let mut prompt_format = ChatFormat::of(model.capabilities());
     if let Some(most) = form.answer_tokens {
-        dialect.max_tokens = most.get() as usize;
+        prompt_format.max_tokens = most.get() as usize;
     }
-    dialect
+    prompt_format
 }
 
 impl Model {

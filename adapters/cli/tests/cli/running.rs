@@ -236,12 +236,7 @@ fn a_run_that_cannot_begin_says_why_and_leaves_no_library_of_learned_skills() {
             "the model is named twice or not at all",
         ),
         // A file of an earlier version.
-        (
-            "gguf = ",
-            "prompt format = \"apprentice\"\ngguf = ",
-            1,
-            "is gone",
-        ),
+        ("gguf = ", "dialect = \"apprentice\"\ngguf = ", 1, "is gone"),
     ];
     for (from, to, code, said) in cases {
         services(&place, |text| text.replace(from, to));

@@ -61,6 +61,7 @@ fn read<T: DeserializeOwned>(name: &'static str, options: &Value) -> Result<T> {
             "these are not the options of this program",
         )
         .with("program", name)
+        .hint("our programs are scheduled by `Recipe::maintenance`, `Recipe::schedule` and `Recipe::assess`")
         .source_from(error)
     })
 }
@@ -137,5 +138,28 @@ fn tell_undecided(ask: &mut Ask, runs: &[PlayedCase]) {
             let case = case.case.name.clone();
             ask.tell(EventKind::CaseFailed { case, reason });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_due_after_each_so_many_tasks_and_once_before() {
+        let count = |number| NonZeroU64::new(number).unwrap();
+        let mut scheduled = ScheduledProgram {
+            every: count(5),
+            first: None,
+            program: OwnPolicy::new("one"),
+        };
+        let due = |one: &ScheduledProgram| -> Vec<u64> {
+            (1..=12).filter(|now| one.is_due(now - 1, *now)).collect()
+        };
+        assert_eq!(due(&scheduled), [5, 10]);
+        scheduled.first = Some(count(3));
+        assert_eq!(due(&scheduled), [3, 5, 10]);
+        // A batch of tasks passes several at once.
+        assert!(scheduled.is_due(2, 4) && scheduled.is_due(4, 11) && !scheduled.is_due(5, 9));
     }
 }

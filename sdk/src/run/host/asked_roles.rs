@@ -17,7 +17,11 @@ pub(crate) fn asked_roles(recipe: &Recipe, policies: &Policies) -> (Option<Role>
     // The recipe was resolved, so that its programs are there.
     for scheduled in recipe.scheduled().unwrap_or_default() {
         let program = policies.program(&scheduled.program);
-        beside.extend(program.map(|program| program.roles()).unwrap_or_default());
+        for role in program.map(|program| program.roles()).unwrap_or_default() {
+            if !beside.contains(&role) {
+                beside.push(role);
+            }
+        }
     }
     if let Some(assess) = &recipe.assess {
         if let AssessBy::Subgoals(_) = assess.by {

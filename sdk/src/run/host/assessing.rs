@@ -118,7 +118,7 @@ fn assess_all(
     })
 }
 
-/// The need of a question that assessment asks.
+/// The effect of a question that assessment asks.
 fn effect(seed: Seed, place: &QuestionPath, question: Question) -> Result<Effect> {
     match question {
         Question::Role(ask) => Ok(Effect::Role {

@@ -58,7 +58,7 @@ pub struct AttemptHandle {
     session: Arc<Session>,
     group: Arc<Group>,
     id: EffectId,
-    /// The need of this attempt, with the original task.
+    /// The effect of this attempt, with the original task.
     effect: Box<AttemptEffect>,
     /// Whether the task holds a secret.
     of_secrets: bool,

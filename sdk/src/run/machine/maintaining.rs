@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     admission_rule,
     effect::{Effect, EffectId, Station},
-    maintenance_program::{admitted, only_measures, reason, start},
+    maintenance_program::{admitted, is_record, only_measures, reason, start},
     run_context::RunContext,
     settled::settled,
     work::{Of, effect},
@@ -200,13 +200,15 @@ impl Maintaining {
         let (changes, next) = (std::mem::take(changes), *next);
         let entered = admitted(&changes);
         events.extend(settled(context, &changes, &own.passed_over, entered));
+        let program = self.due.first().map(|(_, one)| one.program.name.as_str());
+        let program = program.unwrap_or_default();
         events.extend(own.passed_over.iter().filter_map(|passed| {
-            // A skill that another writer was first with is told already.
             let change = changes.get(passed.change)?;
+            // A skill that another writer was first with is told already.
             let is_told = !admitted(std::slice::from_ref(change)).is_empty();
-            (!is_told).then(|| EventKind::Refused {
+            (!is_told && !is_record(change)).then(|| EventKind::Refused {
                 reason: format!(
-                    "change {} of a maintenance program has no effect: {:?}",
+                    "change {} of the maintenance program {program} has no effect: {:?}",
                     passed.change, passed.reason
                 ),
             })

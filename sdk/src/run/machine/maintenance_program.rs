@@ -2,7 +2,7 @@
 
 use super::run_context::RunContext;
 use crate::{
-    domain::{FileRef, LibraryChange, MaintenanceBudget, State},
+    domain::{FileRef, LibraryChange, MaintenanceBudget, Skill},
     error::{Error, Result},
     format::SkillMd,
     library::SkillLibrary,
@@ -36,15 +36,7 @@ pub(crate) fn permitted(
             | LibraryChange::PatchBundle { .. }
             | LibraryChange::SetRules { .. }
     );
-    let recorded = matches!(
-        change,
-        LibraryChange::Test { .. }
-            | LibraryChange::Gain { .. }
-            | LibraryChange::Handled { .. }
-            | LibraryChange::SetPrototypes(_)
-            | LibraryChange::SetAnchors(_)
-            | LibraryChange::CheckAnchors(_)
-    );
+    let recorded = is_record(change);
     if recorded && !records {
         return refused(
             "a maintenance program records results of tests, gains, prototypes and what is dealt with only where \
@@ -78,6 +70,19 @@ pub(crate) fn permitted(
     }
 }
 
+/// Whether a change records what a program found out, and decides nothing.
+pub(super) fn is_record(change: &LibraryChange) -> bool {
+    matches!(
+        change,
+        LibraryChange::Test { .. }
+            | LibraryChange::Gain { .. }
+            | LibraryChange::Handled { .. }
+            | LibraryChange::SetPrototypes(_)
+            | LibraryChange::SetAnchors(_)
+            | LibraryChange::CheckAnchors(_)
+    )
+}
+
 /// Starts a program on the present library, and checks its changes. `left`: what is left of the round's budget.
 pub(super) fn start(
     ask: Ask,
@@ -107,11 +112,12 @@ pub(super) fn reason(run_context: &RunContext<'_>, scheduled: &ScheduledProgram)
     )
 }
 
-/// The events of the skills that changes bring. A refused draft that is kept is none.
+/// The events of the skills that changes bring. A version that was refused and is kept as a draft is none.
 pub(super) fn admitted(changes: &[LibraryChange]) -> Vec<EventKind> {
+    let is_refused = |skill: &Skill| skill.metadata.contains_key(SkillMd::REFUSED);
     let admitted = changes.iter().filter_map(|change| match change {
-        LibraryChange::Add(skill) if skill.state != State::Draft => Some((skill, false)),
-        LibraryChange::Revise(skill) => Some((skill, true)),
+        LibraryChange::Add(skill) if !is_refused(skill) => Some((skill, false)),
+        LibraryChange::Revise(skill) if !is_refused(skill) => Some((skill, true)),
         _ => None,
     });
     let admitted = admitted.map(|(skill, revised)| EventKind::Admitted {

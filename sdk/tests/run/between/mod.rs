@@ -7,6 +7,7 @@ mod budget;
 mod hostile;
 mod identical;
 mod mending;
+mod one_door;
 mod own;
 mod patience;
 mod programs;

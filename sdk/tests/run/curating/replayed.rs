@@ -81,7 +81,7 @@ fn a_run_with_a_curator_resumes_between_any_two_answers() {
                 assert_eq!(resumed, machine, "after {cut} answers");
                 machine = resumed;
             }
-            let (id, effect) = machine.effects().into_iter().next().expect("a need");
+            let (id, effect) = machine.effects().into_iter().next().expect("an effect");
             let answer = block_on(performer.perform(effect)).expect("an answer");
             machine.answer(id, answer).expect("it fits");
             answered += 1;

@@ -1,0 +1,165 @@
+//! The one door of maintenance programs: ours and a host's are in one registry, and what they may do depends on what they say.
+
+use std::num::NonZeroU64;
+
+use journeyman::{
+    ErrorKind, async_trait,
+    domain::HandledMark,
+    policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
+    run::{RunMachine, RunPlan},
+};
+
+use super::*;
+
+/// Marks a subject as dealt with, and asks a role that none of ours asks.
+#[derive(Debug)]
+struct Marks {
+    records: bool,
+}
+
+#[async_trait]
+impl MaintenanceProgram for Marks {
+    async fn maintain(&self, _: &mut Ask, view: &View) -> journeyman::Result<Vec<LibraryChange>> {
+        let fingerprint = HandledMark::done(format!("marked/{}", view.step()));
+        Ok(vec![LibraryChange::Handled { fingerprint }])
+    }
+
+    fn roles(&self) -> Vec<Role> {
+        // One that `hisme` asks too: it is told once.
+        vec![Role::Review, Role::Refine]
+    }
+
+    fn records(&self) -> bool {
+        self.records
+    }
+
+    fn reason(&self) -> &'static str {
+        "what is dealt with was marked"
+    }
+}
+
+fn marking(name: &'static str, records: bool) -> (Recipe, Policies) {
+    let policies = Policies::new().with_program(name, move |_| Ok(Arc::new(Marks { records })));
+    let every = NonZeroU64::new(3).expect("three");
+    (hisme().with_program(every, OwnPolicy::new(name)), policies)
+}
+
+async fn open_with(
+    recipe: Recipe,
+    policies: Policies,
+    store: Arc<MemoryStore>,
+) -> journeyman::Result<Journeyman> {
+    let (mut components, _) = parts(Script::default());
+    components.store = Some(store);
+    let options = Options::new("door", Seed(7)).with_policies(policies);
+    Journeyman::open(components, recipe, options).await
+}
+
+#[test]
+fn what_a_program_found_out_is_recorded_where_it_says_so_under_its_reason() {
+    for records in [true, false] {
+        let store = Arc::new(MemoryStore::new());
+        block_on(async {
+            let (recipe, policies) = marking("marks", records);
+            let opened = open_with(recipe, policies, store.clone()).await;
+            let journeyman = opened.expect("it opens");
+            let events = journeyman.events();
+            journeyman.learn(tasks(3)).await.expect("it learns");
+            let library = journeyman.library().await.expect("a library");
+            assert_eq!(library.is_handled("marked/2"), records);
+            drop(journeyman);
+            let events: Vec<Event> = events.collect().await;
+            let failed = events.iter().any(|event| {
+                matches!(&event.kind, EventKind::MaintenanceFailed { part, reason }
+                    if part == "marks" && reason.contains("where `MaintenanceProgram::records` says so"))
+            });
+            assert_eq!(failed, !records);
+            let committed = store.load().await.expect("commits").committed;
+            let named = committed
+                .iter()
+                .any(|one| one.cause.reason == "what is dealt with was marked");
+            assert_eq!(named, records);
+        });
+    }
+}
+
+#[test]
+fn a_role_that_a_program_asks_and_nobody_plays_is_found_once() {
+    block_on(async {
+        let (recipe, policies) = marking("marks", true);
+        let (mut components, _) = parts(Script::default());
+        let played = Role::ALL.into_iter().filter(|role| *role != Role::Review);
+        components.roles = Some(Arc::new(ScriptedRoles::only(played)));
+        let options = Options::new("door", Seed(7)).with_policies(policies);
+        let opened = Journeyman::open(components, recipe, options).await;
+        let findings = opened.expect("it opens").findings();
+        let told: Vec<String> = findings
+            .iter()
+            .map(ToString::to_string)
+            .filter(|text| text.contains("review"))
+            .collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!(told.concat().matches("refine").count(), 0, "{told:?}");
+    });
+}
+
+#[test]
+fn a_host_s_program_with_a_name_of_ours_is_refused_wherever_a_run_begins() {
+    let (recipe, policies) = marking("micro", true);
+    let refused = [
+        block_on(open_with(
+            recipe.clone(),
+            policies.clone(),
+            Arc::new(MemoryStore::new()),
+        ))
+        .map(drop),
+        RunMachine::new(RunPlan {
+            run: RunId::new("run"),
+            seed: Seed(7),
+            recipe: recipe.clone(),
+            mode: Mode::Train,
+            tasks: tasks(1),
+            replays: true,
+            library: SkillLibrary::new(),
+            policies: policies.clone(),
+            width: n64(1),
+        })
+        .map(drop),
+        recipe.resolve(&policies).map(drop),
+    ];
+    for refused in refused {
+        let error = refused.expect_err("refused");
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        let text = error.to_string();
+        assert!(
+            text.contains("two policies are registered as the maintenance program"),
+            "{text}"
+        );
+        assert!(
+            text.contains("micro") && text.contains("give yours another name"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_registry_serves_two_sessions_and_what_is_resolved_resolves_again() {
+    let (recipe, policies) = marking("marks", true);
+    for _ in 0..2 {
+        let store = Arc::new(MemoryStore::new());
+        block_on(open_with(recipe.clone(), policies.clone(), store)).expect("it opens");
+    }
+    let whole = recipe.resolve(&policies).expect("it resolves");
+    assert_eq!(recipe.resolve(&whole).expect("it resolves again"), whole);
+}
+
+#[test]
+fn options_of_another_policy_are_refused_with_what_schedules_ours() {
+    let recipe = hisme().with_program(NonZeroU64::MIN, OwnPolicy::new("micro"));
+    let error = recipe.resolve(&Policies::new()).expect_err("refused");
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(
+        error.to_string().contains("`Recipe::maintenance`"),
+        "{error}"
+    );
+}
