@@ -353,7 +353,7 @@ fn tokenizer() -> Report {
 fn suites() -> BTreeMap<&'static str, Report> {
     let contracts = [
         ("clock", clock()),
-        ("prompt format", prompt_format()),
+        ("prompt_format", prompt_format()),
         ("embedder", embedder()),
         ("environment", environment()),
         ("executor", executor()),
