@@ -4,7 +4,7 @@
 use journeyman_tests::source::{Sources, blank_tests, functions, mask, names};
 
 /// The most lines of a production file, tests apart.
-const MOST_LINES: usize = 400;
+const MOST_LINES: usize = 800;
 /// The most lines of a function.
 const MOST_FUNCTION_LINES: usize = 70;
 /// The most bytes of any file.
@@ -188,23 +188,23 @@ fn each_rule_can_fail() {
         let found: Vec<_> = faults.iter().map(|(_, fault)| fault.as_str()).collect();
         assert_eq!(found, expect, "{path}");
     }
-    let lines = "x\n".repeat(401);
+    let lines = "x\n".repeat(801);
     check(
         "sdk/src/a.rs",
         &lines,
-        &[": 401 lines without tests, at most 400"],
+        &[": 801 lines without tests, at most 800"],
     );
     check("sdk/src/a/tests.rs", &lines, &[]);
     check("adapters/a/tests/b.rs", &lines, &[]);
     check(
         "tests/src/b.rs",
         &lines,
-        &[": 401 lines without tests, at most 400"],
+        &[": 801 lines without tests, at most 800"],
     );
     check(
         "tests/faults/src/b.rs",
         &lines,
-        &[": 401 lines without tests, at most 400"],
+        &[": 801 lines without tests, at most 800"],
     );
     check("tests/faults/tests/b.rs", &lines, &[]);
     let tested = format!("#[cfg(test)]\nmod tests {{\n{lines}}}\n");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::{tell, within_budget::may_begin};
+use super::{events::tell, within_budget::may_begin};
 use crate::{
     domain::{LibraryChange, Role, Trace},
     error::Result,

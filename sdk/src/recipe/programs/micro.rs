@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{
-    tell, tell_undecided,
+    events::{tell, tell_undecided},
     within_budget::{affordable, ask_within, play_all, play_within},
 };
 use crate::{

@@ -3,6 +3,7 @@
 
 mod across_tasks;
 mod bank;
+mod events;
 mod gains;
 mod micro;
 mod prototypes;
@@ -20,9 +21,8 @@ use self::{
 use super::{Recipe, ScheduledProgram};
 use crate::{
     error::{Error, ErrorKind, Result},
-    maintain::{MaintenanceOptions, Overlaps, outcomes::undecided},
-    policy::{Ask, OwnPolicy, PlayedCase, Policies},
-    report::EventKind,
+    maintain::{MaintenanceOptions, Overlaps},
+    policy::{OwnPolicy, Policies},
 };
 
 const MICRO: &str = "micro";
@@ -120,23 +120,6 @@ impl Recipe {
             policy: self.maintenance.clone(),
             admit: self.admit.clone(),
             skill_use: self.reward.skill_use,
-        }
-    }
-}
-
-/// Emits a program's events, except those of skills that enter: the run tells these after the commit, which fixes their names.
-fn tell(ask: &mut Ask, events: Vec<EventKind>) {
-    let events = events.into_iter();
-    let told = events.filter(|event| !matches!(event, EventKind::Admitted { .. }));
-    told.for_each(|event| ask.tell(event));
-}
-
-/// Emits an event for each test case that decides nothing.
-fn tell_undecided(ask: &mut Ask, runs: &[PlayedCase]) {
-    for PlayedCase { case, run } in runs {
-        if let Some(reason) = undecided(run) {
-            let case = case.case.name.clone();
-            ask.tell(EventKind::CaseFailed { case, reason });
         }
     }
 }
