@@ -204,7 +204,7 @@ pub(super) fn warm_up_finding(recipe: &Recipe, library: &SkillLibrary) -> Option
     let finding = Finding::new(
         FindingKind::NeverInjects,
         format!("in learning, no skill is injected until {left} more tasks were learned from"),
-        format!("the recipe has a warm-up of {warm_up} tasks (ARISE 3.2)"),
+        format!("the recipe has a warm-up of {warm_up} tasks"),
         "set `AttemptPolicy::warm_up` of the recipe to 0 to inject from the first task on",
     );
     (left > 0).then(|| finding.about(WARM_UP))

@@ -283,10 +283,10 @@ impl RunMachine {
         }
         let (before, now) = (self.maintained, self.library.tasks_learned());
         self.maintained = now;
-        // The recipe was resolved, so that its programs are there.
-        let programs = (0..).zip(self.recipe.scheduled().unwrap_or_default());
+        let programs = (0..).zip(&self.programs);
         let due: Vec<_> = programs
             .filter(|(_, one)| one.is_due(before, now))
+            .map(|(place, one)| (place, one.clone()))
             .collect();
         if due.is_empty() || self.next == 0 {
             return false;

@@ -138,7 +138,7 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
                 None,
             ) => {
                 let mut started = *started;
-                started.policies = started.recipe.resolve(policies)?;
+                started.resolve(policies)?;
                 // Starts the policies, so that the digests of their first questions are known.
                 started.wake();
                 machine = Some(started);

@@ -19,7 +19,7 @@ use crate::{
     library::SkillLibrary,
     measure::ProxyGain,
     policy::{Answer, ChosenSkill, CommitDone, Policies},
-    recipe::Recipe,
+    recipe::{Recipe, ScheduledProgram},
     report::{Event, EventKind, MaintenanceUsage, RoleTally, TaskReport},
 };
 
@@ -116,6 +116,9 @@ pub struct RunMachine {
     pub(crate) maintained: u64,
     #[serde(skip)]
     pub(crate) policies: Policies,
+    /// The recipe's maintenance programs, as its options give them.
+    #[serde(skip)]
+    pub(crate) programs: Vec<ScheduledProgram>,
     pub(crate) reports: BTreeMap<u64, TaskReport>,
     /// Tokens used by maintenance so far.
     pub(crate) maintenance: MaintenanceUsage,
@@ -142,6 +145,7 @@ impl RunMachine {
     pub fn new(plan: RunPlan) -> Result<Self> {
         plan.recipe.validate()?;
         let policies = plan.recipe.resolve(&plan.policies)?;
+        let programs = plan.recipe.scheduled()?;
         if plan.tasks.is_empty() {
             return Err(
                 Error::invalid("RunMachine::new", "the task stream is empty")
@@ -184,6 +188,7 @@ impl RunMachine {
             turns: Turns::default(),
             maintaining: None,
             policies,
+            programs,
             reports: BTreeMap::new(),
             maintenance: MaintenanceUsage::default(),
             maintenance_roles: RoleTally::default(),
@@ -342,9 +347,19 @@ impl RunMachine {
         let Versioned { schema } = serde_json::from_str(json).map_err(corrupt)?;
         Self::check_schema("RunMachine::resume", u64::from(schema))?;
         let mut machine: Self = serde_json::from_str(json).map_err(corrupt)?;
-        machine.policies = machine.recipe.resolve(policies)?;
+        machine.resolve(policies)?;
         machine.wake();
         Ok(machine)
+    }
+
+    /// Takes the policies that the recipe names from a registry.
+    ///
+    /// # Errors
+    /// Those of [`Recipe::resolve`].
+    pub(crate) fn resolve(&mut self, policies: &Policies) -> Result<()> {
+        self.policies = self.recipe.resolve(policies)?;
+        self.programs = self.recipe.scheduled()?;
+        Ok(())
     }
 
     pub(crate) fn check_schema(operation: &'static str, schema: u64) -> Result<()> {
