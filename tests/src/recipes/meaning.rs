@@ -13,13 +13,14 @@ use journeyman::{
     Result, Seed, async_trait,
     builtin::MemoryStore,
     contract::{Embedder, Embedding, EmbeddingSpace},
+    maintain::Failure,
     recipe::{self, Recipe},
     run::{Journeyman, Options},
     select::SelectPer,
 };
 use journeyman_fastembed::FastEmbedder;
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
-use quickstart::{Parts, spoken};
+use quickstart::{Parts, Summaries, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{STEPS, key};
@@ -50,9 +51,12 @@ impl Embedder for Counted {
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Cell {
-    /// Held-out tasks done at the first attempt before and after learning, shares.
+    /// Held-out tasks done before and after learning, shares.
     before: f64,
     after: f64,
+    /// Those done without a refusal.
+    at_once_before: f64,
+    at_once_after: f64,
     skills: usize,
     prototypes: usize,
     /// Texts that the encoder was given.
@@ -74,6 +78,8 @@ fn recipes() -> [(&'static str, Recipe); 3] {
     let mut skillrl = recipe::skillrl();
     if let Some(bank) = &mut skillrl.maintenance.bank {
         bank.round = std::num::NonZeroU64::new(10).unwrap_or(std::num::NonZeroU64::MIN);
+        // The agent recovers: without its refusals there is nothing to learn from.
+        bank.failure = Failure::Refusal;
     }
     skillrl.attempts.group = std::num::NonZeroU32::MIN;
     [("SCRIBE", scribe), ("HiSME", hisme), ("SkillRL", skillrl)]
@@ -113,6 +119,27 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let over = percent(with.after - without.after);
         row(
             "with MiniLM over without, points",
+            over,
+            Bound::AtLeast(-10.0),
+        );
+        row(
+            "at once before, %",
+            percent(with.at_once_before),
+            Bound::None,
+        );
+        row(
+            "at once after with MiniLM, %",
+            percent(with.at_once_after),
+            Bound::None,
+        );
+        row(
+            "at once after without, %",
+            percent(without.at_once_after),
+            Bound::None,
+        );
+        let over = percent(with.at_once_after - without.at_once_after);
+        row(
+            "at once with MiniLM over without, points",
             over,
             Bound::AtLeast(-10.0),
         );
@@ -161,6 +188,10 @@ async fn cell(
             .count();
         done as f64 / report.tasks.len().max(1) as f64
     };
+    let at_once = |report: &journeyman::report::RunReport| {
+        let firsts = Summaries::first_attempts(report);
+        firsts.iter().filter(|first| **first).count() as f64 / firsts.len().max(1) as f64
+    };
     let faults = |report: &journeyman::report::RunReport| {
         let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
         attempts.filter(|attempt| attempt.error.is_some()).count()
@@ -172,6 +203,8 @@ async fn cell(
     Ok(Cell {
         before: done(&before),
         after: done(&after),
+        at_once_before: at_once(&before),
+        at_once_after: at_once(&after),
         skills: library.cache().count(),
         prototypes: library.prototypes().len(),
         embedded: counted.map_or(0, |one| one.1.load(Ordering::Relaxed)),
