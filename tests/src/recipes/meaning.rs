@@ -105,61 +105,65 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let [with, without] = cells.as_slice() else {
             continue;
         };
-        let percent = |share: f64| 100.0 * share;
-        let mut row = |what: &str, value: f64, bound: Bound| {
-            figures.record(&format!("{name}, {what}"), value, bound);
-        };
-        row("done before, %", percent(with.before), Bound::None);
-        row(
-            "done after with MiniLM, %",
-            percent(with.after),
-            Bound::None,
-        );
-        row("done after without, %", percent(without.after), Bound::None);
-        let over = percent(with.after - without.after);
-        row(
-            "with MiniLM over without, points",
-            over,
-            Bound::AtLeast(-10.0),
-        );
-        row(
-            "at once before, %",
-            percent(with.at_once_before),
-            Bound::None,
-        );
-        row(
-            "at once after with MiniLM, %",
-            percent(with.at_once_after),
-            Bound::None,
-        );
-        row(
-            "at once after without, %",
-            percent(without.at_once_after),
-            Bound::None,
-        );
-        let over = percent(with.at_once_after - without.at_once_after);
-        row(
-            "at once with MiniLM over without, points",
-            over,
-            Bound::AtLeast(-10.0),
-        );
-        row(
-            "texts that MiniLM embedded",
-            with.embedded as f64,
-            Bound::AtLeast(1.0),
-        );
-        row("skills with MiniLM", with.skills as f64, Bound::None);
-        row("skills without", without.skills as f64, Bound::None);
-        row(
-            "prototypes with MiniLM",
-            with.prototypes as f64,
-            Bound::None,
-        );
-        row("prototypes without", without.prototypes as f64, Bound::None);
-        let faults = (with.faults + without.faults) as f64;
-        row("attempts ended by a fault", faults, Bound::AtMost(0.0));
+        record(figures, name, with, without);
     }
     Ok(())
+}
+
+fn record(figures: &mut Figures<'_>, name: &str, with: &Cell, without: &Cell) {
+    let percent = |share: f64| 100.0 * share;
+    let mut row = |what: &str, value: f64, bound: Bound| {
+        figures.record(&format!("{name}, {what}"), value, bound);
+    };
+    row("done before, %", percent(with.before), Bound::None);
+    row(
+        "done after with MiniLM, %",
+        percent(with.after),
+        Bound::None,
+    );
+    row("done after without, %", percent(without.after), Bound::None);
+    let over = percent(with.after - without.after);
+    row(
+        "with MiniLM over without, points",
+        over,
+        Bound::AtLeast(-10.0),
+    );
+    row(
+        "at once before, %",
+        percent(with.at_once_before),
+        Bound::None,
+    );
+    row(
+        "at once after with MiniLM, %",
+        percent(with.at_once_after),
+        Bound::None,
+    );
+    row(
+        "at once after without, %",
+        percent(without.at_once_after),
+        Bound::None,
+    );
+    let over = percent(with.at_once_after - without.at_once_after);
+    row(
+        "at once with MiniLM over without, points",
+        over,
+        Bound::AtLeast(-10.0),
+    );
+    row(
+        "texts that MiniLM embedded",
+        with.embedded as f64,
+        Bound::AtLeast(1.0),
+    );
+    row("skills with MiniLM", with.skills as f64, Bound::None);
+    row("skills without", without.skills as f64, Bound::None);
+    row(
+        "prototypes with MiniLM",
+        with.prototypes as f64,
+        Bound::None,
+    );
+    row("prototypes without", without.prototypes as f64, Bound::None);
+    let faults = (with.faults + without.faults) as f64;
+    row("attempts ended by a fault", faults, Bound::AtMost(0.0));
 }
 
 async fn cell(
