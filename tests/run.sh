@@ -111,7 +111,6 @@ run clippy cargo clippy --workspace --all-targets -- -D warnings
 # A host's own build: without what only tests have.
 run clippy-without-features cargo clippy --package journeyman --no-default-features -- -D warnings
 run documentation documentation
-run packages bash tests/package.sh
 run tests unit_tests
 run documentation-tests doc_tests
 run quickstart quickstart
