@@ -1,4 +1,4 @@
-//! The same bytes: what runs leave now, beside what they left before the policies became programs.
+//! The same bytes: what runs leave now, beside what they left before our maintenance programs took the door of a host's own.
 //!
 //! `recorded.json` was written from the code of that day. A digest is of the JSON of the value, after the fields that were
 //! renamed since have their former names again ([`RENAMED`]), and without those that were added ([`ADDED`]).

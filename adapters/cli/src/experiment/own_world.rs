@@ -102,8 +102,9 @@ impl OwnWorld {
         Ok((own, counts))
     }
 
-    /// Opens the world once, before a model is loaded, so that its faults are told first. `learns`: whether an arm writes skills that
-    /// would wait in quarantine. Returns whether the world can be set up again.
+    /// Opens the world once and closes it. An experiment does so before it loads a model, so that a fault of the world costs no waiting.
+    /// `learns` is whether an arm writes skills; in a world that is not trusted these would wait in quarantine, and the check warns of it.
+    /// Returns whether the world can be set up again.
     ///
     /// # Errors
     /// Those of [`World::open`] and [`World::check`].
