@@ -47,6 +47,23 @@ pub fn t_interval(values: &[f64]) -> Interval {
     }
 }
 
+/// A share, given as 100 or 0 for each case, in percent, with its interval by Wilson's score (1927): unlike Student's it has a width
+/// where all cases are alike. NaN ends of none.
+pub fn share_interval(percent: &[f64]) -> Interval {
+    const Z: f64 = 1.959_963_984_540_054;
+    let n = percent.len() as f64;
+    let share = mean(percent) / 100.0;
+    let middle = (share + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
+    let spread = share * (1.0 - share) / n + Z * Z / (4.0 * n * n);
+    let half = Z / (1.0 + Z * Z / n) * spread.sqrt();
+    Interval {
+        mean: 100.0 * share,
+        low: 100.0 * (middle - half).max(0.0),
+        high: 100.0 * (middle + half).min(1.0),
+        n: percent.len(),
+    }
+}
+
 /// The mean difference `after - before` over the same tasks, in the same order. Tasks of one cluster are alike, so the
 /// interval is that of a bootstrap over clusters: whole clusters are drawn with replacement, as many as there are, and
 /// the mean is over the tasks drawn; of `resamples` such means the 2.5th and the 97.5th percentile.

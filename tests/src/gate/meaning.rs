@@ -56,6 +56,14 @@ pub(super) fn card(skill: &Skill) -> String {
     )
 }
 
+/// What an agent reads of a skill before it asks for the rest.
+pub(super) fn card_with_trigger(skill: &Skill) -> String {
+    match &skill.trigger {
+        Some(trigger) => format!("{} {trigger}", card(skill)),
+        None => card(skill),
+    }
+}
+
 pub(super) fn passages(skill: &Skill) -> Vec<String> {
     let text: Vec<char> = skill.body.chars().collect();
     let passages = text.chunks(PASSAGE.0).take(PASSAGE.1);

@@ -15,7 +15,7 @@ mod table;
 
 use journeyman::{
     builtin::ChatFormat,
-    contract::PromptFormat,
+    contract::{PromptFormat, Scorer},
     domain::ScoreKind,
     select::{GateCalibration, LabeledScores},
 };
@@ -34,7 +34,7 @@ use self::{
 use crate::{
     figures::{
         Bound, Figures, Outcome,
-        stats::{mean, t_interval},
+        stats::{mean, share_interval, t_interval},
     },
     real_models::told,
 };
@@ -100,7 +100,12 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
             (&of(values, &tuning), &of(values, &reported)),
         )?;
     }
-    record_question(figures, &|name| {
+    let bound = match scoring.model.is_trained_to_score() {
+        // The bound is on models that nobody trained for the question.
+        true => Bound::None,
+        false => Bound::Above(0.0),
+    };
+    record_question(figures, bound, &|name| {
         let found = scores.iter().find(|(known, _)| *known == name);
         found.map(|(_, values)| firsts(&of(values, &reported)))
     });
@@ -109,7 +114,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 
 /// What the question whether a skill fits brings over the best of the scores by log-probabilities, with a model that was not trained for
 /// either.
-fn record_question(figures: &mut Figures<'_>, of: &dyn Fn(&str) -> Option<Vec<f64>>) {
+fn record_question(figures: &mut Figures<'_>, bound: Bound, of: &dyn Fn(&str) -> Option<Vec<f64>>) {
     let others = ["sum", "mean", "PMI"].into_iter().filter_map(of);
     let best = others.max_by(|one, other| mean(one).total_cmp(&mean(other)));
     let gained = of("fits").zip(best).map(|(fits, best)| {
@@ -119,7 +124,7 @@ fn record_question(figures: &mut Figures<'_>, of: &dyn Fn(&str) -> Option<Vec<f6
     figures.interval(
         "zero-shot gate: fits less the best of sum, mean and PMI, points",
         &t_interval(&gained.unwrap_or_default()),
-        Bound::Above(0.0),
+        bound,
         Bound::None,
     );
 }
@@ -146,6 +151,12 @@ fn scores(
     let mut scores: Vec<(&str, Matrix)> = names.into_iter().zip(skills).collect();
     scores.push(("PMI of 32 tokens less its null", null));
     scores.extend(by_words(set, found, candidates));
+    let cards = |_: usize, skill: usize| meaning::card_with_trigger(&set.skills[skill]);
+    let [.., whole, _, _, beginning, _] = scoring.texts(figures, "cards", &cards)?;
+    scores.extend([
+        ("PMI of the card", whole),
+        ("PMI of 32 tokens of the card", beginning),
+    ]);
     let head = |_: usize, skill: usize| set.skills[skill].body.chars().take(BODY).collect();
     let [.., whole, _, _, beginning, _] = scoring.texts(figures, "bodies", &head)?;
     scores.extend([
@@ -222,23 +233,30 @@ fn record(
     (tuning, reported): (&[Best], &[Best]),
 ) -> Outcome {
     let wrong = |all: &[Best]| all.iter().map(|one| one.wrong).collect();
-    let mut say =
-        |what: &str, value: f64| figures.record(&format!("{name}: {what}"), value, Bound::None);
-    say("a right skill first, %", mean(&firsts(reported)));
-    say(
-        "right against wrong, best of each task",
+    figures.record(
+        &format!("{name}: right against wrong, best of each task"),
         separation(reported),
+        Bound::None,
     );
+    let mut say = |what: &str, cases: &[f64]| {
+        figures.interval(
+            &format!("{name}: {what}"),
+            &share_interval(cases),
+            Bound::None,
+            Bound::None,
+        );
+    };
+    say("a right skill first, %", &firsts(reported));
     let known = quantile(wrong(reported), WRONG);
     let known = injected(reported, known);
-    say("right injected where 5% of wrong are, %", mean(&known));
+    say("right injected where 5% of wrong are, %", &known);
     let threshold = without_labels(tuning)?;
     let (right, wrong) = (injected(reported, threshold), misled(reported, threshold));
     say(
         "right injected with a threshold of the other half's wrong ones, %",
-        mean(&right),
+        &right,
     );
-    say("wrong injected with it, %", mean(&wrong));
+    say("wrong injected with it, %", &wrong);
     Ok(())
 }
 
@@ -297,15 +315,16 @@ fn record_default(figures: &mut Figures<'_>, (reported, words): (&[Best], &[f64]
     );
     figures.interval(
         "the default: right injected with its threshold, %",
-        &t_interval(&injected(threshold)),
+        &share_interval(&injected(threshold)),
         Bound::None,
         Bound::None,
     );
-    figures.record(
-        "the default: injected where no right skill exists, %",
-        mean(&misled(reported, threshold)),
-        Bound::AtMost(5.0),
-    );
+    let wrong = share_interval(&misled(reported, threshold));
+    let name = "the default: injected where no right skill exists, %";
+    figures.record(name, wrong.mean, Bound::AtMost(5.0));
+    for (end, value) in [("low", wrong.low), ("high", wrong.high)] {
+        figures.record(&format!("{name}.{end}"), value, Bound::None);
+    }
 }
 
 /// A threshold that was fitted with the other half's labels, beside the one without.
@@ -315,15 +334,24 @@ fn record_labels(figures: &mut Figures<'_>, (tuning, reported): (&[Best], &[Best
         ScoreKind::CardPmi,
         &ChatFormat::default() as &dyn PromptFormat,
     );
-    let fitted = GateCalibration::fit(
-        &labeled(tuning, true, true),
-        of,
-        WRONG,
-        figures.options().seed,
-    )?;
+    let seed = figures.options().seed;
+    let fitted = match GateCalibration::fit(&labeled(tuning, true, true), of, WRONG, seed) {
+        Ok(fitted) => fitted,
+        // Where hardly any right skill is first there is nothing to fit.
+        Err(error) => {
+            figures.skip("with labels: right injected, %", error.message());
+            figures.skip("with labels: wrong injected, %", error.message());
+            return Ok(());
+        }
+    };
     let threshold = fitted.threshold;
     let mut say = |what: &str, values: &[f64]| {
-        figures.record(&format!("with labels: {what}"), mean(values), Bound::None);
+        figures.interval(
+            &format!("with labels: {what}"),
+            &share_interval(values),
+            Bound::None,
+            Bound::None,
+        );
     };
     let exceeds = |one: &Best| 100.0 * f64::from(u8::from(one.right > threshold));
     say(
