@@ -12,6 +12,8 @@ if [ ! -x "$CARGO_TARGET_DIR/debug/quickstart" ]; then
     journeyman_say "building; llama.cpp takes about 10 minutes on 2 cores, the first time only"
 fi
 # In the root, where .cargo/config.toml holds; what is run stays in the caller's folder, so that its paths hold.
-(cd "$root" && cargo build --workspace --bin quickstart </dev/null)
+build() { (cd "$root" && cargo build --workspace --bin quickstart </dev/null); }
+# On a terminal cargo has a bar.
+if [ -t 2 ]; then build; else journeyman_while building build; fi
 export JOURNEYMAN_ROOT=$root
 exec "$CARGO_TARGET_DIR/debug/quickstart" "$@"

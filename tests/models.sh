@@ -8,5 +8,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=setup.sh
 . "$root/tests/setup.sh"
 
-(cd "$root" && cargo build --quiet --workspace --bin journeyman </dev/null)
+if [ ! -x "$CARGO_TARGET_DIR/debug/journeyman" ]; then
+    journeyman_say "building; llama.cpp takes about 10 minutes on 2 cores, the first time only"
+fi
+build() { (cd "$root" && cargo build --quiet --workspace --bin journeyman </dev/null); }
+journeyman_while building build
 exec "$CARGO_TARGET_DIR/debug/journeyman" model fetch "$@"

@@ -6,6 +6,29 @@ PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
 
 journeyman_say() { printf '%s\n' "$*" >&2; }
 
+# journeyman_while WHAT COMMAND...: runs the command, and says each eight seconds that it goes on. The loop ends with the script,
+# however that ends.
+journeyman_while() {
+    local what=$1 status=0 pulse since
+    shift
+    since=$(date +%s)
+    (
+        nap=
+        trap 'kill "$nap" 2>/dev/null; exit' TERM
+        while kill -0 $$ 2>/dev/null; do
+            sleep 8 &
+            nap=$!
+            wait "$nap"
+            journeyman_say "  ... $what, $(($(date +%s) - since)) s"
+        done
+    ) &
+    pulse=$!
+    "$@" || status=$?
+    kill "$pulse" 2>/dev/null || true
+    wait "$pulse" 2>/dev/null || true
+    return "$status"
+}
+
 journeyman_any_file() {
     local file
     for file in "$@"; do

@@ -100,12 +100,17 @@ impl From<LlamaBackendDevice> for Device {
 /// # Errors
 /// `Unavailable` where llama.cpp cannot be started.
 pub fn devices() -> Result<Vec<Device>> {
+    devices_beside(0)
+}
+
+/// The same where `mapped` bytes of files have to stay in memory.
+fn devices_beside(mapped: u64) -> Result<Vec<Device>> {
     backend()?;
     let mut devices: Vec<Device> = list_llama_ggml_backend_devices()
         .into_iter()
         .map(Device::from)
         .collect();
-    if let Some(available) = available() {
+    if let Some(available) = available(mapped) {
         let processors = devices
             .iter_mut()
             .filter(|device| device.kind == DeviceKind::Cpu);
@@ -210,8 +215,9 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn read() -> Result<Self> {
-        let devices = devices()?;
+    /// The free memory where `mapped` bytes of files have to stay in the system's.
+    pub(crate) fn read(mapped: u64) -> Result<Self> {
+        let devices = devices_beside(mapped)?;
         let gpus: Vec<u64> = devices
             .iter()
             .filter(|device| device.is_gpu())
@@ -228,16 +234,22 @@ impl Memory {
     }
 }
 
-/// Bytes that are available without swapping, within the limit of this process's control group.
-fn available() -> Option<u64> {
+/// Bytes that are available without swapping, within the limit of this process's control group, where `mapped` bytes of files
+/// have to stay: the system counts them as available, because it can read them again.
+fn available(mapped: u64) -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok();
     let available = meminfo.as_deref().and_then(available_of);
+    let available = available.map(|available| available.saturating_sub(mapped));
     let limit = [
-        ("", ["memory.max", "memory.current"], "inactive_file"),
+        (
+            "",
+            ["memory.max", "memory.current"],
+            ["inactive_file", "active_file"],
+        ),
         (
             "memory/",
             ["memory.limit_in_bytes", "memory.usage_in_bytes"],
-            "total_inactive_file",
+            ["total_inactive_file", "total_active_file"],
         ),
     ]
     .iter()
@@ -245,7 +257,7 @@ fn available() -> Option<u64> {
         let read = |file: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{folder}{file}"));
         let used = read(used).unwrap_or_default();
         let stat = read("memory.stat").unwrap_or_default();
-        left_under_limit(&read(limit).ok()?, &used, &stat, kept)
+        left_under_limit(&read(limit).ok()?, &used, (stat.as_str(), kept), mapped)
     })
     .min();
     match (available, limit) {
@@ -254,16 +266,30 @@ fn available() -> Option<u64> {
     }
 }
 
-/// The bytes that a control group may still use under its limit. Of its present use, cached files (the statistic
-/// `kept`) are freed on demand. `None` without a limit.
-fn left_under_limit(limit: &str, used: &str, stat: &str, kept: &str) -> Option<u64> {
+/// The bytes that a control group may still use under its limit. Of its present use, cached files that were not used lately (the
+/// first of the two statistics) are freed on demand. `mapped` bytes of files have to stay: whether they count as cached, as used
+/// lately or are not read yet, they are needed beside all that is no file. `None` without a limit.
+fn left_under_limit(
+    limit: &str,
+    used: &str,
+    (stat, [unused, recent]): (&str, &[&str; 2]),
+    mapped: u64,
+) -> Option<u64> {
     let limit: u64 = limit.trim().parse().ok()?;
     let used: u64 = used.trim().parse().unwrap_or(0);
-    let kept = stat.lines().find_map(|line| {
-        let (name, bytes) = line.split_once(' ')?;
-        (name == kept).then(|| bytes.trim().parse().ok())?
-    });
-    Some(limit.saturating_sub(used.saturating_sub(kept.unwrap_or(0))))
+    let kept = |wanted: &str| {
+        let found = stat.lines().find_map(|line| {
+            let (name, bytes) = line.split_once(' ')?;
+            (name == wanted).then(|| bytes.trim().parse::<u64>().ok())?
+        });
+        found.unwrap_or(0)
+    };
+    let (unused, recent) = (kept(unused), kept(recent));
+    let no_file = used.saturating_sub(unused).saturating_sub(recent);
+    let needed = used
+        .saturating_sub(unused)
+        .max(no_file.saturating_add(mapped));
+    Some(limit.saturating_sub(needed))
 }
 
 /// `MemAvailable` of Linux's `/proc/meminfo`, in bytes.
@@ -306,17 +332,21 @@ mod tests {
     #[test]
     fn what_a_group_uses_is_not_free() {
         let stat = "anon 50\ninactive_file 30\nactive_file 7\ntotal_inactive_file 20\n";
-        let left = |limit, used| left_under_limit(limit, used, stat, "inactive_file");
+        let names = ["inactive_file", "active_file"];
+        let left = |limit, used| left_under_limit(limit, used, (stat, &names), 0);
         assert_eq!(left("100\n", "80\n"), Some(50));
         assert_eq!(left("100", "10"), Some(100));
         assert_eq!(left("100", "1000"), Some(0));
         assert_eq!(left("100", ""), Some(100));
         assert_eq!(left("max\n", "80"), None);
-        assert_eq!(
-            left_under_limit("100", "80", stat, "total_inactive_file"),
-            Some(40)
-        );
-        assert_eq!(left_under_limit("100", "80", "", "inactive_file"), Some(20));
+        let older = ["total_inactive_file", "total_active_file"];
+        assert_eq!(left_under_limit("100", "80", (stat, &older), 0), Some(40));
+        assert_eq!(left_under_limit("100", "80", ("", &names), 0), Some(20));
+        // 43 are no file. Mapped files are needed beside them, once, however they are counted.
+        let beside = |mapped| left_under_limit("100", "80", (stat, &names), mapped);
+        assert_eq!(beside(7), Some(50));
+        assert_eq!(beside(20), Some(37));
+        assert_eq!(beside(1000), Some(0));
     }
 
     #[test]

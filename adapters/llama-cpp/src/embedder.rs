@@ -102,7 +102,7 @@ impl LlamaEmbedder {
             .min(1 << 16);
         let model = config.model(context).with_threads(header.sizes.weights());
         model.check()?;
-        let gpu_layers = Plan::of(&model, &header)?.gpu_layers;
+        let (plan, mapped) = Plan::reserved(&model, &header)?;
         let pooling = pooling(config.pooling, header.pooling).map_err(with_path)?;
         let file = FileHash::of(LOAD, &config.path, known).map_err(with_path)?;
         let stem = config.path.file_stem().map(|stem| stem.to_string_lossy());
@@ -112,7 +112,11 @@ impl LlamaEmbedder {
         let (ready, standing) = mpsc::channel();
         let thread = thread::Builder::new()
             .name("llama-cpp-embed".to_owned())
-            .spawn(move || run(&model, gpu_layers, pooling, &queue, &ready))
+            .spawn(move || {
+                // Held as long as the weights.
+                let _mapped = mapped;
+                run(&model, plan.gpu_layers, pooling, &queue, &ready);
+            })
             .map_err(|error| {
                 worker_failed(LOAD, "the system starts no thread").source_from(error)
             })?;

@@ -3,13 +3,17 @@
 //! llama.cpp allocates while it loads, and running out of memory ends in a plain "failed", on some systems in the end
 //! of the process. Here the need is estimated before, from the file's header.
 
+use std::{fs, path::PathBuf};
+
 use journeyman::{Error, ErrorKind, Result};
 
 use crate::{
     config::{GpuLayers, LlamaConfig},
     devices::{GPU_BACKENDS, Memory},
     gguf::{self, Header},
+    mapped::{self, Mapped},
     sizes::Sizes,
+    weights::is_mapped,
 };
 
 const OPERATION: &str = "LlamaCpp::load";
@@ -45,21 +49,56 @@ impl Plan {
     /// As [`LlamaCpp::load`](crate::LlamaCpp::load), as far as a header shows.
     pub fn new(config: &LlamaConfig) -> Result<Self> {
         config.check()?;
-        Self::of(
-            config,
-            &gguf::inspect(&config.path, gguf::Purpose::Writing)?,
-        )
+        let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
+        let mapped = mapped::living().of_others(&mapped::files_of(&config.path));
+        Self::beside(mapped, config, &header)
     }
 
-    pub(crate) fn of(config: &LlamaConfig, header: &Header) -> Result<Self> {
-        let memory = Memory::read()?;
+    /// Plans a loading, and counts the model's files as mapped, where they are going to be, until the value is dropped. No other
+    /// loading is planned between the two.
+    pub(crate) fn reserved(
+        config: &LlamaConfig,
+        header: &Header,
+    ) -> Result<(Self, Option<Mapped>)> {
+        let files = mapped::files_of(&config.path);
+        let mut living = mapped::living();
+        let plan = Self::beside(living.of_others(&files), config, header)?;
+        let mapped = is_mapped(&config.path).then(|| living.add(plan.parts(files, header)));
+        Ok((plan, mapped))
+    }
+
+    /// The plan beside other models of this process, which have mapped so many bytes.
+    fn beside(mapped: u64, config: &LlamaConfig, header: &Header) -> Result<Self> {
         plan(
             &header.sizes,
             config,
             config.context_for(header.trained_context),
-            memory,
+            Memory::read(mapped)?,
         )
-        .map_err(|error| error.with("path", config.path.display()))
+        .map_err(|error| {
+            let error = error.with("path", config.path.display());
+            match mapped >> 20 {
+                0 => error,
+                mib => error.with("mapped_by_other_models_mib", mib),
+            }
+        })
+    }
+
+    /// The bytes that are going to be mapped of each of the model's files, of which the first has the header.
+    fn parts(&self, files: Vec<PathBuf>, header: &Header) -> Vec<(PathBuf, u64)> {
+        let first = header.sizes.weights_in_system(self.gpu_layers);
+        // Which layers another file has is not known. Where a GPU has some, a file counts once it is mapped.
+        let later = |path: &PathBuf| match self.gpu_layers {
+            0 => fs::metadata(path).map_or(0, |file| file.len()),
+            _ => 0,
+        };
+        let most = if header.sizes.whole { 1 } else { files.len() };
+        let files = files.into_iter().take(most).enumerate();
+        let files = files.map(|(place, path)| {
+            let bytes = if place == 0 { first } else { later(&path) };
+            (path, bytes)
+        });
+        files.collect()
     }
 }
 
@@ -127,6 +166,7 @@ fn layers_wanted(sizes: &Sizes, config: &LlamaConfig, context: u32, memory: Memo
             };
             if !sizes.whole {
                 tracing::warn!(
+                    model = %config.path.display(),
                     "a model in several files is computed by the processor: set gpu_layers to a number, or merge the files \
                      with llama.cpp's llama-gguf-split"
                 );

@@ -30,12 +30,31 @@ pub fn unused_instructions() -> Vec<&'static str> {
                 std::is_x86_feature_detected!("avx512vnni"),
                 cfg!(target_feature = "avx512vnni"),
             ),
+            (
+                "AVX-512 BF16",
+                std::is_x86_feature_detected!("avx512bf16"),
+                cfg!(target_feature = "avx512bf16"),
+            ),
+            // Rust's own test for it is not stable.
+            (
+                "AMX",
+                std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|told| has_amx(&told)),
+                cfg!(amx),
+            ),
         ];
         let unused = sets.into_iter().filter(|(_, has, uses)| *has && !uses);
         unused.map(|(name, ..)| name).collect()
     }
     #[cfg(not(target_arch = "x86_64"))]
     Vec::new()
+}
+
+/// Whether Linux's list of processors has the two instruction sets of AMX that llama.cpp multiplies matrices with.
+#[cfg(target_arch = "x86_64")]
+fn has_amx(processors: &str) -> bool {
+    let flags = processors.lines().find(|line| line.starts_with("flags"));
+    let has = |flag: &str| flags.is_some_and(|line| line.split_whitespace().any(|one| one == flag));
+    has("amx_tile") && has("amx_int8")
 }
 
 /// Refuses a processor without the instructions that llama.cpp was compiled for, whose use would end the process. Nothing is refused
@@ -98,6 +117,21 @@ mod tests {
     use journeyman::ErrorKind;
 
     use super::*;
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn amx_is_read_from_linux_own_list() {
+        let check = |flags: &str, expect: bool| {
+            let told = format!(
+                "processor\t: 0\nmodel name\t: amx_tile amx_int8\nflags\t\t: fpu {flags}\n"
+            );
+            assert_eq!(has_amx(&told), expect, "{flags}");
+        };
+        check("avx512f amx_bf16 amx_tile amx_int8", true);
+        check("amx_tile", false);
+        check("amx_int8 amx_tiles", false);
+        assert!(!has_amx(""));
+    }
 
     #[test]
     fn a_processor_without_an_instruction_is_told_what_to_build() {

@@ -129,8 +129,8 @@
 //! [`load_backends`] or [`LlamaConfig::backends`] loads at run time. [`devices`](devices()) lists the devices.
 //!
 //! Before llama.cpp loads a model, the memory for weights, keys and values and compute buffers is estimated from the
-//! file's header ([`Plan`]) and compared with the free memory of the GPUs and the system. A model that does not fit is
-//! refused, and the error says what would fit.
+//! file's header ([`Plan`]) and compared with the free memory of the GPUs and the system, without what other models of this
+//! process have mapped. A model that does not fit is refused, and the error says what would fit.
 //!
 //! GPUs round differently: on Vulkan, log-probabilities of a text depend on the shape of its batches by about 1e-2, and
 //! by about 5e-3 with `GGML_VK_DISABLE_F16=1` in the environment.
@@ -160,6 +160,7 @@ mod backend;
 mod calls;
 mod catalog;
 mod config;
+mod console;
 mod constrain;
 mod context;
 mod convert;
@@ -178,6 +179,7 @@ mod job;
 mod language_model;
 mod loaded;
 mod lora;
+mod mapped;
 mod prefix_cache;
 mod prefixes;
 mod queue;
@@ -201,6 +203,7 @@ mod worker;
 pub use backend::backend;
 pub use catalog::{PublicModel, find_model};
 pub use config::{GpuLayers, LlamaConfig, Precision, Template, Thinking};
+pub use console::{Pulse, print_warnings};
 pub use devices::{Device, DeviceKind, devices, load_backends};
 pub use embedder::{EmbedderConfig, LlamaEmbedder, Pooling};
 pub use fit::Plan;

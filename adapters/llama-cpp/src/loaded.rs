@@ -49,8 +49,9 @@ impl LlamaCpp {
     /// - `Unavailable`: the file cannot be read, memory is too small, or no backend is loaded; and the errors of
     ///   [`load_backends`](crate::load_backends) where the configuration names a folder.
     pub fn load(config: LlamaConfig) -> Result<Arc<Self>> {
+        let model = Self::load_known(config, None)?;
         instructions::warn_of_unused();
-        Self::load_known(config, None)
+        Ok(model)
     }
 
     /// As `load`; the file is not hashed again where it is the one that was `known`.
@@ -60,7 +61,7 @@ impl LlamaCpp {
         let header = gguf::inspect(&config.path, gguf::Purpose::Writing)?;
         let host_chose = config.threads.is_some();
         let config = config.with_threads(header.sizes.weights());
-        let plan = Plan::of(&config, &header)?;
+        let (plan, mapped) = Plan::reserved(&config, &header)?;
         // A number that the host names stays, and so does that of a model whose answers repeat to the byte. Where a GPU computes
         // all layers, cores hardly matter.
         let yields = !host_chose && !config.deterministic && plan.gpu_layers < plan.layers;
@@ -102,6 +103,7 @@ impl LlamaCpp {
             id: id.clone(),
             file: file.clone(),
             digests: digests.clone(),
+            _mapped: mapped,
         };
         let (worker, speed) = Worker::start(setup, weights, threads).map_err(with_path)?;
 

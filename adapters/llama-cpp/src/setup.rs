@@ -6,7 +6,7 @@ use journeyman::ModelId;
 
 use crate::{
     adapter_digests::AdapterDigests, config::LlamaConfig, context::Limits, digest::FileHash,
-    render::Renderer,
+    mapped::Mapped, render::Renderer,
 };
 
 /// The parameters of a worker thread.
@@ -18,4 +18,6 @@ pub(crate) struct Setup {
     pub(crate) id: ModelId,
     pub(crate) file: FileHash,
     pub(crate) digests: AdapterDigests,
+    /// Held as long as the weights.
+    pub(crate) _mapped: Option<Mapped>,
 }

@@ -32,6 +32,27 @@ impl Sizes {
         self.all
     }
 
+    /// Bytes of the weights that stay in the system's memory with this number of layers on a GPU.
+    pub(crate) fn weights_in_system(&self, gpu_layers: u32) -> u64 {
+        self.all.saturating_sub(self.weights_on_gpu(gpu_layers))
+    }
+
+    /// Bytes of the weights that move to a GPU with this number of layers, without copies.
+    fn weights_on_gpu(&self, gpu_layers: u32) -> u64 {
+        match gpu_layers {
+            0 => 0,
+            _ => {
+                let stay = self.layers.len() - self.moved(gpu_layers);
+                self.output + self.layers[stay..].iter().sum::<u64>()
+            }
+        }
+    }
+
+    /// The layers that move to a GPU, of so many with the output layer, which moves first.
+    fn moved(&self, gpu_layers: u32) -> usize {
+        gpu_layers.saturating_sub(1).min(self.layers.len() as u32) as usize
+    }
+
     /// Computes the sizes from the tensors and the architecture's numbers. A width that is a list over layers counts as
     /// the largest possible one.
     pub(crate) fn new(
@@ -97,14 +118,12 @@ impl Sizes {
             Precision::Full => self.heads.saturating_mul(cells),
         };
         let computing = (self.computed.saturating_add(attention)).saturating_mul(batch * 4);
-        // The output layer moves first.
-        let moved = gpu_layers.saturating_sub(1).min(self.layers.len() as u32) as usize;
+        let moved = self.moved(gpu_layers);
         let stay = self.layers.len() - moved;
         let (mut device, mut host) = (0, 0);
-        let mut own = 0;
         if gpu_layers > 0 {
-            own = self.output + self.layers[stay..].iter().sum::<u64>();
-            device = own
+            device = self
+                .weights_on_gpu(gpu_layers)
                 .saturating_add(self.shared)
                 .saturating_add(of_layers(moved))
                 .saturating_add(computing);
@@ -112,7 +131,7 @@ impl Sizes {
         if stay > 0 {
             host = of_layers(stay).saturating_add(computing);
         }
-        host = host.saturating_add(self.all.saturating_sub(own));
+        host = host.saturating_add(self.weights_in_system(gpu_layers));
         Needs { device, host }
     }
 }

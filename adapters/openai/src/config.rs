@@ -98,6 +98,17 @@ pub enum ScoringForm {
     Forced,
 }
 
+impl fmt::Display for ScoringForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::EchoIds => "/completions that echoes token ids",
+            Self::EchoText => "/completions that echoes a text",
+            Self::Generate => "/generate",
+            Self::Forced => "/completions with one forced token a request",
+        })
+    }
+}
+
 /// Limits on the duration of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlines {

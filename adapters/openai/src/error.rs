@@ -1,6 +1,6 @@
 //! The errors of requests to a server.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use journeyman::{Error, ErrorKind};
 
@@ -16,6 +16,16 @@ pub enum DeadlineKind {
     Idle,
     /// For the whole call.
     Total,
+}
+
+impl fmt::Display for DeadlineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FirstByte => "the time to the first byte",
+            Self::Idle => "the time between two pieces",
+            Self::Total => "the time of the whole call",
+        })
+    }
 }
 
 /// Why a request failed. No variant holds a key.
@@ -35,7 +45,7 @@ pub enum OpenAiError {
         said: String,
     },
     /// A deadline passed.
-    #[error("not finished within {limit:?} ({kind:?} deadline)")]
+    #[error("not finished within {} s ({kind})", .limit.as_secs_f64())]
     Deadline {
         /// Which one.
         kind: DeadlineKind,
@@ -231,6 +241,18 @@ impl OpenAiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_deadline_is_said_in_words() {
+        let late = OpenAiError::Deadline {
+            kind: DeadlineKind::Idle,
+            limit: Duration::from_millis(1500),
+        };
+        assert_eq!(
+            late.to_string(),
+            "not finished within 1.5 s (the time between two pieces)"
+        );
+    }
 
     #[test]
     fn a_prompt_that_is_too_long_is_invalid_and_not_sent_again() {

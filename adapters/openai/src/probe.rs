@@ -242,8 +242,8 @@ impl Server {
                 }
                 Ok(_) => self
                     .support
-                    .decline(format!("tokenizer {form:?}"), "it gave no tokens"),
-                Err(error) => self.support.decline(format!("tokenizer {form:?}"), error),
+                    .decline(format!("tokenizer by {form}"), "it gave no tokens"),
+                Err(error) => self.support.decline(format!("tokenizer by {form}"), error),
             }
         }
         self.support.tokenizer = None;

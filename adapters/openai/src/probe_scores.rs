@@ -67,7 +67,7 @@ impl Server {
             Err(error) => {
                 for form in forms {
                     self.support
-                        .decline(format!("score {form:?}"), error.clone());
+                        .decline(format!("score by {form}"), error.clone());
                 }
                 return Ok(());
             }
@@ -92,7 +92,7 @@ impl Server {
                     Err(error) if takes_zero && matches!(error, OpenAiError::Status { .. }) => {}
                     Err(error) if self.config.scoring == Scoring::Form(form) => return Err(error),
                     Err(error) => {
-                        self.support.decline(format!("score {form:?}"), error);
+                        self.support.decline(format!("score by {form}"), error);
                         break;
                     }
                 }

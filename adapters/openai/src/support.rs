@@ -41,6 +41,19 @@ impl ServerKind {
     }
 }
 
+impl fmt::Display for ServerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Vllm => "vLLM",
+            Self::Sglang => "SGLang",
+            Self::LlamaServer => "llama-server",
+            Self::LlamaCppPython => "llama-cpp-python",
+            Self::OpenAi => "OpenAI",
+            Self::Other => "another one",
+        })
+    }
+}
+
 /// An endpoint that tokenizes texts.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +66,16 @@ pub enum TokenizerForm {
     /// `/extras/tokenize` with `input` (llama-cpp-python). It always finds special tokens and adds the BOS token, so it only
     /// gives the ids of scored texts.
     Extras,
+}
+
+impl fmt::Display for TokenizerForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Content => "/tokenize with `content`",
+            Self::Prompt => "/tokenize with `prompt`",
+            Self::Extras => "/extras/tokenize",
+        })
+    }
 }
 
 /// What a server was found to support when it was probed. Printed, it has a line for each finding.
@@ -108,9 +131,9 @@ impl Support {
 impl fmt::Display for Support {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let yes = |is: bool| if is { "yes" } else { "no" };
-        writeln!(f, "server: {:?}", self.server)?;
+        writeln!(f, "server: {}", self.server)?;
         match self.tokenizer {
-            Some(form) => writeln!(f, "tokenizer: {form:?}")?,
+            Some(form) => writeln!(f, "tokenizer: {form}")?,
             None => writeln!(f, "tokenizer: no")?,
         }
         writeln!(f, "token records: {}", yes(self.token_records))?;
@@ -123,12 +146,40 @@ impl fmt::Display for Support {
         writeln!(f, "JSON Schema: {}", yes(self.json_schema))?;
         writeln!(f, "tools: {}", yes(self.tools))?;
         match self.scoring {
-            Some(form) => write!(f, "scoring: {form:?}")?,
+            Some(form) => write!(f, "scoring: {form}")?,
             None => write!(f, "scoring: no")?,
         }
         for declined in &self.declined {
             write!(f, "\ndeclined: {declined}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_is_said_in_words() {
+        let mut support = Support {
+            server: ServerKind::LlamaServer,
+            tokenizer: Some(TokenizerForm::Content),
+            scoring: Some(ScoringForm::Forced),
+            ..Support::default()
+        };
+        support.decline("tools", "the template has none");
+        assert_eq!(
+            support.to_string(),
+            "server: llama-server\n\
+             tokenizer: /tokenize with `content`\n\
+             token records: no\n\
+             stop texts reported: no\n\
+             continues the assistant's message: no\n\
+             JSON Schema: no\n\
+             tools: no\n\
+             scoring: /completions with one forced token a request\n\
+             declined: tools: the template has none"
+        );
     }
 }

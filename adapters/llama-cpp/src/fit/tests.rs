@@ -138,6 +138,30 @@ fn more_layers_than_memory_are_refused_with_what_would_fit() {
 }
 
 #[test]
+fn a_model_gets_what_those_before_it_leave() {
+    let (sizes, mut config) = (sizes(), config());
+    config.n_ctx = Some(1000);
+    let planned = |mapped| plan(&sizes, &config, 1000, Memory::read(mapped).unwrap());
+    assert_eq!(planned(0).unwrap().context, 1000);
+    // More than any machine has. Where no system says what is available, nothing is refused.
+    if std::path::Path::new("/proc/meminfo").exists() {
+        let error = planned(1 << 60).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.message().ends_with("0 are free"), "{error}");
+    }
+}
+
+#[test]
+fn weights_on_a_gpu_are_not_mapped() {
+    let sizes = sizes();
+    let in_system = |layers| sizes.weights_in_system(layers);
+    assert_eq!(in_system(0), 6 * MIB + 64);
+    assert_eq!(in_system(2), 5 * MIB);
+    assert_eq!(in_system(5), 2 * MIB);
+    assert_eq!(in_system(9), 2 * MIB);
+}
+
+#[test]
 fn where_memory_cannot_be_read_nothing_is_refused() {
     let nowhere = Memory {
         system: None,

@@ -30,8 +30,8 @@ use self::{
     protocol::{Answer, Ask, Generate, Load, Loaded, Score},
 };
 use crate::{
-    adapter_digests::AdapterDigests, digest::file_digest, generate::GENERATE, sampling,
-    score::SCORE, scorer::trained_to_score,
+    adapter_digests::AdapterDigests, digest::file_digest, generate::GENERATE, instructions,
+    sampling, score::SCORE, scorer::trained_to_score,
 };
 
 const COUNT: &str = "IsolatedLlama::count";
@@ -91,6 +91,8 @@ impl IsolatedLlama {
         for (name, path) in &adapters {
             digests.put(name, Some(file_digest(protocol::LOAD_MODEL, path)?));
         }
+        // The worker has no one to warn, and is of this build.
+        instructions::warn_of_unused();
         Ok(Arc::new(Self {
             client,
             capabilities,

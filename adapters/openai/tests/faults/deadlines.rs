@@ -49,8 +49,8 @@ fn a_server_that_does_not_answer_ends_in_time() {
 fn each_deadline_has_its_own_error() {
     let forever = Play::Wait(Duration::from_secs(3));
     for (script, named) in [
-        (vec![forever.clone()], "FirstByte"),
-        (vec![events_head(), forever.clone()], "Idle"),
+        (vec![forever.clone()], "first byte"),
+        (vec![events_head(), forever.clone()], "between two pieces"),
     ] {
         let (_server, model) = failing_with(vec![script], |config| {
             config.deadlines.first_byte = Duration::from_millis(300);
