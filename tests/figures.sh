@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measured figures: bash tests/figures.sh NAME [--seed N] [--data DIR] [--model FILE] [--resume] [--summary]; --list names them.
+# Measured figures: bash tests/figures.sh NAME [--seed N] [--data DIR] [--model FILE|NAME] [--resume] [--summary]; --list names them.
 # A line for each figure: name, value, bound, ok or short. Status 1 when one is short.
 set -euo pipefail
 

@@ -9,8 +9,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
 
 # In the order in which they are published: each depends on those before it.
-published="skills sdk adapters/disk adapters/experiment adapters/fastembed adapters/llama-cpp adapters/openai adapters/process
-    adapters/mcp adapters/tantivy adapters/local"
+published="skills sdk adapters/disk adapters/experiment adapters/fastembed adapters/interchange adapters/lint
+    adapters/llama-cpp adapters/openai adapters/process adapters/mcp adapters/tantivy adapters/local"
 # toolworld is a laboratory's world, and the command depends on it.
 kept="adapters/cli adapters/toolworld"
 # The most bytes of a file.

@@ -38,12 +38,19 @@
 //! # Features
 //! - `system-clock` (default): [`builtin`] has `SystemClock`, a clock that reads the system's time.
 //! - `threads` (default): [`builtin`] has `OnThread`, a wrapper that runs blocking parts on threads of their own.
-//! - `testing`: the module `testing`, scripted doubles of all parts and generators of inputs. The example above needs it.
+//! - `json-schema`: validation of JSON by a schema. [`text`] has `JsonSchema`, `ToolCalls` and `loosened`, [`role`] has `Structured` and
+//!   `ModelJudge`, [`builtin`] has `FnEnvironment`. Without it, arguments of tool calls are not held against the tools' schemas
+//!   ([`ChatFormat`](builtin::ChatFormat)), and a role's skill keeps its shipped schema
+//!   ([`GeneralRoles`](role::GeneralRoles)).
+//! - `clustering`: assessment ([`assess`]), which [`recipe::scribe`] needs. Without it, a recipe that assesses is refused
+//!   ([`Recipe::resolve`](recipe::Recipe::resolve)).
+//! - `testing`: the module `testing`, scripted doubles of all parts and generators of inputs. The example above needs it. It enables
+//!   `json-schema` and `clustering`.
 //! - `conformance`: the module `conformance`, a suite of checks for each contract. It enables `testing`. Both are for a
 //!   host's `[dev-dependencies]`.
 //!
 //! Where to read on: [`contract`] for what a host implements, [`run`] for the two ways in, [`select`] for the gate,
-//! [`library`] for what a library does with a commit, [`role::Structured`] for JSON by a schema from any model.
+//! [`library`] for what a library does with a commit, [`role`] for what a model is asked beside its tasks.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod admit;
@@ -58,9 +65,7 @@ mod error;
 pub mod format;
 mod id;
 pub mod inject;
-pub mod interchange;
 pub mod library;
-pub mod lint;
 pub mod maintain;
 pub mod measure;
 pub mod meta;

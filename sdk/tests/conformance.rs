@@ -21,7 +21,8 @@ use std::{
 
 use futures::executor::block_on;
 use host_policies::{
-    Flaw, admit_rule, credit_rule, maintenance_program, reward_rule, select_program, write_program,
+    Flaw, admit_rule, check_credit, check_reward, credit_rule, maintenance_program, reward_rule,
+    select_program, write_program,
 };
 use journeyman::{
     Error, ErrorKind, Seed, Timestamp,
@@ -34,7 +35,9 @@ use journeyman::{
         Clock, FixedGuidance, GenerateRequest, Journal, PromptFormat, Retriever, SkillFiles,
         SkillStore, ToolChoice,
     },
+    credit::{PerRollout, PerStep},
     domain::{Action, EndReason, Message, Prompt, Role, SkillUse, Speaker},
+    reward::{LevelReward, ProcessReward},
     testing::{
         HashEmbedder, ManualClock, Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat,
         ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer,
@@ -395,6 +398,20 @@ fn the_parts_of_the_sdk_keep_every_rule_and_none_is_skipped() {
 }
 
 #[test]
+fn the_rules_of_ours_keep_the_rules_of_their_traits() {
+    let rules = [
+        check_reward(&LevelReward::default()),
+        check_reward(&ProcessReward::default()),
+        check_credit(&PerStep),
+        check_credit(&PerRollout),
+    ];
+    for report in rules {
+        assert_eq!(report.skipped().count(), 0, "{report}");
+        report.into_result().unwrap();
+    }
+}
+
+#[test]
 fn other_parts_keep_the_rules_too() {
     let lines = block_on(conformance::journal::check(async || {
         Ok(Arc::new(JsonLinesJournal::new(Vec::new())) as Arc<dyn Journal>)
@@ -609,7 +626,7 @@ const RUN_RULES: [(&str, &str, &str, &str); 13] = [
 
 #[test]
 fn every_rule_of_a_policy_has_a_case_or_a_test_of_the_run() {
-    let source = std::fs::read_to_string(folder("policy").join("own.rs")).unwrap();
+    let source = std::fs::read_to_string(folder("policy").join("traits.rs")).unwrap();
     let traits = rules_of_traits(&source);
     let suites = suites_of_policies();
     assert!(traits.keys().eq(suites.keys()), "{traits:?}");

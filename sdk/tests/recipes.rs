@@ -6,11 +6,12 @@ use std::{collections::BTreeSet, num::NonZeroU32};
 use journeyman::{
     domain::RoleRule,
     maintain::QuarantinePolicy,
+    policy::Policies,
     propose::WriteWhen,
     recipe::{self, Recipe},
     reward::CompositeWeights,
     run::Rollouts,
-    select::Selector,
+    select::BankSelector,
 };
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ fn arise_has_the_numbers_of_its_paper() {
         &arise,
         &[
             ("/attempts/group", json!(8)),
-            ("/reward/levels", json!([0.0, 1.0, 2.0])),
+            ("/reward/by/options/levels", json!([0.0, 1.0, 2.0])),
             ("/tiers/cache", json!(10)),
             ("/tiers/reservoir", json!(100)),
             ("/tiers/beta", json!(0.9)),
@@ -38,12 +39,10 @@ fn arise_has_the_numbers_of_its_paper() {
             ("/attempts/warm_up", json!(500)),
             ("/schedule/gain", json!(100)),
             // D.1: of each attempt 400 characters are shown.
-            ("/write/by/summarize/shown_chars", json!(400)),
+            ("/write/by/options/shown_chars", json!(400)),
         ],
     );
-    let Selector::Gate(gate) = arise.select.selector else {
-        panic!("{:?}", arise.select.selector);
-    };
+    let gate = arise.gate().expect("a gate");
     assert_eq!((gate.relative, gate.epsilon), (Some(0.35), 0.1));
     assert_eq!(gate.absolute, None);
 }
@@ -55,11 +54,11 @@ fn skillrl_has_the_numbers_of_its_paper() {
         &skillrl,
         &[
             // 4.1: K, the threshold of evolution, groups of 8, batches of 16. Eq. 8: a binary reward.
-            ("/select/selector/bank/limit", json!(6)),
+            ("/select/selector/options/limit", json!(6)),
             ("/maintenance/bank/success", json!(0.4)),
             ("/attempts/group", json!(8)),
             ("/schedule/batch", json!(16)),
-            ("/reward/binary", json!(true)),
+            ("/reward/by/options/binary", json!(true)),
             // 3.3: failures are those of the verdict; 3.1: the first bank is distilled.
             ("/maintenance/bank/failure", json!("verdict")),
             ("/maintenance/bank/first", json!(true)),
@@ -68,9 +67,8 @@ fn skillrl_has_the_numbers_of_its_paper() {
         ],
     );
     skillrl.validate().expect("it is a recipe");
-    let Selector::Bank(bank) = &skillrl.select.selector else {
-        panic!("{:?}", skillrl.select.selector);
-    };
+    let bank = skillrl.select.selector.read::<BankSelector>();
+    let bank = bank.expect("its options").expect("a bank");
     assert_eq!(bank.gate, None);
     let json = serde_json::to_string(&skillrl).expect("it is JSON");
     assert_eq!(
@@ -126,7 +124,7 @@ const UNPUBLISHED: [&str; 23] = [
     "/select/selector",
     "/reward",
     "/write/recovered",
-    "/credit/per",
+    "/credit/by",
     "/credit/used_when",
     "/admit/duplicates",
     "/admit/fallback_state",
@@ -155,8 +153,9 @@ fn hisme_has_the_numbers_of_its_paper() {
         ("/attempts/temperature", json!(0.0)),
         ("/attempts/warm_up", json!(0)),
         ("/write/when", json!("always")),
-        ("/write/by/extract/candidates", json!(3)),
-        ("/write/by/extract/failures", json!(true)),
+        ("/write/by/name", json!("extract")),
+        ("/write/by/options/candidates", json!(3)),
+        ("/write/by/options/failures", json!(true)),
         ("/credit/attribute", json!("always")),
         ("/schedule/batch", json!(5)),
         ("/schedule/micro", json!(5)),
@@ -213,8 +212,8 @@ fn skillos_has_what_is_known_of_its_paper() {
             ("/attempts/group", json!(1)),
             ("/attempts/warm_up", json!(0)),
             ("/write/when", json!("always")),
-            ("/write/by/curate/skills", json!(2)),
-            ("/select/selector/top/limit", json!(2)),
+            ("/write/by/options/skills", json!(2)),
+            ("/select/selector/options/limit", json!(2)),
             ("/select/candidates/search/limit", json!(2)),
             ("/select/per", json!("query")),
             ("/schedule/batch", json!(1)),
@@ -234,8 +233,9 @@ fn skillos_has_what_is_known_of_its_paper() {
     let json = serde_json::to_string(&skillos).expect("it is JSON");
     let read: Recipe = serde_json::from_str(&json).expect("a recipe");
     assert_eq!(read, skillos);
-    let zero = json.replace("\"curate\":{\"skills\":2}", "\"curate\":{\"skills\":0}");
-    assert!(serde_json::from_str::<Recipe>(&zero).is_err());
+    let zero = json.replace("{\"skills\":2}", "{\"skills\":0}");
+    let zero: Recipe = serde_json::from_str(&zero).expect("options are read when they are used");
+    assert!(zero.validate().is_err() && zero.resolve(&Policies::new()).is_err());
 }
 
 /// The JSON pointers at which two values differ.
@@ -272,7 +272,7 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
         "/maintenance/refine/whole",
         "/name",
         "/select/per",
-        "/write/by/extract/failures",
+        "/write/by/options/failures",
     ];
     found.sort_unstable();
     assert_eq!(found, options);
@@ -286,7 +286,7 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
             ("/maintenance/refine/failed_cases", json!(true)),
             ("/maintenance/refine/whole", json!(true)),
             ("/select/per", json!("turn")),
-            ("/write/by/extract/failures", json!(true)),
+            ("/write/by/options/failures", json!(true)),
         ],
     );
 }
@@ -318,8 +318,8 @@ const NOT_ZERO: [&str; 17] = [
     "/schedule/macro",
     "/schedule/micro",
     "/select/candidates/search/limit",
-    "/select/selector/top/limit",
-    "/write/by/extract/candidates",
+    "/select/selector/options/limit",
+    "/write/by/options/candidates",
 ];
 
 #[test]
@@ -328,8 +328,15 @@ fn a_zero_is_refused_when_a_recipe_is_read() {
     let refused = |place: &str, value: Value| {
         let mut recipe = recipe.clone();
         *recipe.pointer_mut(place).expect(place) = value;
-        let error = serde_json::from_value::<Recipe>(recipe).expect_err(place);
-        let error = error.to_string();
+        let error = match serde_json::from_value::<Recipe>(recipe) {
+            Err(error) => error.to_string(),
+            // The options of a policy are read when it is checked.
+            Ok(recipe) => {
+                let error = recipe.validate().expect_err(place);
+                let reason = std::error::Error::source(&error).expect(place);
+                reason.to_string()
+            }
+        };
         assert!(error.contains("expected a nonzero"), "{place}: {error}");
     };
     for place in NOT_ZERO {

@@ -28,6 +28,11 @@ struct Readme;
 #[doc = include_str!("../../docs/guide.md")]
 struct Guide;
 
+/// The sample of a sixth paper.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/new-paper.md")]
+struct NewPaper;
+
 /// The samples of the guide to models.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/models.md")]

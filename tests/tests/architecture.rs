@@ -37,12 +37,13 @@ const STANDS_ON: [(&str, &str); 1] = [
 ];
 
 /// All that the SDK may depend on directly: no C or C++, no network, no runtime.
-const SDK_DEPENDENCIES: [&str; 18] = [
+const SDK_DEPENDENCIES: [&str; 19] = [
     "async-trait",
     "deunicode",
     "unicode-normalization",
     "futures",
     "futures-timer",
+    "granit-parser",
     "hdbscan",
     "jsonschema",
     "rand_chacha",
@@ -97,7 +98,6 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("text", set(&[CONTRACTS])),
         ("role", set(&[CONTRACTS, &["format", "text"]])),
         ("library", set(&[CONTRACTS, &["text"]])),
-        ("lint", set(&[VALUES, &["format", "text"]])),
         ("report", set(&[VALUES, &["text", "library"]])),
         (
             "policy",
@@ -134,14 +134,6 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         (
             "prelude",
             set(&[CONTRACTS, SHARED, &["builtin", "recipe", "report", "run"]]),
-        ),
-        (
-            "interchange",
-            set(&[
-                CONTRACTS,
-                POLICY,
-                &["assess", "format", "library", "admit", "reward", "run"],
-            ]),
         ),
     ]);
     for (place, station) in STATIONS.into_iter().enumerate() {

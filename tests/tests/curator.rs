@@ -16,13 +16,13 @@ use journeyman::{
     builtin::{FrozenStore, MemoryStore},
     contract::{Components, Retriever, SkillStore},
     domain::{Origin, Role, Task},
-    interchange::rollouts::{self, Validator},
     measure::Efficiency,
     recipe::{self, Grouping},
     report::{CallCounts, RunReport},
     reward::CompositeWeights,
     run::{GroupRollout, Journeyman, Options, Rollouts},
 };
+use journeyman_interchange::rollouts::{self, Validator};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_tests::papers::rule_agent::RuleAgent;
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};

@@ -12,12 +12,12 @@ use journeyman::{
         AnsweredCall, Message, NativeCall, Prompt, Speaker, TokenId, ToolCall, ToolDefinition,
         Trace,
     },
-    interchange::{
-        demonstrations::{Prompted, PromptedMessage, prompted},
-        rollouts,
-    },
     recipe,
     run::{Journeyman, Options, recorded_attempts},
+};
+use journeyman_interchange::{
+    demonstrations::{Prompted, PromptedMessage, prompted},
+    rollouts,
 };
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
 use quickstart::{Parts, spoken};

@@ -15,10 +15,12 @@ use journeyman::{
     builtin::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{GenerateRequest, Journal, LanguageModel, ScoreRequest, Scorer},
     domain::{Prompt, Span, TokenId},
-    interchange::rollouts::{self, ExportedRollouts, Rollout, RolloutEnd, Segment, Validator},
     recipe,
     report::RunReport,
     run::{Journeyman, Options},
+};
+use journeyman_interchange::rollouts::{
+    self, ExportedRollouts, Rollout, RolloutEnd, Segment, Validator,
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template, backend};
 use journeyman_toolworld::stream::{Universe, UniverseSpec};

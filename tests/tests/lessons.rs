@@ -13,14 +13,14 @@ use journeyman::{
     builtin::{MemoryJournal, MemoryStore},
     contract::{Journal, JournalEntry},
     domain::{Skill, Task},
-    interchange::demonstrations,
     maintain::{BankPolicy, Failure},
     measure::Compression,
     recipe::{self, Recipe},
     report::RunReport,
     run::{Journeyman, recorded_attempts},
-    select::{BankSelector, Selector},
+    select::{BankSelector, Nothing},
 };
+use journeyman_interchange::demonstrations;
 use journeyman_toolworld::{
     environment::Setup,
     form::ContractForm,
@@ -99,10 +99,11 @@ fn lessons_alone(failure: Failure) -> Recipe {
         ..BankPolicy::default()
     });
     // The bundled model tells two skills apart.
-    recipe.select.selector = Selector::Bank(BankSelector {
+    let bank = BankSelector {
         limit: NonZeroUsize::new(2).expect("not 0"),
         ..BankSelector::default()
-    });
+    };
+    recipe.select.selector = bank.into();
     recipe
 }
 
@@ -164,7 +165,7 @@ fn measure((seed, by): (u64, By), recipe: Recipe, steps: usize) -> Measured {
 
         let parts = parts(8);
         let mut none = recipe.clone();
-        none.select.selector = Selector::Nothing;
+        none.select.selector = Nothing.into();
         let without = open(&parts, none, &store)
             .await
             .evaluate(second.clone())

@@ -1,20 +1,28 @@
 //! A public model, SmolLM2-135M-Instruct, through all that a user's model is used for. It is fetched at the first run.
 #![allow(clippy::expect_used, clippy::panic)]
 
-use std::{path::PathBuf, sync::LazyLock, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use apprentice::{Arena, Roles};
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed,
-    builtin::MemoryStore,
-    contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer},
-    domain::{Decision, Message, NothingReason, Prompt, Role, Speaker},
+    CommitKey, Result, Revision, Seed, SkillId, Version,
+    admit::{Admittance, to_skill},
+    builtin::{MemoryJournal, MemoryStore},
+    contract::{GenerateRequest, Journal, LanguageModel, ScoreRequest, Scorer, SkillStore},
+    domain::{
+        Cause, Commit, Decision, LibraryChange, Message, NothingReason, Origin, Prompt, Provenance,
+        Role, Selection, Speaker, Taint,
+    },
     recipe,
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, PublicModel};
-use quickstart::{Choice, Parts, Split, Tasks, selector};
-use serde_json::json;
+use quickstart::{Choice, Parts, Split, Tasks, selector, spoken};
+use serde_json::{Value, json};
 
 /// Its file.
 static MODEL: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -22,7 +30,7 @@ static MODEL: LazyLock<PathBuf> = LazyLock::new(|| {
     model.fetch(&mut |_| ()).expect("it is fetched")
 });
 
-fn load() -> std::sync::Arc<LlamaCpp> {
+fn load() -> Arc<LlamaCpp> {
     let mut config = LlamaConfig::new(&*MODEL);
     config.n_ctx = Some(4096);
     LlamaCpp::load(config).expect("it loads")
@@ -73,7 +81,7 @@ fn it_chats_scores_and_obeys_a_schema() {
         "additionalProperties": false,
     }));
     let answer = block_on(model.generate(&held)).expect("it answers");
-    let value: serde_json::Value = serde_json::from_str(&answer.text).expect("JSON");
+    let value: Value = serde_json::from_str(&answer.text).expect("JSON");
     assert!(["kettle", "oven"].contains(&value["tool"].as_str().expect("a text")));
 }
 
@@ -88,8 +96,80 @@ fn every_role_is_asked_once_without_an_error() {
     assert!(asked.into_iter().all(|count| count == 1));
 }
 
+/// A store with the skill that the first task's service calls for, so that the gate has one to decide on.
+async fn with_a_skill(tasks: &Tasks) -> Result<Arc<MemoryStore>> {
+    let tool = &tasks.tools[&tasks.stream[0].id];
+    let mut members = tasks.members.iter();
+    let member = members.find(|member| member.service.tool.name.to_string() == *tool);
+    let admittance = Admittance {
+        id: SkillId::new("known"),
+        version: Version(1),
+        provenance: Provenance {
+            origin: Origin::Seed,
+            runs: Vec::new(),
+            tasks: Vec::new(),
+        },
+        taint: Taint::Clean,
+        parents: Vec::new(),
+    };
+    let skill = to_skill(&spoken::draft(member.expect("its service")), admittance)?;
+    let store = Arc::new(MemoryStore::new());
+    let commit = Commit {
+        base: Revision(0),
+        key: CommitKey::new("known"),
+        cause: Cause {
+            run: None,
+            task: None,
+            reason: "a skill to decide on".to_owned(),
+            at: None,
+        },
+        changes: vec![
+            LibraryChange::Configure(recipe::standard().tiers),
+            LibraryChange::Add(Box::new(skill)),
+        ],
+    };
+    store.commit(&commit).await?;
+    Ok(store)
+}
+
+/// The tool calls of all trajectories in a journal's event.
+fn calls(event: &Value) -> usize {
+    match event {
+        Value::Object(fields) => {
+            let call = fields.get("action").and_then(|action| action.get("call"));
+            let here = call.and_then(Value::as_array).map_or(0, Vec::len);
+            here + fields.values().map(calls).sum::<usize>()
+        }
+        Value::Array(items) => items.iter().map(calls).sum(),
+        _ => 0,
+    }
+}
+
+async fn calls_in(journal: &MemoryJournal) -> Result<usize> {
+    let mut count = 0;
+    for run in journal.runs().await? {
+        let entries = journal.read(&run).await?;
+        count += entries
+            .iter()
+            .map(|entry| calls(&entry.event))
+            .sum::<usize>();
+    }
+    Ok(count)
+}
+
+/// Whether the model's scores decided.
+fn is_by_score(selection: &Selection) -> bool {
+    matches!(
+        selection.decision,
+        Decision::Inject {
+            explored: false,
+            ..
+        } | Decision::Nothing(NothingReason::BelowAbsolute { .. })
+    )
+}
+
 #[test]
-fn a_learning_run_ends_without_a_fault() {
+fn a_learning_run_calls_tools_and_its_gate_decides_by_score() {
     let parts = Parts::load(&MODEL, 4).expect("it loads");
     let split = Split {
         stream: 2,
@@ -99,14 +179,19 @@ fn a_learning_run_ends_without_a_fault() {
     let mut recipe = recipe::standard();
     recipe.attempts.group = std::num::NonZeroU32::new(2).expect("two");
     recipe.select.selector = selector(Choice::Pmi, true);
-    let (learned, after) = block_on(async {
-        let store = std::sync::Arc::new(MemoryStore::new());
-        let journeyman = parts.open(recipe, "real", Seed(3), store, None).await?;
+    let journal = Arc::new(MemoryJournal::new());
+    let (learned, after, called) = block_on(async {
+        let store = with_a_skill(&tasks).await?;
+        let kept: Arc<dyn Journal> = journal.clone();
+        let journeyman = parts
+            .open(recipe, "real", Seed(3), store, Some(kept))
+            .await?;
         let learned = journeyman.learn(tasks.stream).await?;
         let after = journeyman.evaluate(tasks.held_out).await?;
-        Result::<_>::Ok((learned, after))
+        Result::<_>::Ok((learned, after, calls_in(&journal).await?))
     })
     .expect("it runs");
+    assert!(called > 0, "no trajectory has a tool call");
     for task in learned.tasks.iter().chain(&after.tasks) {
         for attempt in &task.attempts {
             assert!(attempt.error.is_none(), "{:?}", attempt.error);
@@ -122,6 +207,15 @@ fn a_learning_run_ends_without_a_fault() {
             );
         }
     }
+    let selections = || {
+        let tasks = learned.tasks.iter().chain(&after.tasks);
+        tasks.flat_map(|task| &task.selections)
+    };
+    assert!(
+        selections().any(is_by_score),
+        "{:?}",
+        selections().collect::<Vec<_>>()
+    );
     let made = learned.tasks.iter().map(|task| task.attempts.len());
     assert_eq!(made.sum::<usize>(), 4);
 }

@@ -9,6 +9,7 @@ use journeyman::{
     domain::{Origin, Provenance, Skill, SkillDraft, Taint},
     format::{SkillMd, seed_skills},
 };
+use journeyman_lint::lint;
 
 fn seeds() -> Vec<Skill> {
     let admitted = |draft: &SkillDraft| {
@@ -64,5 +65,14 @@ fn every_folder_is_shipped_as_a_strict_skill_md_and_the_seeds_are_the_papers() {
         let expected = SkillMd::from(&seed).write().expect("it is written");
         let found = &shipped[seed.name.as_str()];
         assert_eq!(*found, expected, "{} should hold:\n{expected}", seed.name);
+    }
+}
+
+#[test]
+fn every_shipped_skill_passes_the_linter() {
+    for skill in journeyman_skills::all() {
+        let report = lint(skill.text.as_bytes(), Some(skill.name), &BTreeMap::new());
+        assert_eq!(report.findings, [], "{}", skill.name);
+        assert!(report.skill.is_some(), "{}", skill.name);
     }
 }

@@ -15,12 +15,12 @@ use journeyman::{
     builtin::MemoryStore,
     contract::SegmentPrompt,
     domain::{Assessment, Skill, Subgoal, Task, Trace},
-    interchange::assessments::{self, Split},
     library::{KnownSubgoal, SkillLibrary},
     measure::{ExecutedPlan, HighLevel, MidLevel, Plan, StructureOptions, Trials, candidate_plans},
     recipe::{self, Recipe},
     run::{Journeyman, TrialOptions},
 };
+use journeyman_interchange::assessments::{self, Split};
 use journeyman_tests::papers::subgoals::{completes, rendered, tool};
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::{Parts, spoken};

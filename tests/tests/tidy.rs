@@ -15,6 +15,12 @@ const EMPTY_NAMES: [&str; 9] = [
 ];
 /// Loose ends, outside tests.
 const LOOSE_ENDS: [&str; 4] = ["todo!", "unimplemented!", ".unwrap()", ".expect("];
+/// Programs and parts whose texts people read: they show words, not the names of Rust's types.
+const SPEAKING: [&str; 3] = [
+    "adapters/cli/src/",
+    "adapters/openai/src/",
+    "examples/quickstart/src/",
+];
 /// Paths of one machine. In pieces, so that this file holds none.
 const MACHINE_PATHS: [&str; 4] = [
     concat!("/wor", "k/"),
@@ -100,6 +106,9 @@ fn faults_of_rust(path: &str, text: &str) -> Vec<String> {
             ));
         }
     }
+    if SPEAKING.iter().any(|folder| path.starts_with(folder)) {
+        faults.extend(debug_forms(text, &code));
+    }
     if !path.starts_with("tests/") {
         // A constant is evaluated by the compiler, so it cannot fail in a run.
         let is_constant = |text: &str| {
@@ -113,6 +122,19 @@ fn faults_of_rust(path: &str, text: &str) -> Vec<String> {
             for end in ends.filter(|end| !excused(end)) {
                 faults.push(format!(":{line}: {end} outside tests"));
             }
+        }
+    }
+    faults
+}
+
+/// Texts with the debug form of a value; `code` is the text without comments, tests and the insides of literals.
+fn debug_forms(text: &str, code: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (line, (text, code)) in (1..).zip(text.lines().zip(code.lines())) {
+        // What cannot happen is for programmers.
+        let is_text = code.contains('"') && !code.contains("unreachable!");
+        if is_text && [":?}", ":#?}"].iter().any(|form| text.contains(form)) {
+            faults.push(format!(":{line}: a text for people has a debug form"));
         }
     }
     faults
@@ -255,6 +277,20 @@ fn each_rule_can_fail() {
             ":1: the name `RunManager` says nothing",
             ":2: the name `misc` says nothing",
         ],
+    );
+
+    let debug = "/// `{a:?}`\nfn a() { say(format!(\"{a:?}\")); }\n\
+                 #[cfg(test)]\nmod tests { fn b() { say(\"{b:?}\") } }\n";
+    check(
+        "adapters/cli/src/a.rs",
+        debug,
+        &[":2: a text for people has a debug form"],
+    );
+    check("adapters/disk/src/a.rs", debug, &[]);
+    check(
+        "adapters/openai/src/a.rs",
+        "fn a() { unreachable!(\"{a:?}\") }\nfn b() { say(\"{:#?}\", b) }\n",
+        &[":2: a text for people has a debug form"],
     );
 
     let machine = MACHINE_PATHS[0];

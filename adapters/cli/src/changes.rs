@@ -1,8 +1,9 @@
-//! Sets fields of a recipe or a universe by their paths in its JSON form.
+//! Sets fields of a recipe or a universe by their paths in its JSON form. A policy of a recipe is an object with a name and
+//! options: one of another name takes the place of the policy that was there, and its options.
 
 use std::ops::Range;
 
-use journeyman::recipe::Recipe;
+use journeyman::{Error, recipe::Recipe};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -85,13 +86,16 @@ impl Change {
     }
 }
 
-/// The fields of a change in place of those of a form. With `switches`, an object with one field gives way to another with one.
+/// The fields of a change in place of those of a form. A policy gives way to one of another name. With `switches`, an object with
+/// one field gives way to another with one.
 fn merged(form: &Value, change: &Value, switches: bool) -> Value {
     let (Value::Object(old), Value::Object(new)) = (form, change) else {
         return change.clone();
     };
     let has_other = new.len() == 1 && old.len() == 1 && !new.keys().eq(old.keys());
-    let mut fields = match switches && has_other {
+    let name = new.get("name");
+    let is_renamed = is_policy(old) && name.is_some() && name != old.get("name");
+    let mut fields = match is_renamed || (switches && has_other) {
         true => Map::new(),
         false => old.clone(),
     };
@@ -100,6 +104,12 @@ fn merged(form: &Value, change: &Value, switches: bool) -> Value {
         fields.insert(name.clone(), merged(&inner, value, switches));
     }
     Value::Object(fields)
+}
+
+/// Whether an object is a policy: it has a name, and nothing but options beside it.
+fn is_policy(fields: &Map<String, Value>) -> bool {
+    let mut names = fields.keys().map(String::as_str);
+    fields.contains_key("name") && names.all(|name| matches!(name, "name" | "options"))
 }
 
 /// The values of an object that are no objects, with their paths; any other value itself.
@@ -126,9 +136,23 @@ fn read<T: DeserializeOwned>(form: Value) -> Result<T, Refusal> {
 }
 
 fn refusal(error: &serde_json::Error) -> Refusal {
+    let said = expected(&error.to_string());
+    let known = said.strip_prefix("unknown field ");
+    let known = known.and_then(|said| said.split_once(", expected "));
     Refusal {
-        message: expected(&error.to_string()),
+        message: match known {
+            Some((_, known)) => format!("there is no such field: expected {known}"),
+            None => said,
+        },
         hint: "see the field's documentation for what it takes".to_owned(),
+    }
+}
+
+/// An error about a recipe, with the reason behind it: which option a policy has not, for one.
+pub(crate) fn with_reason(error: &Error) -> String {
+    match std::error::Error::source(error) {
+        None => error.message().to_owned(),
+        Some(reason) => format!("{}: {}", error.message(), expected(&reason.to_string())),
     }
 }
 
@@ -224,7 +248,7 @@ mod tests {
     use journeyman::{
         propose::WriteWhen,
         recipe::{self, Recipe},
-        select::{Candidates, Selector},
+        select::{Candidates, Random, Top},
     };
 
     use super::*;
@@ -242,12 +266,9 @@ mod tests {
     #[test]
     fn values_go_to_their_paths() {
         let arise = recipe::arise();
-        let gate = |recipe: &Recipe| match &recipe.select.selector {
-            Selector::Gate(gate) => gate.clone(),
-            other => unreachable!("{other:?}"),
-        };
+        let gate = |recipe: &Recipe| recipe.gate().unwrap();
         let set = |path, value| made(&arise, path, Some(value)).unwrap();
-        let changed = set("select.selector.gate.relative", json!(0.15));
+        let changed = set("select.selector.options.relative", json!(0.15));
         assert_eq!(gate(&changed).relative, Some(0.15));
         assert_eq!(gate(&changed).epsilon, 0.1);
         assert_eq!(
@@ -260,8 +281,8 @@ mod tests {
             NonZeroUsize::new(200)
         );
         assert_eq!(
-            set("select.selector", json!("random")).select.selector,
-            Selector::Random
+            set("select.selector.name", json!("random")).select.selector,
+            Random.into()
         );
         assert_eq!(
             set("write.when.below", json!(0.5)).write.when,
@@ -275,19 +296,21 @@ mod tests {
                 limit: NonZeroUsize::new(3).unwrap()
             }
         );
-        assert_eq!(
-            set("select.selector.top.limit", json!(2)).select.selector,
-            Selector::Top {
-                limit: NonZeroUsize::new(2).unwrap()
-            }
-        );
+        let top = Top {
+            limit: NonZeroUsize::new(2).unwrap(),
+        };
+        let named = json!({"name": "top", "options": {"limit": 2}});
+        assert_eq!(set("select.selector", named).select.selector, top.into());
         let several = json!({"epsilon": 0.0, "relative": 0.2});
-        let both = gate(&set("select.selector.gate", several));
+        let both = gate(&set("select.selector.options", several));
         assert_eq!(
             (both.epsilon, both.relative, both.temperature),
             (0.0, Some(0.2), 1.0)
         );
-        let open = made(&arise, "select.selector.gate.relative", None).unwrap();
+        let named = json!({"name": "gate", "options": {"epsilon": 0.2}});
+        let still = gate(&set("select.selector", named));
+        assert_eq!((still.epsilon, still.relative), (0.2, Some(0.35)));
+        let open = made(&arise, "select.selector.options.relative", None).unwrap();
         assert_eq!(gate(&open).relative, None);
     }
 
@@ -326,40 +349,52 @@ mod tests {
     fn what_is_not_there_is_refused_by_name() {
         let no_field = "there is no such field";
         refused(
-            "select.selector.gate.threshold",
-            Some(json!(0.15)),
+            "tiers.caches",
+            Some(json!(5)),
             no_field,
-            "at `select.selector.gate` there are: absolute, epsilon",
+            "at `tiers` there are: beta, cache",
         );
         refused(
-            "select.selector.gate",
-            Some(json!({"epsilon": 0.1, "threshold": 1})),
+            "tiers",
+            Some(json!({"cache": 5, "caches": 1})),
             no_field,
-            "at `select.selector.gate` there are: absolute, epsilon",
+            "at `tiers` there are: beta, cache",
         );
         refused("gruop", Some(json!(2)), no_field, "at the top there are: ");
         refused(
-            "select.selector.gat.relative",
+            "reward.binary",
+            Some(json!(true)),
+            "there is no such field: expected `by` or `skill_use`",
+            "",
+        );
+        refused(
+            "select.selector.gate.relative",
             None,
             no_field,
             "at `select.selector`",
         );
         refused(
-            "select.selector",
-            Some(json!("randon")),
-            "there is no such choice: expected one of `gate`, `first`",
+            "select.per",
+            Some(json!("tasks")),
+            "there is no such choice: expected one of `query`, `rollout`",
             "",
         );
         refused(
-            "select.selector.top.limit",
+            "select.candidates.search.limit",
             Some(json!(0)),
             "the value does not fit: expected a whole number from 1",
             "",
         );
         refused(
-            "select.selector.topp.limit",
+            "select.selector",
+            Some(json!("random")),
+            r#"a policy is {"name": "top", "options": {"limit": 3}}"#,
+            "",
+        );
+        refused(
+            "select.selector.top.limit",
             Some(json!(1)),
-            "there is no such choice: expected one of `gate`, `first`",
+            "expected `name` or `options`",
             "",
         );
         refused(
@@ -369,5 +404,20 @@ mod tests {
             "",
         );
         refused("attempts.group", None, "expected a whole number from 1", "");
+    }
+
+    #[test]
+    fn options_of_another_policy_are_told_with_the_reason() {
+        let check = |path, value, reason: &str| {
+            let changed = made(&recipe::standard(), path, Some(value)).unwrap();
+            let error = changed.validate().unwrap_err();
+            let told = with_reason(&error);
+            assert!(told.contains("not the options of this policy"), "{told}");
+            assert!(told.contains(reason), "{told}");
+        };
+        let unknown = "unknown field `threshold`, expected one of `score`";
+        check("select.selector.options.threshold", json!(0.15), unknown);
+        let top = json!({"name": "top", "options": {"limit": 0}});
+        check("select.selector", top, "expected a whole number from 1");
     }
 }

@@ -7,9 +7,9 @@ use journeyman::{
     contract::{SkillFiles, SkillStore},
     domain::{Cause, Commit, LibraryChange, Skill},
     format::SkillMd,
-    interchange::{arise, skillrl},
 };
 use journeyman_disk::DiskStore;
+use journeyman_interchange::{arise, skillrl};
 use rustix::{
     fs::{CWD, RenameFlags, renameat_with},
     io::Errno,

@@ -65,6 +65,7 @@ fn main() -> ExitCode {
         return journeyman_llama_cpp::run_worker();
     }
     let json = arguments.json;
+    journeyman_llama_cpp::print_warnings(|line| output::tell(&format!("warning: {line}")));
     if let Command::Experiment(command) = &arguments.command {
         return output::answer(json, experiment::experiment(command));
     }

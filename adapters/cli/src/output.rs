@@ -3,14 +3,19 @@
 use std::{
     io::{self, Write},
     process::ExitCode,
+    sync::{Mutex, PoisonError},
 };
 
+use indicatif::ProgressBar;
 use journeyman::{Error, ErrorKind, Result, text::plain_terminal};
 use serde::Serialize;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::words::of_the_command;
+
+/// The bar on standard error, while one is shown.
+static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// The command's exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,9 +106,21 @@ pub(crate) fn tell(text: &str) {
     say(text);
 }
 
+/// Prints lines above this bar from now on.
+pub(crate) fn print_above(bar: Option<ProgressBar>) {
+    *BAR.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+}
+
 fn say(text: &str) {
-    // Standard error may be closed.
-    let _ = writeln!(io::stderr(), "{}", plain_terminal(text));
+    let write = || {
+        // Standard error may be closed.
+        let _ = writeln!(io::stderr(), "{}", plain_terminal(text));
+    };
+    let bar = BAR.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match bar {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
 }
 
 /// Message, facts and hint, each on a line of its own.

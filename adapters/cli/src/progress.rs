@@ -2,30 +2,21 @@
 
 use std::{
     io::{self, IsTerminal},
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{self, RecvTimeoutError, Sender},
-    },
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use journeyman_llama_cpp::Pulse;
 
-use crate::output::tell;
-
-/// A command is never silent for longer.
-const SILENCE: Duration = Duration::from_secs(8);
+use crate::output::{print_above, tell};
 
 /// A spinner, or a bar of known length, on standard error where that is a terminal. Elsewhere a line that says what goes on and
 /// for how long, whenever nothing was said for eight seconds. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// What goes on, for the lines.
-    what: Arc<Mutex<String>>,
-    /// `None` on a terminal.
-    lines: Option<Sender<()>>,
+    /// The lines; `None` on a terminal.
+    pulse: Option<Pulse>,
 }
 
 impl Progress {
@@ -48,20 +39,22 @@ impl Progress {
 
     fn shown(bar: ProgressBar, what: &str) -> Self {
         bar.set_message(what.to_owned());
-        let what = Arc::new(Mutex::new(what.to_owned()));
-        let lines = if io::stderr().is_terminal() {
+        let pulse = if io::stderr().is_terminal() {
             bar.enable_steady_tick(Duration::from_millis(100));
             None
         } else {
-            lines(what.clone())
+            Some(Pulse::new(what, tell))
         };
-        Self { bar, what, lines }
+        print_above(Some(bar.clone()));
+        Self { bar, pulse }
     }
 
     /// What goes on now.
     pub(crate) fn step(&self, what: &str) {
         self.bar.set_message(what.to_owned());
-        what.clone_into(&mut self.what.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(pulse) = &self.pulse {
+            pulse.step(what);
+        }
     }
 
     /// Another part is done.
@@ -71,37 +64,16 @@ impl Progress {
 
     /// Prints a line that stays.
     pub(crate) fn note(&self, line: &str) {
-        self.bar.suspend(|| tell(line));
-        if let Some(lines) = &self.lines {
-            // The thread ends only with this value.
-            let _ = lines.send(());
+        tell(line);
+        if let Some(pulse) = &self.pulse {
+            pulse.spoke();
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        print_above(None);
         self.bar.finish_and_clear();
     }
-}
-
-/// A thread that prints a line whenever nothing was sent for a while, until the sender is dropped. Without a thread there are
-/// no such lines.
-fn lines(what: Arc<Mutex<String>>) -> Option<Sender<()>> {
-    let (said, heard) = mpsc::channel();
-    let start = Instant::now();
-    let thread = thread::Builder::new().name("progress".to_owned());
-    let spawned = thread.spawn(move || {
-        loop {
-            match heard.recv_timeout(SILENCE) {
-                Ok(()) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => {
-                    let what = what.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    tell(&format!("  ... {what}, {} s", start.elapsed().as_secs()));
-                }
-            }
-        }
-    });
-    spawned.ok().map(|_| said)
 }

@@ -17,7 +17,7 @@ use journeyman::{
     library::SkillLibrary,
     recipe,
     run::{Journeyman, Options},
-    select::Selector,
+    select::First,
 };
 use journeyman_mcp::{
     LibraryServer,
@@ -49,7 +49,7 @@ pub(crate) async fn mcp(root: &Path, command: &ServeMcp) -> Result<Answer> {
         .with_clock(Arc::new(SystemClock::new()));
     // No model scores skills here, so the best by words is given.
     let mut recipe = recipe::standard();
-    recipe.select.selector = Selector::First;
+    recipe.select.selector = First.into();
     let options = Options::new(fresh_session(), Seed(1));
     let journeyman = Journeyman::open(components, recipe, options).await?;
     let server = LibraryServer::new(Arc::new(journeyman.clone())).with_files(store);

@@ -8,14 +8,14 @@ use std::{
 
 use journeyman::{
     Error, Result, SkillId,
+    admit::imported,
     contract::SkillFiles,
     domain::{FilePath, FileRef, LibraryChange, Skill, SkillName, Source, Trust},
     format::SkillMd,
-    interchange::imported,
     library::Applied,
-    lint::{Finding, Rule, Severity, lint},
     text::Redactor,
 };
+use journeyman_lint::{Finding, Rule, Severity, lint};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,15 +1,15 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 45] = [
+const WORDS: [(&str, &str); 44] = [
     ("(`ChatFormat::max_tokens`)", "(`answer_tokens` in [model])"),
     (
-        "set `Components::scorer` and `Components::prompt_format`, or choose `Selector::Top`, which needs no scores",
-        "let a GGUF score (`gguf` in [model_for.gate]), or choose without scores: set = { \"select.selector.top.limit\" = 1 }",
+        "set `Components::scorer` and `Components::prompt_format`, or choose the selector `top`, which needs no scores",
+        "let a GGUF score (`gguf` in [model_for.gate]), or choose without scores: set = { \"select.selector\" = { name = \"top\", options = { limit = 1 } } }",
     ),
     (
         "set `Components::scorer` and `Components::prompt_format`, or choose a selector without scores",
-        "let a GGUF score (`gguf` in [model_for.gate]), or choose without scores: set = { \"select.selector.top.limit\" = 1 }",
+        "let a GGUF score (`gguf` in [model_for.gate]), or choose without scores: set = { \"select.selector\" = { name = \"top\", options = { limit = 1 } } }",
     ),
     (
         "the host gave no scorer or no prompt format",
@@ -63,10 +63,6 @@ const WORDS: [(&str, &str); 45] = [
     (
         "choose another rule in `WritePolicy::when` of the recipe",
         "choose another rule: `write.when` by `set`",
-    ),
-    (
-        "the recipe's selector is `Selector::Nothing`",
-        "the recipe's selector is `nothing`",
     ),
     (
         "the recipe says `WriteWhen::Never`",
@@ -150,7 +146,7 @@ const WORDS: [(&str, &str); 45] = [
         "correct the cause of the first error; `--trace FILE` keeps the others",
     ),
     (
-        "leave out the calibration, or choose `Selector::Gate`",
+        "leave out the calibration, or choose the selector `gate` (`GatePolicy`)",
         "leave out `calibration`, or choose the selector `gate`",
     ),
     (

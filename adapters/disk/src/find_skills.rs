@@ -40,7 +40,7 @@ impl FoundSkills {
 /// Finds the skills at a folder and below it: each folder with a SKILL.md is one skill.
 ///
 /// A skill's folder is not searched: what lies in it, a further SKILL.md too, is files of that skill
-/// ([`lint`](journeyman::lint::lint) tells of such a file). A folder whose SKILL.md has another name is searched, since it may
+/// (the linter of `journeyman-lint` tells of such a file). A folder whose SKILL.md has another name is searched, since it may
 /// be a collection with good skills. Links are not followed, and folders named `.git` are left out.
 ///
 /// ```

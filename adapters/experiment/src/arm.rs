@@ -6,7 +6,7 @@ use journeyman::{
     domain::Skill,
     propose::WriteWhen,
     recipe::{self, Recipe},
-    select::Selector,
+    select::Nothing,
 };
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ impl Arm {
     #[must_use]
     pub fn without_skills(name: impl Into<String>) -> Self {
         let mut recipe = recipe::standard();
-        recipe.select.selector = Selector::Nothing;
+        recipe.select.selector = Nothing.into();
         recipe.write.when = WriteWhen::Never;
         Self {
             description: "none".to_owned(),

@@ -20,7 +20,7 @@
 //!     contract::Components,
 //!     domain::Action,
 //!     recipe,
-//!     select::Selector,
+//!     select::First,
 //!     testing::{Play, ScriptedEnvironment, ScriptedExecutor, sample},
 //! };
 //! use journeyman_experiment::{Arm, Conditions, Experiment, Host, Metric, Options, Plan, Tasks};
@@ -60,7 +60,7 @@
 //!
 //! // The arm `given` starts from one skill and always injects it.
 //! let mut recipe = recipe::standard();
-//! recipe.select.selector = Selector::First;
+//! recipe.select.selector = First.into();
 //! let mut given = Arm::new("given", recipe);
 //! given.start = vec![sample::skill("greet")];
 //! given.learns = false;

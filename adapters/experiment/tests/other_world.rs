@@ -21,7 +21,7 @@ use journeyman::{
     domain::{Action, Step, Task},
     propose::WriteWhen,
     recipe,
-    select::Selector,
+    select::First,
     testing::{
         Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedModel,
         ScriptedRetriever, ScriptedRoles, sample,
@@ -106,7 +106,7 @@ fn next_word(attempt: &Attempt<'_>, steps: &[Step]) -> Play<Option<Action>> {
 
 fn plan() -> Plan {
     let mut recipe = recipe::standard();
-    recipe.select.selector = Selector::First;
+    recipe.select.selector = First.into();
     recipe.write.when = WriteWhen::Always;
     let arms = vec![
         Arm::without_skills("no skills"),

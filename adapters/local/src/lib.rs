@@ -27,6 +27,7 @@
 //!
 //! # Features
 //! - `schemars` (default): `tool`, and `JsonSchema` in the [`prelude`].
+//! - `clustering`: assessment, which the recipe [`scribe`](journeyman::recipe::scribe) needs.
 //! - `llguidance` (default), `cuda`, `vulkan`, `metal`, `dynamic-backends`: as in [`journeyman_llama_cpp`].
 //!
 //! # Runtimes

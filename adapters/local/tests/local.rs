@@ -15,10 +15,9 @@ use journeyman_local::{
             ScoreRequest, Scorer, TokenScores,
         },
         domain::{Outcome, Skill, Source, Task, ToolDefinition, Verdict},
-        policy::OwnPolicy,
+        policy::Policy,
         recipe,
         report::FindingKind,
-        select::Selector,
         testing::{ScriptedModel, ScriptedRoles, ScriptedScorer},
     },
     journeyman_llama_cpp::LlamaConfig,
@@ -216,7 +215,7 @@ fn a_session_that_only_reads_makes_no_library() {
 #[test]
 fn a_policy_that_is_not_registered_is_told_before_a_model_is_loaded() {
     let mut recipe = recipe::standard();
-    recipe.select.selector = Selector::Own(OwnPolicy::new("nobody"));
+    recipe.select.selector = Policy::new("nobody");
     let opened = builder("no.gguf").recipe(recipe).open();
     let error = block_on(opened).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);

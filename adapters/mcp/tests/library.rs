@@ -20,7 +20,7 @@ use journeyman::{
     format::SkillMd,
     recipe::{self, Recipe},
     run::{Journeyman, Options},
-    select::Selector,
+    select::First,
     testing::sample,
 };
 use journeyman_mcp::{
@@ -64,7 +64,7 @@ async fn over(store: Arc<dyn SkillStore>, skills: Vec<Skill>) -> Arc<Journeyman>
 /// A recipe that gives the best skills without a scorer.
 fn recipe() -> Recipe {
     let mut recipe = recipe::standard();
-    recipe.select.selector = Selector::First;
+    recipe.select.selector = First.into();
     recipe
 }
 

@@ -1,17 +1,17 @@
 //! Evaluates the bundled model through llama.cpp on held-out worlds; for development, on seeds of 100 and above.
 //!
-//! `apprentice [--model FILE.gguf] [--seed N] [-n N] [--only acting|failed|robust|roles|gate|same]`; `failed` prints attempts that
+//! `apprentice [--model FILE.gguf|NAME] [--seed N] [-n N] [--only acting|failed|robust|roles|gate|same]`; `failed` prints attempts that
 //! failed, and with `--role NAME` wrong answers of a role
 
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use apprentice::{Acting, Arena, Gate, METHODS, Robust, Roles, Same};
 use journeyman::contract::LanguageModel as _;
 use journeyman::domain::Role;
-use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
+use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template, find_model};
 
 /// Texts whose token ids are compared.
 const TEXTS: usize = 1_000;
@@ -23,9 +23,12 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         .filter_map(|pair| Some((pair.first()?.as_str(), pair.get(1)?.as_str())))
         .collect();
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = arguments
-        .get("--model")
-        .map_or_else(|| here.join("apprentice.gguf"), PathBuf::from);
+    let bundled = here.join("apprentice.gguf");
+    let named = arguments.get("--model").map(Path::new);
+    let path = find_model(named.unwrap_or(&bundled), Path::new(""), &mut |line| {
+        // Progress that cannot be shown is no failure.
+        let _ = writeln!(std::io::stderr(), "{line}");
+    })?;
     let seed: u64 = arguments.get("--seed").unwrap_or(&"100").parse()?;
     let count: usize = arguments.get("-n").unwrap_or(&"100").parse()?;
     let wanted = |part: &str| arguments.get("--only").is_none_or(|only| *only == part);

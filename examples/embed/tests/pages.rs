@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use journeyman::lint::lint;
+use journeyman_lint::lint;
 
 const SHIPPING: &str = include_str!("../../../docs/shipping.md");
 const EMBED: &str = include_str!("../../../docs/embed.md");
 const ENVIRONMENTS: &str = include_str!("../../../docs/environments.md");
+const NEW_PAPER: &str = include_str!("../../../docs/new-paper.md");
 
 /// Each page with a file that it prints from its first line to its last, and the file's path.
 const PRINTED: [(&str, &str, &str); 4] = [
@@ -65,4 +66,16 @@ fn the_printed_skill_is_valid() {
     let faults = |folder| lint(text.as_bytes(), Some(folder), &BTreeMap::new()).findings;
     assert_eq!(faults("verify-first"), []);
     assert_ne!(faults("another-name"), []);
+}
+
+/// The block is a documentation test of `journeyman-tests`. Its hidden lines count too.
+#[test]
+fn the_sixth_paper_is_one_block_of_under_200_lines() {
+    let blocks: Vec<&str> = NEW_PAPER.split("```rust\n").skip(1).collect();
+    let [block] = blocks.as_slice() else {
+        unreachable!("the page has {} blocks", blocks.len());
+    };
+    let (code, _) = block.split_once("```").unwrap();
+    let lines = code.lines().count();
+    assert!(lines < 200, "{lines} lines");
 }

@@ -3,7 +3,8 @@
 use clap::ValueEnum;
 use journeyman::{
     domain::ScoreKind,
-    select::{GatePolicy, Selector},
+    policy::Policy,
+    select::{First, GatePolicy, Nothing, Random},
 };
 
 /// How a skill is chosen.
@@ -25,11 +26,11 @@ pub enum Choice {
 
 /// The selector behind a choice. Without the gate the best candidate is injected whatever its score; with it, PMI has
 /// our absolute threshold, and the paper's two scores the paper's relative one.
-pub fn selector(choice: Choice, gated: bool) -> Selector {
+pub fn selector(choice: Choice, gated: bool) -> Policy {
     let policy = match choice {
-        Choice::Bm25 => return Selector::First,
-        Choice::Random => return Selector::Random,
-        Choice::None => return Selector::Nothing,
+        Choice::Bm25 => return First.into(),
+        Choice::Random => return Random.into(),
+        Choice::None => return Nothing.into(),
         Choice::Pmi => GatePolicy::default(),
         Choice::Mean => GatePolicy {
             score: ScoreKind::Mean,
@@ -45,5 +46,5 @@ pub fn selector(choice: Choice, gated: bool) -> Selector {
         policy.relative = None;
         policy.absolute = None;
     }
-    Selector::Gate(policy)
+    policy.into()
 }

@@ -20,7 +20,7 @@ use futures_timer::Delay;
 use journeyman::{
     Error, Result, Seed, builtin::MemoryStore, recipe, report::RunReport, run::Journeyman,
 };
-use journeyman_llama_cpp::find_model;
+use journeyman_llama_cpp::{Pulse, find_model, print_warnings};
 use output::unwritable;
 use quickstart::{Choice, Parts, Split, Summaries, Tasks, default_model, selector, write_folders};
 
@@ -66,6 +66,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    print_warnings(|line| told(&format!("warning: {line}")));
     let mut out: Box<dyn Write> = if arguments.json {
         Box::new(std::io::stderr())
     } else {
@@ -84,23 +85,16 @@ fn main() -> ExitCode {
             }
         }
         Err(error) => {
-            // When even that cannot be written, the exit code still says it.
-            let _ = writeln!(std::io::stderr(), "{}", for_people(&error));
+            // The exit code says it, too.
+            told(&format!("error: {}", show::in_words(&error)));
             ExitCode::FAILURE
         }
     }
 }
 
-/// What went wrong, the facts, and what to do, a line each.
-fn for_people(error: &Error) -> String {
-    let mut text = format!("error: {}", error.message());
-    for (name, value) in error.facts() {
-        text.push_str(&format!("\n  {name}: {value}"));
-    }
-    if let Some(hint) = error.hint_text() {
-        text.push_str(&format!("\n  hint: {hint}"));
-    }
-    text
+/// Prints a line on standard error, which may be closed.
+fn told(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn load(arguments: &Arguments, out: &mut dyn Write) -> Result<Parts> {
@@ -109,6 +103,10 @@ fn load(arguments: &Arguments, out: &mut dyn Write) -> Result<Parts> {
         said = writeln!(out, "{line}").and_then(|()| out.flush());
     })?;
     said.map_err(unwritable)?;
+    writeln!(out, "loading {}", model.display())
+        .and_then(|()| out.flush())
+        .map_err(unwritable)?;
+    let _pulse = Pulse::new("loading the model", told);
     match arguments.deterministic {
         true => Parts::deterministic(&model, arguments.steps),
         false => Parts::load(&model, arguments.steps),

@@ -8,11 +8,13 @@ use std::{
 };
 
 use journeyman::{
+    Error,
     domain::{Decision, NothingReason, ScoreKind},
     library::SkillLibrary,
+    policy::PolicyOptions,
     recipe::Recipe,
     report::{Event, EventKind, RunReport, TaskReport},
-    select::Selector,
+    select::{First, GatePolicy, Nothing, Random},
 };
 use quickstart::{Parts, Summaries, Summary, Tasks};
 use serde_json::{Value, json};
@@ -20,6 +22,18 @@ use serde_json::{Value, json};
 /// A heading.
 pub(crate) fn title(out: &mut dyn Write, text: &str) -> io::Result<()> {
     writeln!(out, "\n== {text}")
+}
+
+/// The message of an error, its facts and what to do next, a line each.
+pub(crate) fn in_words(error: &Error) -> String {
+    let mut text = error.message().to_owned();
+    for (name, value) in error.facts() {
+        text.push_str(&format!("\n  {name}: {value}"));
+    }
+    if let Some(hint) = error.hint_text() {
+        text.push_str(&format!("\n  hint: {hint}"));
+    }
+    text
 }
 
 /// What the run is made of.
@@ -37,7 +51,7 @@ pub(crate) fn opening(
         out,
         "  world      simulated services; some tools have a contract that no task tells"
     )?;
-    writeln!(out, "  selection  {}", selection(&recipe.select.selector))?;
+    writeln!(out, "  selection  {}", selection(recipe))?;
     writeln!(
         out,
         "  tasks      {} to learn from, {} attempts each; {} held out: the same contracts in other words and with other values",
@@ -51,12 +65,12 @@ pub(crate) fn opening(
 pub(crate) const SILENCE: Duration = Duration::from_secs(8);
 
 /// How a skill is chosen, in words.
-fn selection(selector: &Selector) -> String {
-    let policy = match selector {
-        Selector::Nothing => return "nothing is ever injected".to_owned(),
-        Selector::First => return "the skill that a search finds first, always".to_owned(),
-        Selector::Random => return "any skill, at random".to_owned(),
-        Selector::Gate(policy) => policy,
+fn selection(recipe: &Recipe) -> String {
+    let policy = match (recipe.select.selector.name.as_str(), recipe.gate()) {
+        (Nothing::NAME, _) => return "nothing is ever injected".to_owned(),
+        (First::NAME, _) => return "the skill that a search finds first, always".to_owned(),
+        (Random::NAME, _) => return "any skill, at random".to_owned(),
+        (GatePolicy::NAME, Some(policy)) => policy,
         _ => return "by a policy of its own".to_owned(),
     };
     let score = match policy.score {
@@ -265,7 +279,8 @@ pub(crate) fn errors(out: &mut dyn Write, reports: [(&str, &RunReport); 3]) -> i
         let (count, of) = (1 + errors.count(), attempts().count());
         writeln!(
             out,
-            "  {name:<15} {count} of {of} attempts, the first: {first}"
+            "  {name:<15} {count} of {of} attempts, the first: {}",
+            in_words(first)
         )?;
     }
     Ok(())

@@ -63,7 +63,7 @@ fn bad_input_says_what_to_do() {
     check(
         &out.join("missing.gguf"),
         &SMALL,
-        &["error: ", "missing.gguf", "hint: "],
+        &["loading ", "error: ", "missing.gguf", "hint: "],
     );
     check(&no_gguf, &SMALL, &["GGUF", "hint"]);
     check(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use desk::Desk;
 use journeyman::testing::{Play, ScriptedExecutor};
-use journeyman::{contract::Scorer, prelude::*, recipe::Recipe};
+use journeyman::{contract::Scorer, prelude::*, recipe::Recipe, select::GatePolicy};
 use journeyman_tantivy::Bm25Retriever;
 use scripted::{next_call, writer};
 
@@ -29,9 +29,11 @@ pub fn parts(scorer: Arc<dyn Scorer>) -> Result<Components> {
 /// The standard recipe with a gate of so many nats.
 pub fn gate(nats: f64) -> Recipe {
     let mut recipe = recipe::standard();
-    if let Some(gate) = recipe.select.selector.gate_mut() {
-        gate.absolute = Some(nats);
-    }
+    let gate = GatePolicy {
+        absolute: Some(nats),
+        ..GatePolicy::default()
+    };
+    recipe.select.selector = gate.into();
     recipe
 }
 

@@ -3,7 +3,7 @@
 
 use std::{env, path::Path, sync::Arc};
 
-use journeyman::{builtin::MemoryStore, contract::Scorer, prelude::*, select::Selector};
+use journeyman::{builtin::MemoryStore, contract::Scorer, prelude::*, select::First};
 use journeyman_disk::read_skills;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, find_model};
 use shop::{Figures, desk::tasks};
@@ -30,7 +30,7 @@ async fn main() -> Result<()> {
         shop::serve(&own_loop, task, seed.derive("serve", number)).await?;
     }
     let mut plain_search = recipe::standard();
-    plain_search.select.selector = Selector::First;
+    plain_search.select.selector = First.into();
     let person = open(plain_search).await?;
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/skills");
     let skills = read_skills(folder, &MemoryStore::new()).await?;

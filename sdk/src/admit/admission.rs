@@ -68,7 +68,7 @@ impl Admission {
             self.change.is_some() && changes.get(passed.change) == self.change.as_ref()
         });
         if let Some(passed) = late {
-            let reason = format!("another writer was first ({:?})", passed.reason);
+            let reason = format!("another writer was first: {}", passed.reason);
             let title = self.report.title.take();
             let call = self.call.take().map(|call| CuratedCall {
                 outcome: CallOutcome::Refused(CallRefusal::Overtaken),

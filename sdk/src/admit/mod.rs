@@ -2,7 +2,7 @@
 //! HiSME 3.2 and 3.3; rows A9, J7).
 //!
 //! An answer is validated in four stages ([`validate`]), or a draft in the last of them ([`insert_ready`]). [`to_skill`] gives
-//! a draft its name, id, provenance and quarantine. An [`AdmitPolicy`] decides about duplicates and the first state; its
+//! a draft its name, id, provenance and quarantine, and [`imported`] a skill of another system. An [`AdmitPolicy`] decides about duplicates and the first state; its
 //! [`Identity`] says which skills are the same. A curator's
 //! calls are decided about one after the other.
 
@@ -12,6 +12,7 @@ pub(crate) mod curated;
 pub(crate) mod drafted;
 pub(crate) mod held;
 pub(crate) mod identity;
+mod imported;
 mod near;
 mod options;
 pub(crate) mod placing;
@@ -21,6 +22,7 @@ mod to_skill;
 
 pub use anchors::{Anchors, Terms};
 pub use identity::Identity;
+pub use imported::{imported, offered};
 pub use near::Wording;
 pub use options::{AdmitPolicy, Duplicates};
 pub use schema::{insert_ready, validate};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Identity;
-use crate::{domain::State, policy::OwnPolicy};
+use crate::{domain::State, policy::Policy};
 
 /// What happens to a draft whose title or content the library already has.
 #[non_exhaustive]
@@ -35,7 +35,7 @@ pub enum Duplicates {
 ///     duplicates: Duplicates::Distinct,
 ///     identity: Identity::MEANING,
 ///     revive: true,
-///     own: None,
+///     rules: Vec::new(),
 /// };
 /// recipe.validate()?;
 /// // No attempt is given an archived skill, so none may begin as one.
@@ -44,6 +44,7 @@ pub enum Duplicates {
 /// # Ok::<(), journeyman::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AdmitPolicy {
     /// The state of a skill that a run adds: active at once, or on trial until its test bundle and live attempts release it.
     /// With [`State::Trial`] and [`Maintenance::bundles`](crate::maintain::Maintenance::bundles) a curator's update of an active
@@ -64,9 +65,10 @@ pub struct AdmitPolicy {
     /// Whether a skill that a run disabled comes back, as its own next version, when it is written again from another task
     /// ([`Duplicates::Distinct`] alone). The paper (HiSME): no. Ours: yes, since a judge's mistakes disable right skills too.
     pub revive: bool,
-    /// A rule of the host's own that is asked about each skill that would enter ([`AdmitRule`](crate::policy::AdmitRule)).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own: Option<OwnPolicy>,
+    /// Rules of the host's own, by the names under which they are registered ([`AdmitRule`](crate::policy::AdmitRule)). All are asked
+    /// about each skill that would enter, in this order, after all of the above.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Policy>,
 }
 
 fn on_trial() -> State {

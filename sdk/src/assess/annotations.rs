@@ -13,7 +13,7 @@ use crate::{
 /// library has only the last subgoals is left out. Whether its spans had to be repaired the library does not keep.
 ///
 /// They are what a router's predictions are compared with ([`RouterAccuracy`](super::RouterAccuracy)), and what a router is
-/// trained on ([`interchange::assessments`](crate::interchange::assessments)).
+/// trained on (`assessments` of the crate `journeyman-interchange`).
 ///
 /// ```
 /// use journeyman::{assess::annotations, library::SkillLibrary};

@@ -6,7 +6,10 @@ use smartcore::{
     linalg::basic::matrix::DenseMatrix,
 };
 
-use super::ClusterPolicy;
+use super::{
+    ClusterPolicy,
+    center::{Cluster, center, unit},
+};
 use crate::{
     contract::{Embedding, dot},
     error::{Error, ErrorKind, Result},
@@ -16,19 +19,12 @@ use crate::{
 /// Greatest number of rounds of k-means.
 const ROUNDS: usize = 100;
 
-/// A cluster: indices of its members, those nearest to the center first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cluster {
-    pub(crate) members: Vec<usize>,
-    pub(crate) dense: bool,
-}
-
 /// Clusters embeddings; those of one space. Each index is in exactly one cluster. The same input and seed give the same
 /// clusters.
 ///
 /// # Errors
 /// `Internal` where a clustering algorithm fails, which it does not for embeddings of one length.
-pub(crate) fn clusters(
+pub(super) fn clusters(
     embeddings: &[Embedding],
     policy: &ClusterPolicy,
     seed: Seed,
@@ -158,28 +154,6 @@ fn nearest_first(embeddings: &[Embedding], mut members: Vec<usize>) -> Vec<usize
     };
     members.sort_by(|a, b| near(b).total_cmp(&near(a)).then(a.cmp(b)));
     members
-}
-
-/// The same direction with length 1.
-pub(super) fn unit(mut components: Vec<f32>) -> Vec<f32> {
-    let length = dot(&components, &components).sqrt();
-    if length > 0.0 {
-        components.iter_mut().for_each(|x| *x /= length);
-    }
-    components
-}
-
-/// The sum of embeddings, which has the direction of their mean.
-pub(super) fn center<'a>(embeddings: impl Iterator<Item = &'a Embedding>) -> Vec<f32> {
-    let mut center: Vec<f32> = Vec::new();
-    for embedding in embeddings {
-        let components = embedding.components();
-        center.resize(components.len().max(center.len()), 0.0);
-        for (sum, x) in center.iter_mut().zip(components) {
-            *sum += x;
-        }
-    }
-    center
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! subgoals, and from time to time they are clustered again and distilled into prototypes
 //! ([`LibraryChange::SetPrototypes`](crate::domain::LibraryChange::SetPrototypes)). The scores are calibrated by what followed
 //! from earlier ones ([`Calibration`]). The process score goes into the reward
-//! ([`RewardPolicy::process`](crate::reward::RewardPolicy)).
+//! ([`ProcessReward`](crate::reward::ProcessReward)).
 //!
 //! [`RouterAccuracy`] compares a router with annotations, [`VariantAgreement`] two prompt variants; [`Journeyman::assess`] assesses
 //! attempts that were made before.
@@ -17,8 +17,12 @@ mod annotations;
 mod asking;
 pub(crate) mod assessing;
 mod calibration;
+mod center;
+#[cfg(feature = "clustering")]
 mod cluster;
 mod comparing;
+#[cfg(not(feature = "clustering"))]
+mod no_cluster;
 mod options;
 mod persistence;
 pub(crate) mod refreshing;

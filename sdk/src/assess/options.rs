@@ -107,6 +107,9 @@ pub struct AnchorPolicy {
 
 /// How attempts are assessed (SCRIBE 3.1, 3.2, appendix A).
 ///
+/// Only with the feature `clustering`, by steps too: whatever is assessed is clustered at each refresh. A build without it refuses a
+/// recipe that assesses ([`Recipe::resolve`](crate::recipe::Recipe::resolve)).
+///
 /// ```
 /// use journeyman::{assess::{AssessBy, AssessPolicy}, recipe};
 ///

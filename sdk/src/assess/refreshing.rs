@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+#[cfg(feature = "clustering")]
+use super::cluster::clusters;
+#[cfg(not(feature = "clustering"))]
+use super::no_cluster::clusters;
 use super::{
-    AssessPolicy, anchoring,
-    asking::roles,
-    cluster::{Cluster, clusters},
-    persistence::continued,
-    routing::embed,
+    AssessPolicy, anchoring, asking::roles, center::Cluster, persistence::continued, routing::embed,
 };
 use crate::{
     contract::{RoleAnswer, RoleTask, SubgoalInAttempt},
@@ -22,7 +22,7 @@ use crate::{
 /// Refreshes the prototypes, and judges the anchors again. A cluster of one subgoal becomes no prototype.
 ///
 /// # Errors
-/// `Internal` where the clustering fails.
+/// `Internal` where the clustering fails, `Unsupported` without the feature `clustering`.
 pub(crate) async fn refresh(
     ask: &mut Ask,
     view: &View,

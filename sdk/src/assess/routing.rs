@@ -3,7 +3,7 @@
 use super::{
     RouteBy,
     asking::roles,
-    cluster::{center, unit},
+    center::{center, unit},
 };
 use crate::{
     contract::{Embedding, RoleAnswer, RoleTask, SubgoalInAttempt, dot},

@@ -55,6 +55,9 @@ const MOST_ASKS: usize = 6;
 /// in the end, which refuses it; any other answer ends the attempt. What is slightly off is put right where nothing is lost, and the
 /// step says so ([`StepNote::Repaired`]).
 ///
+/// Arguments of calls in a text are held against the tool's schema with the feature `json-schema` alone. Without it they are checked to be
+/// a JSON object and nothing more, and no value of another type is converted: the world has to refuse what it does not take.
+///
 /// Other forms that models were trained on are accepted where their meaning is unambiguous: other field names, arguments
 /// beside the tool's name, several calls as objects in a row or in an array, OpenAI's `tool_calls`, the calls of every
 /// [published form](crate::text::published_calls), and the lines of ReAct (`Action:`, `Action Input:`, `Final Answer:`). An answer with

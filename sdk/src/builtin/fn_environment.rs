@@ -51,6 +51,8 @@ type EndTurn<S> = dyn Fn(&mut S, &str) -> Reply + Send + Sync;
 /// files, is wrapped in `OnThread` (feature `threads`). A function that panics ends its attempt: the attempt is no
 /// evidence about the agent, and the run goes on.
 ///
+/// Only with the feature `json-schema`, since no call may reach the function unchecked.
+///
 /// ```
 /// use journeyman::{
 ///     Seed,

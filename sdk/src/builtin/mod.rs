@@ -1,12 +1,13 @@
 //! Implementations of contracts that need no other crate: a store and a journal in memory, a frozen store, a store for one
 //! rollout, a journal of JSON lines, a judge that reads the environment's outcome, an agent driven by a language model, one
 //! whose attempts the host sees, a model with an adapter (LoRA), a prompt format for instruct models, retrieval by embeddings and by words together, and an embedder without a model. With the feature `threads` also a
-//! wrapper that runs blocking parts on threads, and
-//! with `system-clock` a clock. [`FnEnvironment`] makes an environment of a list of tools and a function.
+//! wrapper that runs blocking parts on threads, with `system-clock` a clock, and with `json-schema` `FnEnvironment`, an environment of
+//! a list of tools and a function.
 
 mod adapted_model;
 mod chat_format;
 mod environment_judge;
+#[cfg(feature = "json-schema")]
 mod fn_environment;
 mod fork_store;
 mod frozen_store;
@@ -27,6 +28,7 @@ mod vector_retriever;
 pub use adapted_model::AdaptedModel;
 pub use chat_format::ChatFormat;
 pub use environment_judge::EnvironmentJudge;
+#[cfg(feature = "json-schema")]
 pub use fn_environment::{FnEnvironment, Reply};
 pub use fork_store::ForkStore;
 pub use frozen_store::FrozenStore;

@@ -3,15 +3,14 @@
 use super::report::{Report, Shortfall, Tried, contained, require, skip};
 use crate::{
     error::Result,
-    policy::{CreditRule, SkillCredit, checks},
-    report::AttemptReport,
+    policy::{CreditRule, GroupAttempt, SkillCredit, checks},
 };
 
 /// The inputs for checking a credit rule.
 #[derive(Clone, Debug)]
 pub struct CreditRuleFixture {
     /// Groups of attempts, each at one task; at least one with attempts that were given skills and that the rule credits.
-    pub groups: Vec<Vec<AttemptReport>>,
+    pub groups: Vec<Vec<GroupAttempt>>,
 }
 
 /// Checks a credit rule.
@@ -20,8 +19,7 @@ pub struct CreditRuleFixture {
 /// use journeyman::{
 ///     Result,
 ///     conformance::credit_rule::{CreditRuleFixture, check},
-///     policy::{CreditRule, SkillCredit},
-///     report::AttemptReport,
+///     policy::{CreditRule, GroupAttempt, SkillCredit},
 ///     testing::sample,
 /// };
 ///
@@ -30,11 +28,12 @@ pub struct CreditRuleFixture {
 /// struct First;
 ///
 /// impl CreditRule for First {
-///     fn credits(&self, group: &[AttemptReport]) -> Result<Vec<SkillCredit>> {
-///         let credit = |one: &AttemptReport| Some(SkillCredit {
-///             skill: one.injected.first()?.clone(),
-///             attempt: one.attempt.clone(),
-///             reward: one.score,
+///     fn credits(&self, group: &[GroupAttempt]) -> Result<Vec<SkillCredit>> {
+///         let credit = |one: &GroupAttempt| Some(SkillCredit {
+///             skill: one.report.injected.first()?.clone(),
+///             attempt: one.report.attempt.clone(),
+///             reward: one.report.score,
+///             uses: 1,
 ///         });
 ///         Ok(group.iter().filter_map(credit).collect())
 ///     }
@@ -42,8 +41,8 @@ pub struct CreditRuleFixture {
 ///
 /// let skills = [sample::skill("saying"), sample::skill("singing")];
 /// let group = vec![
-///     sample::attempt_report("run/0/0", &skills, true),
-///     sample::attempt_report("run/0/1", &skills[1..], false),
+///     GroupAttempt::new(sample::attempt_report("run/0/0", &skills, true)),
+///     GroupAttempt::new(sample::attempt_report("run/0/1", &skills[1..], false)),
 /// ];
 /// let fixture = CreditRuleFixture { groups: vec![group] };
 /// futures::executor::block_on(check(&First, &fixture)).into_result()?;
@@ -53,13 +52,14 @@ pub async fn check(rule: &dyn CreditRule, fixture: &CreditRuleFixture) -> Report
     let mut report = Report::new("CreditRule");
     report.case("repeats", repeats(rule, fixture));
     report.case("exposed", each(rule, fixture, checks::exposed));
-    let finite = |credits: &[SkillCredit], _: &[AttemptReport]| checks::finite_credits(credits);
+    report.case("uses", each(rule, fixture, checks::counted));
+    let finite = |credits: &[SkillCredit], _: &[GroupAttempt]| checks::finite_credits(credits);
     report.case("finite", each(rule, fixture, finite));
     report
 }
 
-fn credits(rule: &dyn CreditRule, group: &[AttemptReport]) -> Tried<Vec<SkillCredit>> {
-    let first = group.first().map(|one| one.attempt.as_str());
+fn credits(rule: &dyn CreditRule, group: &[GroupAttempt]) -> Tried<Vec<SkillCredit>> {
+    let first = group.first().map(|one| one.report.attempt.as_str());
     let what = || {
         let first = first.unwrap_or("without attempts");
         format!("group of {first}: the rule")
@@ -87,7 +87,7 @@ fn repeats(rule: &dyn CreditRule, fixture: &CreditRuleFixture) -> Tried {
 fn each(
     rule: &dyn CreditRule,
     fixture: &CreditRuleFixture,
-    holds: impl Fn(&[SkillCredit], &[AttemptReport]) -> Result<()>,
+    holds: impl Fn(&[SkillCredit], &[GroupAttempt]) -> Result<()>,
 ) -> Tried {
     let mut count = 0;
     for group in &fixture.groups {

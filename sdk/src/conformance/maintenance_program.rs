@@ -13,7 +13,7 @@ use crate::{
     domain::{Cause, LibraryChange, Role},
     error::Result,
     library::SkillLibrary,
-    policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
+    policy::{Ask, MaintenanceProgram, Policies, Policy, View},
     run::machine::maintenance_program::permitted,
 };
 
@@ -41,12 +41,12 @@ fn watched(fixture: &LearningFixture, notes: &Notes) -> Option<Policies> {
     let names = programs.map(|scheduled| scheduled.program.name.clone());
     let watched = names.fold(fixture.policies.clone().replacing(), |policies, name| {
         let (known, notes) = (fixture.policies.clone(), notes.clone());
-        policies.with_program(name.clone(), move |parameters| {
-            let own = OwnPolicy::new(&name).with_parameters(parameters.clone());
+        policies.with_program(name.clone(), move |options| {
+            let named = Policy::new(&name).with_options(options);
             Ok(Arc::new(Watched {
-                program: known.program(&own)?,
-                // A recipe may name a program twice, with other parameters.
-                name: format!("{name} {parameters}"),
+                program: known.program(&named)?,
+                // A recipe may name a program twice, with other options.
+                name: format!("{name} {options}"),
                 notes: notes.clone(),
             }))
         })

@@ -3,7 +3,7 @@
 use super::report::{Report, Tried, contained, require, skip};
 use crate::{
     domain::Verdict,
-    policy::{RewardRule, checks},
+    policy::{JudgedAttempt, RewardRule, checks},
     report::AttemptReport,
 };
 
@@ -11,13 +11,13 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct RewardRuleFixture {
     /// Attempts that the rule can reward; at least one.
-    pub attempts: Vec<JudgedAttempt>,
+    pub attempts: Vec<AttemptWithVerdict>,
 }
 
 /// An attempt with its verdict.
 #[derive(Clone, Debug)]
-pub struct JudgedAttempt {
-    /// The attempt, with the built-in reward where there is one.
+pub struct AttemptWithVerdict {
+    /// The attempt; the rule gets it without a reward, as one after the warm-up that used a skill if one was injected.
     pub report: AttemptReport,
     /// The verdict.
     pub verdict: Verdict,
@@ -28,10 +28,9 @@ pub struct JudgedAttempt {
 /// ```
 /// use journeyman::{
 ///     Result,
-///     conformance::reward_rule::{JudgedAttempt, RewardRuleFixture, check},
+///     conformance::reward_rule::{AttemptWithVerdict, RewardRuleFixture, check},
 ///     domain::Verdict,
-///     policy::RewardRule,
-///     report::AttemptReport,
+///     policy::{RewardRule, JudgedAttempt},
 ///     testing::sample,
 /// };
 ///
@@ -39,12 +38,12 @@ pub struct JudgedAttempt {
 /// struct Priced;
 ///
 /// impl RewardRule for Priced {
-///     fn reward(&self, attempt: &AttemptReport, verdict: &Verdict) -> Result<f64> {
-///         Ok(verdict.score() - 0.01 * f64::from(attempt.steps))
+///     fn reward(&self, attempt: &JudgedAttempt<'_>) -> Result<Option<f64>> {
+///         Ok(Some(attempt.verdict.score() - 0.01 * f64::from(attempt.report.steps)))
 ///     }
 /// }
 ///
-/// let attempt = |success| JudgedAttempt {
+/// let attempt = |success| AttemptWithVerdict {
 ///     report: sample::attempt_report("run/0/0", &[], success),
 ///     verdict: Verdict::binary(success),
 /// };
@@ -59,9 +58,14 @@ pub async fn check(rule: &dyn RewardRule, fixture: &RewardRuleFixture) -> Report
     report
 }
 
-fn reward(rule: &dyn RewardRule, one: &JudgedAttempt) -> Tried<f64> {
+fn reward(rule: &dyn RewardRule, one: &AttemptWithVerdict) -> Tried<Option<f64>> {
     let what = || format!("attempt {}: the rule", one.report.attempt);
-    Ok(contained(what, || rule.reward(&one.report, &one.verdict))??)
+    let report = AttemptReport {
+        reward: None,
+        ..one.report.clone()
+    };
+    let attempt = JudgedAttempt::new(&report, &one.verdict);
+    Ok(contained(what, || rule.reward(&attempt))??)
 }
 
 fn repeats(rule: &dyn RewardRule, fixture: &RewardRuleFixture) -> Tried {
@@ -69,12 +73,12 @@ fn repeats(rule: &dyn RewardRule, fixture: &RewardRuleFixture) -> Tried {
         return skip("no attempt was given");
     }
     let rewards = fixture.attempts.iter().map(|one| reward(rule, one));
-    let rewards: Vec<f64> = rewards.collect::<Tried<_>>()?;
+    let rewards: Vec<Option<f64>> = rewards.collect::<Tried<_>>()?;
     // In the other order, so that a rule that counts its calls is found out.
     for (one, first) in fixture.attempts.iter().zip(rewards).rev() {
         let second = reward(rule, one)?;
-        require(first.to_bits() == second.to_bits(), || {
-            format!("attempt {}: {first}, then {second}", one.report.attempt)
+        require(first.map(f64::to_bits) == second.map(f64::to_bits), || {
+            format!("attempt {}: {first:?}, then {second:?}", one.report.attempt)
         })?;
     }
     Ok(())
@@ -84,11 +88,18 @@ fn finite(rule: &dyn RewardRule, fixture: &RewardRuleFixture) -> Tried {
     if fixture.attempts.is_empty() {
         return skip("no attempt was given");
     }
+    let mut rewarded = false;
     for one in &fixture.attempts {
-        let reward = reward(rule, one)?;
+        let Some(reward) = reward(rule, one)? else {
+            continue;
+        };
+        rewarded = true;
         require(checks::finite_reward(reward).is_ok(), || {
             format!("attempt {}: the reward is {reward}", one.report.attempt)
         })?;
     }
-    Ok(())
+    match rewarded {
+        true => Ok(()),
+        false => skip("the rule rewards none of the attempts that were given"),
+    }
 }

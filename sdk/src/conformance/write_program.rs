@@ -11,13 +11,14 @@ use super::{
 use crate::{
     admit::insert_ready,
     contract::Components,
-    domain::{SkillDraft, Trace},
+    domain::Role,
     error::{Error, Result},
-    policy::{Ask, OwnPolicy, Policies, View, WriteProgram},
-    propose::Writer,
+    policy::{Ask, Policies, Policy, View, WriteGroup, WriteProgram, Written, checks},
+    recipe::with_ours,
 };
 
-/// Checks the writer that the fixture's recipe names; `fresh` makes the host's parts anew at each call, with an empty store.
+/// Checks the writer that the fixture's recipe names, one of ours or of the host's own; `fresh` makes the host's parts anew at each
+/// call, with an empty store.
 /// The suite keeps the run in a journal of its own. [`select_program`](super::select_program::check) has an example.
 pub async fn check(
     fresh: impl AsyncFn() -> Result<Components>,
@@ -34,44 +35,50 @@ pub async fn check(
 }
 
 fn watched(fixture: &LearningFixture, notes: &Notes) -> Option<Policies> {
-    let Writer::Own(own) = &fixture.recipe.write.by else {
-        return None;
-    };
-    let (known, name, notes) = (fixture.policies.clone(), own.name.clone(), notes.clone());
-    let make = move |parameters: &serde_json::Value| {
-        let own = OwnPolicy::new(&name).with_parameters(parameters.clone());
+    let named = &fixture.recipe.write.by;
+    // A registry that is refused is refused when the session opens.
+    let known = with_ours(&fixture.policies).unwrap_or_else(|_| fixture.policies.clone());
+    let (of, name, notes) = (known.clone(), named.name.clone(), notes.clone());
+    let make = move |options: &serde_json::Value| {
+        let named = Policy::new(&name).with_options(options);
         Ok(Arc::new(Watched {
-            program: known.writer(&own)?,
+            program: of.writer(&named)?,
             name: name.clone(),
             notes: notes.clone(),
         }) as Arc<dyn WriteProgram>)
     };
-    Some(
-        fixture
-            .policies
-            .clone()
-            .replacing()
-            .with_writer(&own.name, make),
-    )
+    Some(known.replacing().with_writer(&named.name, make))
 }
 
 #[async_trait]
 impl WriteProgram for Watched<dyn WriteProgram> {
-    async fn write(
-        &self,
-        ask: &mut Ask,
-        view: &View,
-        attempts: &[Trace],
-    ) -> Result<Vec<SkillDraft>> {
+    async fn write(&self, ask: &mut Ask, view: &View, group: &WriteGroup<'_>) -> Result<Written> {
         let place = format!("{} for task {}", self.name, view.step());
         self.notes.called(&place);
-        let written = self.program.write(ask, view, attempts).await;
-        let drafts = written.as_deref().unwrap_or_default();
-        let mut refused = drafts.iter().filter_map(|draft| insert_ready(draft).err());
-        let refused = refused.next().map(Error::from);
+        let written = self.program.write(ask, view, group).await;
+        let drafts = || written.iter().flat_map(Written::drafts);
+        let refused = drafts().find_map(|draft| insert_ready(draft).err());
+        let refused = refused.map(Error::from);
+        let refused = refused.or_else(|| checks::one_curation(written.as_ref().ok()?).err());
         let refused = refused.map(|error| format!("{place}: {error}"));
-        self.notes.held("valid", drafts.len(), refused);
+        self.notes.held("valid", drafts().count(), refused);
         self.notes.decided(place, &written);
         written
+    }
+
+    fn roles(&self) -> Vec<Role> {
+        self.program.roles()
+    }
+
+    fn takes_failures(&self) -> bool {
+        self.program.takes_failures()
+    }
+
+    fn takes_undecided(&self) -> bool {
+        self.program.takes_undecided()
+    }
+
+    fn most_attempts(&self) -> usize {
+        self.program.most_attempts()
     }
 }

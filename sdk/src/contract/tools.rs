@@ -1,5 +1,7 @@
 //! Tool calls by a model's own interface.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Which of a request's tools a model calls.
@@ -16,4 +18,15 @@ pub enum ToolChoice {
     Required,
     /// The tool with this name is called.
     Named(String),
+}
+
+impl fmt::Display for ToolChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("any tool or none"),
+            Self::None => f.write_str("no tool"),
+            Self::Required => f.write_str("one tool at least"),
+            Self::Named(name) => write!(f, "the tool `{name}`"),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! HiSME 3.3 for judgements by a model; rows A6, H7). A skill's utility is a moving average of its credits.
 
 mod options;
-mod utility;
+mod rules;
 
 pub use options::{Attribute, CreditPolicy};
-pub use utility::{CreditPer, GroupAttempt, credits};
+pub use rules::{PerRollout, PerStep};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CreditPer;
-use crate::{domain::SkillUse, policy::OwnPolicy, reward::UsedWhen};
+use super::{PerRollout, PerStep};
+use crate::{domain::SkillUse, error::Result, policy::Policy, reward::UsedWhen};
 
 /// Of which injected skills a model judges what they did to an attempt: helpful, harmful, neutral or uncertain (HiSME 3.3). Where
 /// the use of a skill is unknown, the judgement settles it for the library ([`SkillUse::judged`]).
@@ -45,27 +45,51 @@ impl Attribute {
 ///
 /// ```
 /// use journeyman::{
-///     credit::{Attribute, CreditPer, CreditPolicy},
+///     credit::{Attribute, CreditPolicy, PerRollout},
 ///     recipe,
 /// };
 ///
 /// let mut recipe = recipe::standard();
-/// recipe.credit = CreditPolicy { per: CreditPer::Rollout, attribute: Attribute::UseUnknown, ..CreditPolicy::default() };
+/// recipe.credit = CreditPolicy {
+///     by: PerRollout.into(),
+///     attribute: Attribute::UseUnknown,
+///     ..CreditPolicy::default()
+/// };
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CreditPolicy {
-    /// How many credits a skill gets from a group.
-    pub per: CreditPer,
-    /// Which injected skills of an attempt get credit for it, by what the agent said of their use. A host's own rule decides for
-    /// itself.
+    /// The rule: one of ours ([`PerStep`], [`PerRollout`]), or a host's own by the name under which it is registered
+    /// ([`CreditRule`](crate::policy::CreditRule)).
+    pub by: Policy,
+    /// Which injected skills of an attempt get credit for it, by what the agent said of their use. Rules get them as
+    /// [`GroupAttempt::credited`](crate::policy::GroupAttempt::credited).
     #[serde(default)]
     pub used_when: UsedWhen,
     /// Of which skills a model judges what they did in an attempt.
     #[serde(default)]
     pub attribute: Attribute,
-    /// A rule of the host's own in place of `per` ([`CreditRule`](crate::policy::CreditRule)).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own: Option<OwnPolicy>,
+}
+
+impl CreditPolicy {
+    /// Checks the options of a rule of ours.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the policy.
+    pub(crate) fn validate(&self) -> Result<()> {
+        self.by.check::<PerStep>()?;
+        self.by.check::<PerRollout>()
+    }
+}
+
+impl Default for CreditPolicy {
+    fn default() -> Self {
+        Self {
+            by: PerStep.into(),
+            used_when: UsedWhen::default(),
+            attribute: Attribute::default(),
+        }
+    }
 }

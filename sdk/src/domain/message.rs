@@ -51,7 +51,7 @@ pub struct NativeCall {
     /// The tool and its arguments.
     pub call: ToolCall,
     /// Whether the name was written in another spelling, or values were in another type than the tool's schema wants, and were
-    /// converted ([`ToolCalls`](crate::text::ToolCalls)).
+    /// converted (`text::ToolCalls`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repaired: bool,
 }

@@ -128,7 +128,7 @@ pub enum NothingReason {
     ScorerUnavailable(String),
     /// The retriever failed; in words.
     RetrieverUnavailable(String),
-    /// The host's own selector failed, or chose a skill that is not offered; in words.
+    /// The selector failed, or its result breaks a rule of selectors; in words.
     SelectorFailed(String),
     /// The recipe never injects.
     Disabled,

@@ -46,8 +46,8 @@ impl SkillName {
     pub const MAX: usize = 64;
     /// The greatest length in bytes.
     pub const MAX_BYTES: usize = 255;
-    /// What to write instead of a name that is refused.
-    pub(crate) const HINT: &str =
+    /// What to write instead of a name that is refused, for people.
+    pub const HINT: &str =
         "use 1 to 64 lowercase letters, digits and single hyphens, such as `unseal-coffee`";
 
     /// Checks a name and normalizes it.

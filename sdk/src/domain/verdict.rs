@@ -58,7 +58,7 @@ impl TryFrom<Fields> for Verdict {
 
 impl Verdict {
     /// The part that has the agent's own word where a judge gives it beside its verdict: 1 where the agent takes the task for done, else 0
-    /// (SkillOS; [`ModelJudge::beside`](crate::role::ModelJudge::beside)). The curator's prompt then says what the agent thinks, not what the judge
+    /// (SkillOS; `ModelJudge::beside`). The curator's prompt then says what the agent thinks, not what the judge
     /// decided.
     pub const SELF_JUDGED: &'static str = "self_judged";
 

@@ -1,5 +1,7 @@
 //! The effects of a commit on the library.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -101,6 +103,24 @@ pub enum PassReason {
     NotOnTrial,
     /// A merge without a source in the library.
     NoSource,
+}
+
+impl fmt::Display for PassReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "the library never had the skill",
+            Self::Deleted => "the skill was deleted",
+            Self::OtherVersion => "the skill has another version now",
+            Self::SeenBefore => "the attempt was credited before",
+            Self::IdTaken => "another skill has the id",
+            Self::NotLater => "the skill has this version or a later one",
+            Self::NoSuchVersion => "the skill never had this version",
+            Self::NotDeleted => "the skill is not deleted",
+            Self::NotOffered => "the skill is not in use",
+            Self::NotOnTrial => "the skill is not on trial",
+            Self::NoSource => "none of the merged skills is in the library",
+        })
+    }
 }
 
 /// The moves of one change, or why it had no effect.

@@ -1,7 +1,7 @@
 //! The borrowed form of [`View`](super::View): the part of a run's state that a policy may read.
 
 use crate::{
-    domain::{MaintenanceBudget, Mode, State, Tier},
+    domain::{MaintenanceBudget, Mode, State, Tier, retrieval::Retrieval},
     id::{RunId, Seed},
     library::{Entry, SkillLibrary},
 };
@@ -16,12 +16,17 @@ pub(crate) struct Context<'a> {
     pub(crate) group: u32,
     /// Whether the run is in its warm-up, in which no skill is selected (ARISE 3.2).
     pub(crate) warming_up: bool,
+    /// Whether a gate may inject a skill at random, to learn what it is good for: a recipe's exploration is off where an attempt is
+    /// made for somebody.
+    pub(crate) explores: bool,
     /// Whether attempts can be repeated: the host gave an agent, a judge, and a world that can be set up again.
     pub(crate) replays: bool,
     /// What is left of the budget of this round of maintenance.
     pub(crate) left: MaintenanceBudget,
     /// Whether the recipe tries skills in quarantine (J7).
     pub(crate) tries_quarantined: bool,
+    /// How the recipe finds and ranks candidates.
+    pub(crate) retrieval: Retrieval,
     pub(crate) library: &'a SkillLibrary,
 }
 

@@ -3,13 +3,15 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
 use serde_json::Value;
 
-use super::own::{
-    AdmitRule, CreditRule, MaintenanceProgram, OwnPolicy, RewardRule, SelectProgram, WriteProgram,
+use super::{
+    named::Policy,
+    traits::{AdmitRule, CreditRule, MaintenanceProgram, RewardRule, SelectProgram, WriteProgram},
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -22,11 +24,10 @@ type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 /// use std::sync::Arc;
 /// use journeyman::{
 ///     Error, Result,
-///     domain::{Skill, Verdict},
+///     domain::Skill,
 ///     library::SkillLibrary,
-///     policy::{AdmitRule, OwnPolicy, Policies, RewardRule},
+///     policy::{AdmitRule, Policies, Policy, RewardRule, JudgedAttempt},
 ///     recipe,
-///     report::AttemptReport,
 /// };
 /// use serde_json::json;
 ///
@@ -35,9 +36,9 @@ type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 /// struct Priced(f64);
 ///
 /// impl RewardRule for Priced {
-///     fn reward(&self, attempt: &AttemptReport, verdict: &Verdict) -> Result<f64> {
-///         let done = f64::from(u8::from(verdict.success() == Some(true)));
-///         Ok(done - self.0 * f64::from(attempt.steps))
+///     fn reward(&self, attempt: &JudgedAttempt<'_>) -> Result<Option<f64>> {
+///         let done = f64::from(u8::from(attempt.verdict.success() == Some(true)));
+///         Ok(Some(done - self.0 * f64::from(attempt.report.steps)))
 ///     }
 /// }
 ///
@@ -55,11 +56,11 @@ type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 /// }
 ///
 /// let policies = Policies::new()
-///     .with_reward("priced", |parameters| Ok(Arc::new(Priced(parameters["step"].as_f64().unwrap_or(0.0)))))
+///     .with_reward("priced", |options| Ok(Arc::new(Priced(options["step"].as_f64().unwrap_or(0.0)))))
 ///     .with_admission("short", |_| Ok(Arc::new(Short)));
 /// let mut recipe = recipe::standard();
-/// recipe.reward.own = Some(OwnPolicy::new("priced").with_parameters(json!({ "step": 0.01 })));
-/// recipe.admit.own = Some(OwnPolicy::new("short"));
+/// recipe.reward.by = Policy::new("priced").with_options(json!({ "step": 0.01 }));
+/// recipe.admit.rules = vec![Policy::new("short")];
 /// recipe.resolve(&policies)?;
 /// assert!(recipe.resolve(&Policies::new()).is_err());
 /// # Ok::<(), journeyman::Error>(())
@@ -102,9 +103,21 @@ impl Policies {
         if !all.has_ours {
             // Ours take nobody's place.
             all.replaces = false;
-            for (name, make) in ours().programs {
-                all.insert(PROGRAM, name, make, |all| &mut all.programs);
-            }
+            let Self {
+                selectors,
+                programs,
+                writers,
+                rewards,
+                credits,
+                admissions,
+                ..
+            } = ours();
+            all.insert_all(SELECTOR, selectors, |all| &mut all.selectors);
+            all.insert_all(PROGRAM, programs, |all| &mut all.programs);
+            all.insert_all(WRITER, writers, |all| &mut all.writers);
+            all.insert_all(REWARD, rewards, |all| &mut all.rewards);
+            all.insert_all(CREDIT, credits, |all| &mut all.credits);
+            all.insert_all(ADMISSION, admissions, |all| &mut all.admissions);
             all.has_ours = true;
         }
         match all.twice.first() {
@@ -137,7 +150,18 @@ impl Policies {
         }
     }
 
-    /// Registers a selector; `make` builds it from the recipe's parameters.
+    fn insert_all<T: ?Sized>(
+        &mut self,
+        what: &'static str,
+        these: BTreeMap<String, Make<T>>,
+        of: impl Fn(&mut Self) -> &mut BTreeMap<String, Make<T>>,
+    ) {
+        for (name, make) in these {
+            self.insert(what, name, make, &of);
+        }
+    }
+
+    /// Registers a selector; `make` builds it from the recipe's options.
     #[must_use]
     pub fn with_selector(
         mut self,
@@ -150,7 +174,7 @@ impl Policies {
         self
     }
 
-    /// Registers a maintenance program; `make` builds it from the recipe's parameters.
+    /// Registers a maintenance program; `make` builds it from the recipe's options.
     #[must_use]
     pub fn with_program(
         mut self,
@@ -163,7 +187,7 @@ impl Policies {
         self
     }
 
-    /// Registers a writer; `make` builds it from the recipe's parameters.
+    /// Registers a writer; `make` builds it from the recipe's options.
     #[must_use]
     pub fn with_writer(
         mut self,
@@ -174,7 +198,7 @@ impl Policies {
         self
     }
 
-    /// Registers a reward rule; `make` builds it from the recipe's parameters.
+    /// Registers a reward rule; `make` builds it from the recipe's options.
     #[must_use]
     pub fn with_reward(
         mut self,
@@ -185,7 +209,7 @@ impl Policies {
         self
     }
 
-    /// Registers a credit rule; `make` builds it from the recipe's parameters.
+    /// Registers a credit rule; `make` builds it from the recipe's options.
     #[must_use]
     pub fn with_credit(
         mut self,
@@ -196,7 +220,7 @@ impl Policies {
         self
     }
 
-    /// Registers an admission rule; `make` builds it from the recipe's parameters.
+    /// Registers an admission rule; `make` builds it from the recipe's options.
     #[must_use]
     pub fn with_admission(
         mut self,
@@ -212,58 +236,76 @@ impl Policies {
     /// Builds the selector that a recipe names.
     ///
     /// # Errors
-    /// `NotFound`, with the registered names, for an unregistered name; the error of the registered `make` function.
-    pub fn selector(&self, own: &OwnPolicy) -> Result<Arc<dyn SelectProgram>> {
-        make(&self.selectors, SELECTOR, own)
+    /// `NotFound`, with the registered names, for an unregistered name; the error of the registered `make` function, `Panicked`
+    /// where that panics.
+    pub fn selector(&self, policy: &Policy) -> Result<Arc<dyn SelectProgram>> {
+        let made = make(&self.selectors, SELECTOR, policy)?;
+        contained(SELECTOR, policy, || {
+            let by_itself = (made.never_selects(), made.needs_embeddings());
+            (made.gate().is_some(), made.uses_ranking(), by_itself)
+        })?;
+        Ok(made)
     }
 
     /// Builds the maintenance program that a recipe names.
     ///
     /// # Errors
     /// As [`selector`](Self::selector).
-    pub fn program(&self, own: &OwnPolicy) -> Result<Arc<dyn MaintenanceProgram>> {
-        make(&self.programs, PROGRAM, own)
+    pub fn program(&self, policy: &Policy) -> Result<Arc<dyn MaintenanceProgram>> {
+        let made = make(&self.programs, PROGRAM, policy)?;
+        contained(PROGRAM, policy, || {
+            (made.roles().len(), made.records(), made.reason().len())
+        })?;
+        Ok(made)
     }
 
     /// Builds the writer that a recipe names.
     ///
     /// # Errors
     /// As [`selector`](Self::selector).
-    pub fn writer(&self, own: &OwnPolicy) -> Result<Arc<dyn WriteProgram>> {
-        make(&self.writers, WRITER, own)
+    pub fn writer(&self, policy: &Policy) -> Result<Arc<dyn WriteProgram>> {
+        let made = make(&self.writers, WRITER, policy)?;
+        contained(WRITER, policy, || {
+            let sources = (made.takes_failures(), made.takes_undecided());
+            (made.roles().len(), sources, made.most_attempts())
+        })?;
+        Ok(made)
     }
 
     /// Builds the reward rule that a recipe names.
     ///
     /// # Errors
     /// As [`selector`](Self::selector).
-    pub fn reward(&self, own: &OwnPolicy) -> Result<Arc<dyn RewardRule>> {
-        make(&self.rewards, REWARD, own)
+    pub fn reward(&self, policy: &Policy) -> Result<Arc<dyn RewardRule>> {
+        let made = make(&self.rewards, REWARD, policy)?;
+        contained(REWARD, policy, || made.needs_assessment())?;
+        Ok(made)
     }
 
     /// Builds the credit rule that a recipe names.
     ///
     /// # Errors
     /// As [`selector`](Self::selector).
-    pub fn credit(&self, own: &OwnPolicy) -> Result<Arc<dyn CreditRule>> {
-        make(&self.credits, CREDIT, own)
+    pub fn credit(&self, policy: &Policy) -> Result<Arc<dyn CreditRule>> {
+        make(&self.credits, CREDIT, policy)
     }
 
     /// Builds the admission rule that a recipe names.
     ///
     /// # Errors
     /// As [`selector`](Self::selector).
-    pub fn admission(&self, own: &OwnPolicy) -> Result<Arc<dyn AdmitRule>> {
-        make(&self.admissions, ADMISSION, own)
+    pub fn admission(&self, policy: &Policy) -> Result<Arc<dyn AdmitRule>> {
+        make(&self.admissions, ADMISSION, policy)
     }
 }
 
 fn make<T: ?Sized>(
     known: &BTreeMap<String, Make<T>>,
     what: &str,
-    own: &OwnPolicy,
+    policy: &Policy,
 ) -> Result<Arc<T>> {
-    let Some(make) = known.get(&own.name) else {
+    policy.usable()?;
+    let Some(make) = known.get(&policy.name) else {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
         let names = match names.is_empty() {
             true => "none is registered".to_owned(),
@@ -274,10 +316,25 @@ fn make<T: ?Sized>(
             "Policies",
             format!("the recipe names a {what} that is not registered; {names}"),
         )
-        .with("name", &own.name)
+        .with("name", &policy.name)
         .hint("register it in `Options::policies`"));
     };
-    make(&own.parameters)
+    contained(what, policy, || make(&policy.options))?
+}
+
+/// Calls a function of a policy outside of a program. What a policy says of itself is asked once when it is built, so that a panic
+/// there refuses the recipe.
+///
+/// # Errors
+/// `Panicked`, with the panic's message.
+fn contained<T>(what: &str, policy: &Policy, call: impl FnOnce() -> T) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or(panic.downcast_ref::<&str>().copied());
+        let text = text.unwrap_or("without a message");
+        let message = format!("the {what} panicked: {text}");
+        Error::new(ErrorKind::Panicked, "Policies", message).with("name", &policy.name)
+    })
 }
 
 /// Shows the registered names.
@@ -343,11 +400,52 @@ mod tests {
     }
 
     #[test]
+    fn a_make_that_panics_is_an_error_of_every_kind_of_policy() {
+        fn panics<T: ?Sized>(options: &Value) -> Result<Arc<T>> {
+            panic!("it cannot be made of {options}")
+        }
+        let all = Policies::new()
+            .with_selector("mine", panics)
+            .with_program("mine", panics)
+            .with_writer("mine", panics)
+            .with_reward("mine", panics)
+            .with_credit("mine", panics)
+            .with_admission("mine", panics);
+        let mine = Policy::new("mine").with_options(7);
+        for (made, what) in [
+            (all.selector(&mine).map(drop), SELECTOR),
+            (all.program(&mine).map(drop), PROGRAM),
+            (all.writer(&mine).map(drop), WRITER),
+            (all.reward(&mine).map(drop), REWARD),
+            (all.credit(&mine).map(drop), CREDIT),
+            (all.admission(&mine).map(drop), ADMISSION),
+        ] {
+            let error = made.expect_err("it panicked");
+            assert_eq!(error.kind(), ErrorKind::Panicked);
+            let text = error.to_string();
+            let told = text.contains(what) && text.contains("made of 7") && text.contains("mine");
+            assert!(told, "{text}");
+        }
+    }
+
+    #[test]
     fn ours_are_added_once_and_take_nobody_s_place() {
-        let ours = || Policies::new().with_program("micro", none);
+        let ours = || {
+            Policies::new()
+                .with_selector("gate", none)
+                .with_program("micro", none)
+        };
         let all = Policies::new().with_ours(ours).unwrap();
         assert_eq!(all.with_ours(ours).unwrap(), all);
-        let host = Policies::new().with_program("micro", none);
-        assert!(host.with_ours(ours).is_err());
+        assert_eq!(all, ours());
+        let other_kind = Policies::new().with_program("gate", none);
+        assert!(other_kind.with_ours(ours).is_ok());
+        for (host, name) in [
+            (Policies::new().with_selector("gate", none), "gate"),
+            (Policies::new().with_program("micro", none), "micro"),
+        ] {
+            let error = host.with_ours(ours).expect_err("refused");
+            assert!(error.to_string().contains(name), "{error}");
+        }
     }
 }

@@ -2,7 +2,10 @@
 
 use super::Context;
 use crate::{
-    domain::{MaintenanceBudget, Mode},
+    domain::{
+        MaintenanceBudget, Mode,
+        retrieval::{Retrieval, SelectPer},
+    },
     id::{RunId, Seed},
     library::{Entry, SkillLibrary},
 };
@@ -15,9 +18,11 @@ pub struct View {
     mode: Mode,
     group: u32,
     warming_up: bool,
+    explores: bool,
     replays: bool,
     left: MaintenanceBudget,
     tries_quarantined: bool,
+    retrieval: Retrieval,
     library: SkillLibrary,
     step: u64,
 }
@@ -31,9 +36,11 @@ impl View {
             mode: context.mode,
             group: context.group,
             warming_up: context.warming_up,
+            explores: context.explores,
             replays: context.replays,
             left: context.left,
             tries_quarantined: context.tries_quarantined,
+            retrieval: context.retrieval,
             library: context.library.clone(),
             step,
         }
@@ -47,9 +54,11 @@ impl View {
             mode: self.mode,
             group: self.group,
             warming_up: self.warming_up,
+            explores: self.explores,
             replays: self.replays,
             left: self.left,
             tries_quarantined: self.tries_quarantined,
+            retrieval: self.retrieval,
             library: &self.library,
         }
     }
@@ -73,6 +82,15 @@ impl View {
     /// later turn of an attempt.
     pub fn step(&self) -> u64 {
         self.step
+    }
+
+    /// Number of selections that the recipe asks of a selector: one for all attempts at a task, or one for each of them, where it
+    /// selects per rollout ([`SelectPer`](crate::select::SelectPer)) and learns.
+    pub fn selections(&self) -> u32 {
+        match (self.retrieval.per, self.mode) {
+            (SelectPer::Query | SelectPer::Turn, _) | (_, Mode::Evaluate) => 1,
+            (SelectPer::Rollout, Mode::Train) => self.group,
+        }
     }
 
     /// Whether test cases can be played ([`Ask::play`](super::Ask::play)): the host gave an agent, a judge, and a world that

@@ -185,6 +185,20 @@ impl<D: Dialogue> Ask<D> {
         results
     }
 
+    /// A handle for the next `count` questions of this scope, so that they can be asked beside those of this handle, whose numbers
+    /// follow them.
+    pub(crate) fn reserved(&mut self, count: usize) -> Self {
+        let next = self.next;
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.next = next.saturating_add(count);
+        Self {
+            board: Arc::clone(&self.board),
+            events: Arc::clone(&self.events),
+            scope: self.scope.clone(),
+            next,
+        }
+    }
+
     /// Emits an event.
     pub fn tell(&mut self, event: D::Event) {
         lock(&self.events).push(event);

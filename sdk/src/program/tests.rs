@@ -45,6 +45,14 @@ fn start(ask: Ask<Numbers>) -> Running<Vec<u32>> {
     Box::pin(nested(ask))
 }
 
+/// A program that asks its first two questions beside its third.
+async fn beside(mut ask: Ask<Numbers>) -> Vec<u32> {
+    let mut first = ask.reserved(2);
+    let (mut all, third) = futures::future::join(first.all([1, 2]), ask.one(3)).await;
+    all.push(third);
+    all
+}
+
 fn open(program: &Numbered, start: Start) -> Vec<(QuestionPath, u32)> {
     program.questions(start, |place, asked| Some((place.clone(), *asked)))
 }
@@ -72,6 +80,21 @@ fn run(
         assert!(program.is_past(place));
         places.push(place.clone());
     }
+}
+
+#[test]
+fn questions_with_reserved_numbers_are_open_beside_the_later_ones() {
+    let start: Start = |ask| Box::pin(beside(ask));
+    let mut program = Numbered::new(0);
+    assert!(program.poll(start).is_pending());
+    let places = open(&program, start).into_iter();
+    let places: Vec<_> = places
+        .map(|(place, asked)| (place.to_string(), asked))
+        .collect();
+    let expect = [(0, 1), (1, 2), (2, 3)].map(|(place, asked)| (place.to_string(), asked));
+    assert_eq!(places, expect);
+    let (result, ..) = run(start, |open| open - 1, |program| program);
+    assert_eq!(result, [2, 3, 4]);
 }
 
 #[test]

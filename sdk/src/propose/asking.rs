@@ -1,11 +1,10 @@
-//! Role tasks for one group of attempts, and the library changes that follow from the answers.
+//! Role tasks about the skills of one group of attempts, and the library changes that follow from the attempts and the answers.
 
-use super::{WritePolicy, Writer};
 use crate::{
     contract::{RoleAnswer, RoleTask},
     credit::{Attribute, CreditPolicy},
     domain::{
-        Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, Skill, SkillRef,
+        Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, SkillRef,
         SkillUse, State, Taint, Task, Trace, Trajectory, Verdict,
     },
     id::{AttemptId, Seed},
@@ -15,6 +14,11 @@ use crate::{
 /// The answers of roles that write skills.
 pub(crate) fn drafts(replies: &[RoleReply]) -> impl Iterator<Item = &RoleReply> {
     replies.iter().filter(|one| writes(one.task.role()))
+}
+
+/// Whether a role's answers are a writer's: drafts of skills, or a curator's calls.
+pub(crate) fn is_writer(role: Role) -> bool {
+    role == Role::Curate || writes(role)
 }
 
 /// Whether a role's answers are drafts of skills.
@@ -53,96 +57,31 @@ pub(crate) fn attributions(replies: &[RoleReply]) -> Vec<LibraryChange> {
     replies.iter().filter_map(attribution).collect()
 }
 
-/// The role tasks for a task's judged attempts: judge the injected skills ([`CreditPolicy::attribute`]), and write skills from the `sources`, indices into
-/// `rollouts`. `found` are the candidates of the selection.
+/// The role tasks that judge the injected skills of a task's judged attempts ([`CreditPolicy::attribute`]).
 pub(crate) fn asks(
-    context: &Context<'_>,
-    (credit, write): (&CreditPolicy, &WritePolicy),
+    credit: &CreditPolicy,
     (seed, task): (Seed, &Task),
-    found: &[Candidate],
     rollouts: &[Rollout<'_>],
-    sources: &[usize],
 ) -> Vec<RoleTask> {
-    let trace = |rollout: &Rollout<'_>| trace(seed, task, rollout);
     let mut asks = Vec::new();
-    if credit.attribute.asks() {
-        let judged = rollouts
-            .iter()
-            .filter(|rollout| rollout.report.success.is_some());
-        for attempt in judged.filter_map(trace) {
-            let skills = 0..attempt.trajectory.injection.skills.len();
-            let skills = skills.filter(|place| {
-                let used = use_at(&attempt.trajectory, *place);
-                credit.attribute.asks_about(used)
-                    && !another_was_followed(&attempt.trajectory, *place)
-            });
-            asks.extend(skills.map(|skill| RoleTask::Attribute {
-                attempt: Box::new(attempt.clone()),
-                skill,
-            }));
-        }
+    if !credit.attribute.asks() {
+        return asks;
     }
-    let mut sources = sources.iter().filter_map(|place| rollouts.get(*place));
-    match &write.by {
-        // A writer of the host's own is asked by itself.
-        Writer::Own(_) => {}
-        Writer::Summarize {
-            shown_chars,
-            keeps_reasoning,
-        } => {
-            let attempts: Vec<Trace> = sources.filter_map(trace).collect();
-            if !attempts.is_empty() {
-                asks.push(RoleTask::Summarize {
-                    attempts,
-                    shown_chars: *shown_chars,
-                    keeps_reasoning: *keeps_reasoning,
-                });
-            }
-        }
-        Writer::Extract { candidates, .. } => {
-            if let Some(attempt) = sources.find_map(trace) {
-                asks.extend((0..candidates.get()).map(|candidate| RoleTask::Extract {
-                    attempt: Box::new(attempt.clone()),
-                    candidate,
-                    rules: context.library.rules(Role::Extract).to_vec(),
-                }));
-            }
-        }
-        Writer::Curate { skills } => {
-            let source = sources.find_map(|one| Some((one, trace(one)?)));
-            asks.extend(source.map(|(rollout, attempt)| RoleTask::Curate {
-                correct: correct(rollout),
-                skills: retrieved(context, found, rollout, skills.get()),
-                attempt: Box::new(attempt),
-            }));
-        }
+    let judged = rollouts
+        .iter()
+        .filter(|rollout| rollout.report.success.is_some());
+    for attempt in judged.filter_map(|rollout| trace(seed, task, rollout)) {
+        let skills = 0..attempt.trajectory.injection.skills.len();
+        let skills = skills.filter(|place| {
+            let used = use_at(&attempt.trajectory, *place);
+            credit.attribute.asks_about(used) && !another_was_followed(&attempt.trajectory, *place)
+        });
+        asks.extend(skills.map(|skill| RoleTask::Attribute {
+            attempt: Box::new(attempt.clone()),
+            skill,
+        }));
     }
     asks
-}
-
-/// Whether the attempt did its task: the agent's own word where a judge gives it beside the verdict ([`Verdict::SELF_JUDGED`]), else the verdict.
-fn correct(rollout: &Rollout<'_>) -> Option<bool> {
-    let own = rollout.report.parts.get(Verdict::SELF_JUDGED);
-    own.map(|own| *own >= 0.5).or(rollout.report.success)
-}
-
-/// The skills that were retrieved for an attempt's task, the best first, at most `most`: the selection's candidates; where there
-/// are none, the injected skills.
-fn retrieved(
-    context: &Context<'_>,
-    found: &[Candidate],
-    rollout: &Rollout<'_>,
-    most: u32,
-) -> Vec<Skill> {
-    let found: Vec<&SkillRef> = match found {
-        [] => rollout.report.injected.iter().collect(),
-        found => found.iter().map(|candidate| &candidate.skill).collect(),
-    };
-    let entries = found
-        .into_iter()
-        .filter_map(|skill| context.library.get(&skill.id));
-    let skills = entries.map(|entry| entry.skill.clone());
-    skills.take(most as usize).collect()
 }
 
 /// The curator's answer, if one was asked.

@@ -1,8 +1,8 @@
 //! Proposals: which skills are written, and from which attempts (ARISE D.1 and C.3; HiSME 3.2 and appendix C; rows A8, A9, H1 to
 //! H3).
 //!
-//! After the attempts at one task, a [`WritePolicy`] decides whether a skill is written, by which role, and from which attempts.
-//! A curator ([`Writer::Curate`]) answers with calls that insert, update and delete skills ([`CurateCall`]; SkillOS, row K2).
+//! After the attempts at one task, a [`WritePolicy`] decides whether a skill is written, by which writer, and from which attempts.
+//! A curator ([`Curate`]) answers with calls that insert, update and delete skills ([`CurateCall`]; SkillOS, row K2).
 //! Between tasks, groups of similar attempts and skills are found for the refactorer: an attempt is
 //! [projected](fn@project) onto [`Segment`]s, one for each turn of its task, and a skill is a segment too. An [`OverlapGraph`]
 //! has an edge between similar segments and is updated as they come and go. Its [`cliques`](OverlapGraph::cliques) are the
@@ -25,14 +25,16 @@ mod options;
 mod overlap;
 mod project;
 mod segment;
+mod writers;
 pub(crate) mod writing;
 
 pub use curate::CurateCall;
 pub use due::{WINDOW, level_at_like_tasks, note_words};
-pub use options::{Recovered, WritePolicy, WriteWhen, Writer};
+pub use options::{Recovered, WritePolicy, WriteWhen};
 pub use overlap::{
     Binding, Clique, CliqueOptions, Edge, Fingerprint, Overlap, OverlapGraph, OverlapOptions,
     Purity,
 };
 pub use project::project;
 pub use segment::{Segment, SegmentArgument, SegmentCall, SegmentKind, ValueSource};
+pub use writers::{Curate, Extract, Summarize};

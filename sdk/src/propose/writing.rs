@@ -1,15 +1,12 @@
 //! Decides whether a skill is written from a group of attempts, and from which of them (ARISE D.1, C.3; HiSME 3.2).
 
-use super::{Recovered, WINDOW, WritePolicy, WriteWhen, Writer, level_at_like_tasks, note_words};
+use super::{Recovered, WINDOW, WritePolicy, WriteWhen, level_at_like_tasks, note_words};
 use crate::{
     domain::{AttemptNote, LibraryChange, Mode, Task},
-    policy::{Context, Rollout},
+    policy::{Context, Rollout, WriteProgram},
     report::EventKind,
     reward,
 };
-
-/// The greatest number of attempts that a skill is written from (ARISE D.1).
-const MAX_TRACES: usize = 2;
 
 /// Why no skill is written.
 pub(crate) struct Undue {
@@ -37,7 +34,7 @@ impl Undue {
 /// The places of the rollouts that a skill is written from, best first; else the reason why none is written.
 pub(crate) fn sources(
     context: &Context<'_>,
-    policy: &WritePolicy,
+    (policy, writer): (&WritePolicy, &dyn WriteProgram),
     task: &Task,
     rollouts: &[Rollout<'_>],
 ) -> Result<Vec<usize>, Undue> {
@@ -53,7 +50,7 @@ pub(crate) fn sources(
         .map(|(rollout, ..)| rollout.report.success == Some(true))
         .collect();
     let mut best = reward::positive_traces(&rewards, &successes);
-    if best.is_empty() && policy.by.takes_failures() {
+    if best.is_empty() && writer.takes_failures() {
         best = (0..judged.len()).collect();
     }
     // Of equal rewards the one with the greater verdict score is preferred.
@@ -65,14 +62,12 @@ pub(crate) fn sources(
             .then(a.cmp(b))
     });
     let mut best: Vec<usize> = best.into_iter().map(|i| judged[i].2).collect();
-    if matches!(policy.by, Writer::Curate { .. }) {
-        // The curator learns from one attempt, also from one that nobody could judge.
+    if best.is_empty() && writer.takes_undecided() {
         let mut made = (0..).zip(rollouts);
         let undecided = made.find(|(_, one)| one.trajectory.is_some());
         best.extend(undecided.map(|(place, _)| place));
-        best.truncate(1);
     }
-    best.truncate(MAX_TRACES);
+    best.truncate(writer.most_attempts());
     match best.is_empty() {
         true => Err(Undue::of(
             "no attempt was done that it could be written from",

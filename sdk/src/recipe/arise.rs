@@ -5,12 +5,12 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
     admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{Attribute, CreditPer, CreditPolicy},
+    credit::{Attribute, CreditPolicy, PerStep},
     domain::{State, TierPolicy},
     maintain::Maintenance,
-    propose::{Recovered, WritePolicy, WriteWhen, Writer},
-    reward::{HierarchicalReward, RewardPolicy, UsedWhen},
-    select::{Candidates, GatePolicy, SelectPer, SelectPolicy, Selector},
+    propose::{Recovered, Summarize, WritePolicy, WriteWhen},
+    reward::{LevelReward, RewardPolicy, UsedWhen},
+    select::{Candidates, GatePolicy, SelectPer, SelectPolicy},
 };
 
 /// ARISE with the paper's numbers: the whole cache scored by summed log-probabilities, gate 0.35, exploration 0.1,
@@ -25,7 +25,7 @@ pub fn arise() -> Recipe {
         select: SelectPolicy {
             candidates: Candidates::Cache,
             rank: None,
-            selector: Selector::Gate(GatePolicy::paper()),
+            selector: GatePolicy::paper().into(),
             per: SelectPer::Query,
             skill_tokens: None,
         },
@@ -35,26 +35,23 @@ pub fn arise() -> Recipe {
             warm_up: 500,
         },
         reward: RewardPolicy {
-            levels: HierarchicalReward::default(),
-            binary: false,
+            by: LevelReward::default().into(),
             skill_use: UsedWhen::Injected,
-            process: None,
-            own: None,
         },
         assess: None,
         credit: CreditPolicy {
-            per: CreditPer::Step,
+            by: PerStep.into(),
             used_when: UsedWhen::Injected,
             attribute: Attribute::Never,
-            own: None,
         },
         write: WritePolicy {
             when: WriteWhen::Always,
             recovered: Recovered::default(),
-            by: Writer::Summarize {
+            by: Summarize {
                 shown_chars: NonZeroUsize::new(400),
                 keeps_reasoning: true,
-            },
+            }
+            .into(),
         },
         admit: AdmitPolicy {
             initial_state: State::Active,
@@ -62,7 +59,7 @@ pub fn arise() -> Recipe {
             duplicates: Duplicates::Add,
             identity: Identity::Bytes,
             revive: false,
-            own: None,
+            rules: Vec::new(),
         },
         tiers: TierPolicy {
             traces: 100,

@@ -5,22 +5,22 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
     admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{Attribute, CreditPer, CreditPolicy},
+    credit::{Attribute, CreditPolicy, PerStep},
     domain::{MaintenanceBudget, State, TierPolicy},
     maintain::{
         BundlePolicy, EvolvePolicy, FilterPolicy, Maintenance, RefactorPolicy, RefinePolicy,
     },
-    propose::{Recovered, WritePolicy, WriteWhen, Writer},
+    propose::{Extract, Recovered, WritePolicy, WriteWhen},
     retrieve::RankWeights,
-    reward::{HierarchicalReward, RewardPolicy, UsedWhen},
-    select::{Candidates, SelectPer, SelectPolicy, Selector},
+    reward::{LevelReward, RewardPolicy, UsedWhen},
+    select::{Candidates, SelectPer, SelectPolicy, Top},
 };
 
 /// Candidates from an attempt (3.2).
 const CANDIDATES: NonZeroU32 = NonZeroU32::new(3).expect("not 0");
 
 /// The paper's writer: several candidates, from failures too.
-const EXTRACT: Writer = Writer::Extract {
+const EXTRACT: Extract = Extract {
     candidates: CANDIDATES,
     failures: true,
 };
@@ -48,9 +48,10 @@ pub fn hisme() -> Recipe {
                 limit: const { NonZeroUsize::new(20).expect("not 0") },
             },
             rank: Some(RankWeights::default()),
-            selector: Selector::Top {
+            selector: Top {
                 limit: const { NonZeroUsize::new(2).expect("not 0") },
-            },
+            }
+            .into(),
             per: SelectPer::Turn,
             skill_tokens: None,
         },
@@ -60,23 +61,19 @@ pub fn hisme() -> Recipe {
             warm_up: 0,
         },
         reward: RewardPolicy {
-            levels: HierarchicalReward::default(),
-            binary: false,
+            by: LevelReward::default().into(),
             skill_use: UsedWhen::Followed,
-            process: None,
-            own: None,
         },
         assess: None,
         credit: CreditPolicy {
-            per: CreditPer::Step,
+            by: PerStep.into(),
             used_when: UsedWhen::Injected,
             attribute: Attribute::Always,
-            own: None,
         },
         write: WritePolicy {
             when: WriteWhen::Always,
             recovered: Recovered::default(),
-            by: EXTRACT,
+            by: EXTRACT.into(),
         },
         admit: AdmitPolicy {
             initial_state: State::Trial,
@@ -84,7 +81,7 @@ pub fn hisme() -> Recipe {
             duplicates: Duplicates::Distinct,
             identity: Identity::Bytes,
             revive: false,
-            own: None,
+            rules: Vec::new(),
         },
         tiers: TierPolicy {
             cache: 400,
@@ -115,7 +112,7 @@ pub fn hisme() -> Recipe {
 ///
 /// | row | option | the paper | here |
 /// | --- | --- | --- | --- |
-/// | H1 | [`Writer::Extract`]`::failures` | yes | no |
+/// | H1 | [`Extract::failures`] | yes | no |
 /// | H3 | [`RefactorPolicy::skip_covered`], [`RefactorPolicy::counterfactual`] | no | yes |
 /// | H5 | [`BundlePolicy::tasks`] | 1 | 2 |
 /// | H6 | [`BundlePolicy::gate`] | [`Gate::All`](crate::maintain::Gate::All) | [`Gate::Better`](crate::maintain::Gate::Better) |
@@ -146,10 +143,11 @@ pub fn hisme_robust() -> Recipe {
         ..hisme()
     };
     recipe.select.per = SelectPer::Query;
-    recipe.write.by = Writer::Extract {
-        candidates: CANDIDATES,
+    recipe.write.by = Extract {
         failures: false,
-    };
+        ..EXTRACT
+    }
+    .into();
     recipe.admit.revive = true;
     recipe.admit.identity = Identity::MEANING;
     recipe.maintenance.bundles = Some(BundlePolicy::default());

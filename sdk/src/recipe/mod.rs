@@ -1,11 +1,15 @@
-//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. [`standard`] is the default,
+//! Recipes: a policy for each station and a schedule, as data that a run's journal holds. Stations with several policies name
+//! theirs ([`Policy`]), ours like a host's own. [`standard`] is the default,
 //! [`arise`], [`hisme`], [`scribe`], [`skillos`] and [`skillrl`] have the papers' numbers, [`hisme_robust`] is HiSME with options
 //! of our own. [`Grouping`] puts tasks into the groups that SkillOS runs in sequence.
 
 mod arise;
+mod gate;
 mod grouping;
 mod hisme;
+mod ours;
 pub(crate) mod programs;
+mod resolving;
 mod schedule;
 mod scribe;
 mod skillos;
@@ -19,6 +23,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::resolving::with_ours;
 pub use self::{
     arise::arise,
     grouping::Grouping,
@@ -29,6 +34,7 @@ pub use self::{
     skillrl::skillrl,
     standard::standard,
 };
+pub use crate::policy::named::ScheduledProgram;
 use crate::{
     admit::AdmitPolicy,
     assess::AssessPolicy,
@@ -37,10 +43,10 @@ use crate::{
     domain::TierPolicy,
     error::{Error, Result},
     maintain::{Maintenance, MaintenanceContext},
-    policy::{Context, OwnPolicy, Policies},
-    propose::{WritePolicy, Writer},
+    policy::{Context, Policy},
+    propose::WritePolicy,
     reward::RewardPolicy,
-    select::{GateCalibration, SelectPolicy, Selector},
+    select::SelectPolicy,
 };
 
 /// Time limits of calls to the host's parts, and the length of the scored text. A session gives attempts, scoring and writing more time
@@ -156,12 +162,12 @@ impl AttemptPolicy {
 /// ```
 /// use std::num::NonZeroU32;
 ///
-/// use journeyman::{recipe, recipe::Recipe, select::Selector};
+/// use journeyman::{recipe, recipe::Recipe, select::Nothing};
 ///
 /// let mut recipe = recipe::standard();
 /// recipe.name = "standard, two attempts, no skills".to_owned();
 /// recipe.attempts.group = NonZeroU32::new(2).expect("not 0");
-/// recipe.select.selector = Selector::Nothing;
+/// recipe.select.selector = Nothing.into();
 /// recipe.validate()?;
 ///
 /// let json = serde_json::to_string(&recipe)?;
@@ -179,7 +185,7 @@ pub struct Recipe {
     pub attempts: AttemptPolicy,
     /// How attempts are rewarded.
     pub reward: RewardPolicy,
-    /// How attempts are assessed beside their verdict; `None` for verdicts alone.
+    /// How attempts are assessed beside their verdict, with the feature `clustering`; `None` for verdicts alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assess: Option<AssessPolicy>,
     /// How attempts become credit for skills.
@@ -203,73 +209,16 @@ pub struct Recipe {
     pub limits: Limits,
 }
 
-/// A maintenance program, and when it runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ScheduledProgram {
-    /// Number of tasks between two runs.
-    pub every: NonZeroU64,
-    /// Number of tasks before a first run beside these; `None` for no other run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first: Option<NonZeroU64>,
-    /// The program.
-    pub program: OwnPolicy,
-}
-
 impl Recipe {
     /// Adds a maintenance program of the host's own, which runs after each `every` tasks and after the programs so far.
     #[must_use]
-    pub fn with_program(mut self, every: NonZeroU64, program: OwnPolicy) -> Self {
+    pub fn with_program(mut self, every: NonZeroU64, program: Policy) -> Self {
         self.programs.push(ScheduledProgram {
             every,
             first: None,
             program,
         });
         self
-    }
-
-    /// Sets the threshold of the recipe's gate to one that was fitted to the host's model.
-    ///
-    /// # Errors
-    /// `Invalid` for a recipe without a gate, and for a gate by another score.
-    pub fn calibrate(&mut self, fitted: &GateCalibration) -> Result<()> {
-        match self.select.selector.gate_mut() {
-            Some(gate) => fitted.apply(gate),
-            None => Err(Error::invalid(
-                "Recipe::calibrate",
-                "the recipe has no gate, so that there is nothing to calibrate",
-            )
-            .with("recipe", &self.name)
-            .hint("leave out the calibration, or choose `Selector::Gate`")),
-        }
-    }
-
-    /// Checks that every policy that the recipe names is registered and can be built, and returns the registry with ours beside
-    /// the host's.
-    ///
-    /// # Errors
-    /// `NotFound` for one that is not registered, listing those that are; the error of one that cannot be built; `Invalid` where
-    /// two policies of one kind have the same name.
-    pub fn resolve(&self, policies: &Policies) -> Result<Policies> {
-        let policies = policies.with_ours(programs::ours)?;
-        if let Selector::Own(own) = &self.select.selector {
-            policies.selector(own)?;
-        }
-        if let Some(own) = &self.reward.own {
-            policies.reward(own)?;
-        }
-        if let Some(own) = &self.credit.own {
-            policies.credit(own)?;
-        }
-        if let Writer::Own(own) = &self.write.by {
-            policies.writer(own)?;
-        }
-        if let Some(own) = &self.admit.own {
-            policies.admission(own)?;
-        }
-        for scheduled in &self.scheduled()? {
-            policies.program(&scheduled.program)?;
-        }
-        Ok(policies)
     }
 
     /// The input of maintenance.
@@ -285,13 +234,16 @@ impl Recipe {
         }
     }
 
-    /// Checks the ranges of all policies, and that they go together.
+    /// Checks the ranges of all policies, and that they go together. [`resolve`](Self::resolve) checks what only the named
+    /// policies know.
     ///
     /// # Errors
     /// `Invalid`, naming the field.
     pub fn validate(&self) -> Result<()> {
         self.select.validate()?;
         self.attempts.validate()?;
+        self.reward.validate()?;
+        self.credit.validate()?;
         self.write.validate()?;
         let invalid = |field: &'static str, rule: &str| {
             Err(Error::invalid("Recipe::validate", rule).with("field", field))
@@ -319,11 +271,6 @@ impl Recipe {
                     "prototypes are distilled from attempts that are kept: keep some, or have no assessment",
                 );
             }
-        } else if self.reward.process.is_some() {
-            return invalid(
-                "reward.process",
-                "the process score comes from an assessment: set `assess`, or have no process reward",
-            );
         }
         self.maintenance.validate()?;
         if let Some(bank) = &self.maintenance.bank {
@@ -331,7 +278,7 @@ impl Recipe {
             if (self.tiers.traces as u64) < attempts {
                 return invalid(
                     "tiers.traces",
-                    "a bank is distilled from attempts that are kept: keep those of a whole round,                      `maintenance.bank.round` times `attempts.group`",
+                    "a bank is distilled from attempts that are kept: keep those of a whole round, `maintenance.bank.round` times `attempts.group`",
                 );
             }
         }

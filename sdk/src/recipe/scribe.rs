@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use super::{Recipe, standard};
 use crate::{
     assess::AssessPolicy,
-    propose::{Recovered, WritePolicy, WriteWhen, Writer},
+    propose::{Recovered, WritePolicy, WriteWhen},
     reward::{ProcessReward, RewardPolicy},
 };
 
@@ -20,6 +20,8 @@ use crate::{
 /// - The paper clusters a training set first; here the first clustering is after [`AssessPolicy::first`] tasks, and until then the
 ///   reward is the outcome.
 /// - The router is no trained model: [`RouteBy`](crate::assess::RouteBy).
+///
+/// Only with the feature `clustering`: a build without it refuses a recipe that assesses.
 pub fn scribe() -> Recipe {
     let standard = standard();
     Recipe {
@@ -30,14 +32,14 @@ pub fn scribe() -> Recipe {
             ..standard.attempts
         },
         reward: RewardPolicy {
-            process: Some(ProcessReward::default()),
+            by: ProcessReward::default().into(),
             ..standard.reward
         },
         assess: Some(AssessPolicy::default()),
         write: WritePolicy {
             when: WriteWhen::Always,
             recovered: Recovered::default(),
-            by: Writer::default(),
+            ..standard.write
         },
         tiers: crate::domain::TierPolicy {
             traces: 200,

@@ -5,12 +5,12 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
     admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{Attribute, CreditPer, CreditPolicy},
+    credit::{Attribute, CreditPolicy, PerStep},
     domain::{State, TierPolicy},
     maintain::Maintenance,
-    propose::{Recovered, WritePolicy, WriteWhen, Writer},
-    reward::{HierarchicalReward, RewardPolicy, UsedWhen},
-    select::{Candidates, SelectPer, SelectPolicy, Selector},
+    propose::{Curate, Recovered, WritePolicy, WriteWhen},
+    reward::{LevelReward, RewardPolicy, UsedWhen},
+    select::{Candidates, SelectPer, SelectPolicy, Top},
 };
 
 /// Number of skills that are retrieved and injected, and that the curator is shown.
@@ -34,10 +34,10 @@ const RETRIEVED: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
 /// [`Journeyman::roll_out`](crate::run::Journeyman::roll_out) the rollouts of a group.
 ///
 /// ```
-/// use journeyman::{propose::Writer, recipe};
+/// use journeyman::{propose::Curate, recipe};
 ///
 /// let recipe = recipe::skillos();
-/// assert!(matches!(recipe.write.by, Writer::Curate { .. }));
+/// assert!(recipe.write.by.is::<Curate>());
 /// assert!(recipe.maintenance.is_none());
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
@@ -48,7 +48,7 @@ pub fn skillos() -> Recipe {
         select: SelectPolicy {
             candidates: Candidates::Search { limit: RETRIEVED },
             rank: None,
-            selector: Selector::Top { limit: RETRIEVED },
+            selector: Top { limit: RETRIEVED }.into(),
             per: SelectPer::Query,
             skill_tokens: None,
         },
@@ -58,25 +58,26 @@ pub fn skillos() -> Recipe {
             warm_up: 0,
         },
         reward: RewardPolicy {
-            levels: HierarchicalReward::default(),
-            binary: true,
+            by: LevelReward {
+                binary: true,
+                ..LevelReward::default()
+            }
+            .into(),
             skill_use: UsedWhen::Injected,
-            process: None,
-            own: None,
         },
         assess: None,
         credit: CreditPolicy {
-            per: CreditPer::Step,
+            by: PerStep.into(),
             used_when: UsedWhen::Injected,
             attribute: Attribute::Never,
-            own: None,
         },
         write: WritePolicy {
             when: WriteWhen::Always,
             recovered: Recovered::default(),
-            by: Writer::Curate {
+            by: Curate {
                 skills: const { NonZeroU32::new(2).expect("not 0") },
-            },
+            }
+            .into(),
         },
         admit: AdmitPolicy {
             initial_state: State::Active,
@@ -84,7 +85,7 @@ pub fn skillos() -> Recipe {
             duplicates: Duplicates::Add,
             identity: Identity::Bytes,
             revive: false,
-            own: None,
+            rules: Vec::new(),
         },
         tiers: TierPolicy {
             cache: 100_000,

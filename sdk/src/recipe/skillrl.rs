@@ -5,12 +5,12 @@ use std::num::{NonZeroU32, NonZeroU64};
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
     admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{Attribute, CreditPer, CreditPolicy},
+    credit::{Attribute, CreditPolicy, PerStep},
     domain::{State, TierPolicy},
     maintain::{BankPolicy, Maintenance},
-    propose::{Recovered, WritePolicy, WriteWhen, Writer},
-    reward::{HierarchicalReward, RewardPolicy, UsedWhen},
-    select::{BankSelector, Candidates, SelectPer, SelectPolicy, Selector},
+    propose::{Recovered, Summarize, WritePolicy, WriteWhen},
+    reward::{LevelReward, RewardPolicy, UsedWhen},
+    select::{BankSelector, Candidates, SelectPer, SelectPolicy},
 };
 
 /// SkillRL with the paper's numbers: a bank of general and category skills ([`BankPolicy`]), distilled from attempts of both
@@ -20,7 +20,7 @@ use crate::{
 ///
 /// Departures, since model weights stay fixed here: there is no reinforcement learning and no cold start. What they need is
 /// exported: groups with rewards and advantages, and demonstrations
-/// ([`interchange::demonstrations`](crate::interchange::demonstrations)). A validation round is the attempts at the latest
+/// (`demonstrations` of the crate `journeyman-interchange`). A validation round is the attempts at the latest
 /// tasks, five steps of them, and not an evaluation on tasks of its own; a host that has such tasks hands the round over
 /// ([`Journeyman::evolve_bank`](crate::run::Journeyman::evolve_bank)).
 ///
@@ -32,11 +32,11 @@ use crate::{
 /// category then gives a general skill, which every prompt has. A host with such a model gives its tasks categories.
 ///
 /// ```
-/// use journeyman::{recipe, select::Selector};
+/// use journeyman::{recipe, select::BankSelector};
 ///
 /// let recipe = recipe::skillrl();
 /// recipe.validate()?;
-/// let Selector::Bank(bank) = &recipe.select.selector else { panic!("it selects from a bank") };
+/// let bank = recipe.select.selector.read::<BankSelector>()?.expect("it selects from a bank");
 /// assert_eq!((bank.limit.get(), recipe.attempts.group.get()), (6, 8));
 /// # Ok::<(), journeyman::Error>(())
 /// ```
@@ -46,7 +46,7 @@ pub fn skillrl() -> Recipe {
         select: SelectPolicy {
             candidates: Candidates::Cache,
             rank: None,
-            selector: Selector::Bank(BankSelector::default()),
+            selector: BankSelector::default().into(),
             per: SelectPer::Query,
             skill_tokens: None,
         },
@@ -56,23 +56,23 @@ pub fn skillrl() -> Recipe {
             warm_up: 0,
         },
         reward: RewardPolicy {
-            levels: HierarchicalReward::default(),
-            binary: true,
+            by: LevelReward {
+                binary: true,
+                ..LevelReward::default()
+            }
+            .into(),
             skill_use: UsedWhen::Injected,
-            process: None,
-            own: None,
         },
         assess: None,
         credit: CreditPolicy {
-            per: CreditPer::Step,
+            by: PerStep.into(),
             used_when: UsedWhen::Injected,
             attribute: Attribute::Never,
-            own: None,
         },
         write: WritePolicy {
             when: WriteWhen::Never,
             recovered: Recovered::default(),
-            by: Writer::default(),
+            by: Summarize::default().into(),
         },
         admit: AdmitPolicy {
             initial_state: State::Active,
@@ -80,7 +80,7 @@ pub fn skillrl() -> Recipe {
             duplicates: Duplicates::Distinct,
             identity: Identity::Bytes,
             revive: false,
-            own: None,
+            rules: Vec::new(),
         },
         tiers: TierPolicy {
             cache: 400,

@@ -5,12 +5,12 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
     admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{Attribute, CreditPer, CreditPolicy},
+    credit::{Attribute, CreditPolicy, PerStep},
     domain::{State, TierPolicy},
     maintain::Maintenance,
-    propose::{Recovered, WritePolicy, WriteWhen, Writer},
-    reward::{HierarchicalReward, RewardPolicy, UsedWhen},
-    select::{Candidates, GatePolicy, SelectPer, SelectPolicy, Selector},
+    propose::{Recovered, Summarize, WritePolicy, WriteWhen},
+    reward::{LevelReward, RewardPolicy, UsedWhen},
+    select::{Candidates, GatePolicy, SelectPer, SelectPolicy},
 };
 
 /// The default: ten candidates by retrieval, the gate on PMI with an absolute threshold, a skill written only if the
@@ -24,7 +24,7 @@ pub fn standard() -> Recipe {
                 limit: const { NonZeroUsize::new(10).expect("not 0") },
             },
             rank: None,
-            selector: Selector::Gate(GatePolicy::default()),
+            selector: GatePolicy::default().into(),
             per: SelectPer::Query,
             skill_tokens: None,
         },
@@ -34,23 +34,19 @@ pub fn standard() -> Recipe {
             warm_up: 0,
         },
         reward: RewardPolicy {
-            levels: HierarchicalReward::default(),
-            binary: false,
+            by: LevelReward::default().into(),
             skill_use: UsedWhen::Injected,
-            process: None,
-            own: None,
         },
         assess: None,
         credit: CreditPolicy {
-            per: CreditPer::Step,
+            by: PerStep.into(),
             used_when: UsedWhen::Injected,
             attribute: Attribute::Never,
-            own: None,
         },
         write: WritePolicy {
             when: WriteWhen::Below(0.75),
             recovered: Recovered::default(),
-            by: Writer::default(),
+            by: Summarize::default().into(),
         },
         admit: AdmitPolicy {
             initial_state: State::Active,
@@ -58,7 +54,7 @@ pub fn standard() -> Recipe {
             duplicates: Duplicates::Revise,
             identity: Identity::MEANING,
             revive: false,
-            own: None,
+            rules: Vec::new(),
         },
         tiers: TierPolicy {
             cache: 200,

@@ -6,7 +6,8 @@ mod rank;
 mod turn_query;
 mod view;
 
+pub use crate::domain::retrieval::RankWeights;
 pub use fusion::Fusion;
-pub use rank::{RankWeights, Ranked, rank};
+pub use rank::{Ranked, rank};
 pub use turn_query::turn_query;
 pub use view::{view, view_text};

@@ -1,67 +1,10 @@
 //! Ranks skills by a weighted sum of four scores (HiSME Eq. 20).
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
     contract::Embedding,
-    domain::{Candidate, Scope, Skill, State, TurnQuery},
-    error::{Error, Result},
+    domain::{Candidate, Scope, Skill, State, TurnQuery, retrieval::RankWeights},
     library::JudgementCounts,
 };
-
-/// The weights of Eq. 20, each finite and not negative. The paper does not publish its weights.
-///
-/// ```
-/// use journeyman::{recipe, retrieve::RankWeights};
-///
-/// let mut recipe = recipe::hisme_robust();
-/// recipe.select.rank = Some(RankWeights { dense: 0.0, ..RankWeights::default() }); // no embedder
-/// recipe.validate()?;
-/// # Ok::<(), journeyman::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RankWeights {
-    /// Weight of the score by words that the query and the skill share.
-    pub sparse: f64,
-    /// Weight of the cosine of their embeddings, where the host has an embedder.
-    pub dense: f64,
-    /// Weight of the share of the skill's tools that are in force, and of whether its category is the task's.
-    pub tools: f64,
-    /// Weight of the skill's state and of the judgements of its attempts.
-    pub trust: f64,
-}
-
-impl Default for RankWeights {
-    /// 0.5, 0.25, 0.15 and 0.1: relevance to the query decides; tools and trust order skills of similar relevance.
-    fn default() -> Self {
-        Self {
-            sparse: 0.5,
-            dense: 0.25,
-            tools: 0.15,
-            trust: 0.1,
-        }
-    }
-}
-
-impl RankWeights {
-    /// Checks that each weight is finite and not negative, and at least one is positive.
-    ///
-    /// # Errors
-    /// `Invalid` where they are not.
-    pub fn validate(&self) -> Result<()> {
-        let all = [self.sparse, self.dense, self.tools, self.trust];
-        let sound = all
-            .iter()
-            .all(|weight| weight.is_finite() && *weight >= 0.0);
-        if sound && all.iter().any(|weight| *weight > 0.0) {
-            return Ok(());
-        }
-        Err(Error::invalid(
-            "RankWeights::validate",
-            "the weights must be finite and not negative, and one of them positive",
-        ))
-    }
-}
 
 /// A skill to be ranked.
 #[derive(Clone, Copy, Debug)]

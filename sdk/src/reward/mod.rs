@@ -5,11 +5,13 @@
 mod advantage;
 mod composite;
 mod hierarchical;
+mod levels;
 mod options;
 mod process;
 
 pub use advantage::{ADVANTAGE_EPSILON, advantages, positive_traces};
 pub use composite::{CompositeTerms, CompositeWeights, repository_tokens};
 pub use hierarchical::HierarchicalReward;
+pub use levels::LevelReward;
 pub use options::{RewardPolicy, UsedWhen};
 pub use process::ProcessReward;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HierarchicalReward, ProcessReward};
-use crate::{domain::SkillUse, policy::OwnPolicy, report::AttemptReport};
+use super::{LevelReward, ProcessReward};
+use crate::{domain::SkillUse, error::Result, policy::Policy, report::AttemptReport};
 
 /// When a recipe counts a skill as used by an attempt: for its reward, for its credit, and for the live attempts that release a
 /// skill on trial.
@@ -23,8 +23,8 @@ pub enum UsedWhen {
 }
 
 impl UsedWhen {
-    /// Whether an attempt used a skill.
-    pub(crate) fn counts(self, attempt: &AttemptReport) -> bool {
+    /// Whether an attempt used a skill: whether one was injected, and its use counts.
+    pub fn counts(self, attempt: &AttemptReport) -> bool {
         !attempt.injected.is_empty() && self.counts_injected(attempt.used)
     }
 
@@ -43,36 +43,37 @@ impl UsedWhen {
 /// ```
 /// use journeyman::{
 ///     recipe,
-///     reward::{HierarchicalReward, RewardPolicy, UsedWhen},
+///     reward::{HierarchicalReward, LevelReward, RewardPolicy, UsedWhen},
 /// };
 ///
+/// let levels = HierarchicalReward::new(0.0, 1.0, 1.5)?;
 /// let mut recipe = recipe::standard();
 /// recipe.reward = RewardPolicy {
-///     levels: HierarchicalReward::new(0.0, 1.0, 1.5)?,
-///     binary: false,
+///     by: LevelReward { levels, binary: false }.into(),
 ///     skill_use: UsedWhen::FollowedOrUnknown,
-///     process: None,
-///     own: None,
 /// };
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RewardPolicy {
-    /// The three rewards, r0 < r1 < r2 (ARISE 3.1).
-    pub levels: HierarchicalReward,
-    /// Whether the reward is always that of the task alone, r0 or r1 (ARISE Table 2 (a)).
-    #[serde(default)]
-    pub binary: bool,
+    /// The rule: one of ours ([`LevelReward`], [`ProcessReward`]), or a host's own by the name under which it is registered
+    /// ([`RewardRule`](crate::policy::RewardRule)).
+    pub by: Policy,
     /// When a skill counts as used. The paper's is [`UsedWhen::Injected`].
     pub skill_use: UsedWhen,
-    /// Weights of process and outcome, in place of `levels` and `binary`; the process score comes from
-    /// [`Recipe::assess`](crate::recipe::Recipe::assess). In the warm-up the reward is that of the task alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process: Option<ProcessReward>,
-    /// A rule of the host's own in place of all these ([`RewardRule`](crate::policy::RewardRule)).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own: Option<OwnPolicy>,
+}
+
+impl RewardPolicy {
+    /// Checks the options of a rule of ours.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the policy.
+    pub(crate) fn validate(&self) -> Result<()> {
+        self.by.check::<LevelReward>()?;
+        self.by.check::<ProcessReward>()
+    }
 }
 
 #[cfg(test)]

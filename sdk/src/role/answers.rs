@@ -39,8 +39,8 @@ pub(super) fn read(
     let purpose = template.purpose;
     object::read(object::form(purpose), text, |mut object, _| {
         let answer = parse(purpose, task, arise, &mut object)?;
-        // A host's schema may be stricter than this parser.
-        match template.schema.faults(&Value::Object(object)).first() {
+        // The schema may be stricter than this parser.
+        match template.schema.fault(object) {
             None => Ok(answer),
             Some(fault) => refuse(format!("the JSON breaks the schema; {fault}")),
         }

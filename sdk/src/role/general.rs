@@ -69,6 +69,9 @@ impl Default for RoleOptions {
 /// field that claims more than the role may decide, a body that is too long, a hidden character, a text that would end a block
 /// of a later prompt, or two different objects. Calls of curate are not checked: they are read as the model wrote them.
 ///
+/// An answer is also validated by the schema of its role's skill, which a host may make stricter with the feature `json-schema`.
+/// Without the feature a skill with another schema than the shipped one is refused.
+///
 /// A prompt that is too long for the model's context is narrowed ([`RoleRequest::room`]): every text is shortened to a
 /// quarter of `shown-chars`, where an attempt loses the results of its oldest steps first; then items are left out, those of
 /// least use first, and skills beside them; then texts are shortened further. A note stands where something is left out. The
@@ -123,6 +126,7 @@ impl GeneralRoles {
     /// # Errors
     /// `Invalid`, with the role: a skill with the name of no role, two skills of one role, an unknown or a missing slot, no
     /// schema or an unusable one, a number that is missing or out of its range.
+    /// `Unsupported` for another schema than the shipped one, without the feature `json-schema`.
     pub fn from_skills(skills: &[SkillMd]) -> Result<Self> {
         let mut roles = Self {
             templates: BTreeMap::new(),

@@ -1,6 +1,8 @@
 //! Roles of a general instruct model ([`GeneralRoles`]): for each role a prompt and a parser, which a host can read and
-//! replace. Also JSON answers by a schema ([`Structured`]), and a judge that asks a model ([`ModelJudge`]).
+//! replace. With the feature `json-schema` also JSON answers by a schema (`Structured`), and a judge that asks a model
+//! (`ModelJudge`).
 
+mod answer_schema;
 mod answers;
 mod assessing;
 mod claims;
@@ -9,13 +11,17 @@ mod drafts;
 mod extent;
 mod filling;
 mod general;
+#[cfg(feature = "json-schema")]
 mod model_judge;
 mod object;
 mod refining;
+#[cfg(any(test, not(feature = "json-schema")))]
+mod schema_rules;
 mod shipped;
 mod shown;
 mod shown_steps;
 mod shown_subgoals;
+#[cfg(feature = "json-schema")]
 mod structured;
 mod summarize;
 mod template;
@@ -23,7 +29,9 @@ mod values;
 mod visible;
 
 pub use general::{GeneralRoles, RoleOptions};
+#[cfg(feature = "json-schema")]
 pub use model_judge::ModelJudge;
+#[cfg(feature = "json-schema")]
 pub use structured::{Structured, StructuredAnswer};
 pub use summarize::read_arise;
 

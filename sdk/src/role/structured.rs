@@ -29,6 +29,8 @@ const FAILED_CHARS: usize = 2_000;
 /// The request's `time_limit` is for both answers together. With a [`Clock`] the repair has the time that the first answer
 /// left, and a model that hangs is given up; without one, each of the two has half the time.
 ///
+/// Only with the feature `json-schema`.
+///
 /// ```
 /// use journeyman::{
 ///     contract::GenerateRequest,

@@ -2,12 +2,12 @@
 
 use std::str::FromStr;
 
+use super::answer_schema::{AnswerSchema, block};
 use crate::{
     contract::RoleTask,
     domain::Role,
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     format::SkillMd,
-    text::JsonSchema,
 };
 
 const NEW: &str = "GeneralRoles::from_skills";
@@ -161,7 +161,7 @@ pub(super) struct Template {
     pub(super) skill: SkillMd,
     pieces: Vec<Piece>,
     /// The schema of the answer.
-    pub(super) schema: JsonSchema,
+    pub(super) schema: AnswerSchema,
     pub(super) temperature: f32,
     pub(super) top_p: f32,
     pub(super) max_tokens: usize,
@@ -191,7 +191,7 @@ impl Template {
         let number = Numbers { role, skill };
         Ok(Self {
             purpose,
-            schema: schema(role, &skill.body)?,
+            schema: schema(purpose, &skill.body)?,
             temperature: number.read("temperature", None, |n: &f32| (0.0..=2.0).contains(n))?,
             top_p: number.read("top-p", None, |n: &f32| *n > 0.0 && *n <= 1.0)?,
             max_tokens: number.read("max-tokens", None, |n| *n > 0)?,
@@ -247,26 +247,28 @@ fn pieces(purpose: Purpose, body: &str) -> Result<Vec<Piece>> {
 }
 
 /// The schema: the body's first block of JSON, which is also part of the prompt.
-fn schema(role: Role, body: &str) -> Result<JsonSchema> {
-    let mut lines = body.lines();
-    if !lines.any(|line| line.trim() == "```json") {
-        return Err(fault(role, "there is no schema of the answer")
-            .hint("put a JSON Schema into the body, between the lines ```json and ```"));
-    }
-    let block: Vec<&str> = lines.take_while(|line| line.trim() != "```").collect();
-    let value = serde_json::from_str(&block.join("\n")).map_err(|error| {
+fn schema(purpose: Purpose, body: &str) -> Result<AnswerSchema> {
+    let role = purpose.role();
+    let block = block(body).ok_or_else(|| {
+        fault(role, "there is no schema of the answer")
+            .hint("put a JSON Schema into the body, between the lines ```json and ```")
+    })?;
+    let value = serde_json::from_str(&block).map_err(|error| {
         fault(role, "the schema of the answer is not JSON")
             .with("line", error.line())
             .with("column", error.column())
             .hint("put right what stands there, counted from the block's first line")
     })?;
-    let schema = JsonSchema::new(value).map_err(|error| {
+    let schema = AnswerSchema::new(&purpose.skill_name(), value).map_err(|error| {
+        if error.kind() != ErrorKind::Invalid {
+            return error.with("role", role);
+        }
         let at = error.fact("at").unwrap_or_default().to_owned();
         fault(role, error.message())
             .with("at", at)
             .hint(error.hint_text().unwrap_or_default())
     })?;
-    match schema.brackets().contains(&'{') {
+    match schema.fits_an_object() {
         true => Ok(schema),
         false => Err(fault(role, "no object fits the schema of the answer")
             .hint("an answer is an object: see the schema of the shipped skill")),

@@ -4,8 +4,11 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use super::GatePolicy;
-use crate::error::{Error, Result};
+use crate::{
+    domain::gate_policy::GatePolicy,
+    error::{Error, Result},
+    policy::PolicyOptions,
+};
 
 /// How skills are chosen from a bank: general skills ([`Scope::General`](crate::domain::Scope)) always, and of the skills of the
 /// task's category those that are similar enough to the task, at most [`limit`](Self::limit) (SkillRL Eq. 4; row R3). A task of a
@@ -17,26 +20,28 @@ use crate::error::{Error, Result};
 /// similarity 1, so the threshold only compares skills with each other. A skill that the retriever does not find is left out.
 /// Without a retriever too, nothing is compared, and each skill of the category has similarity 1.
 ///
-/// General skills stand first in the prompt, by id; then the category's, the most similar first. A token budget
+/// It is the selector `bank`. General skills stand first in the prompt, by id; then the category's, the most similar first. A token budget
 /// ([`SelectPolicy::skill_tokens`](super::SelectPolicy::skill_tokens)) therefore leaves out the least similar first.
 ///
 /// ```
 /// use journeyman::{
 ///     recipe,
-///     select::{BankGate, BankSelector, GatePolicy, Selector},
+///     select::{BankGate, BankSelector, GatePolicy},
 /// };
 ///
 /// let mut recipe = recipe::skillrl();
 /// let absolute = GatePolicy { epsilon: 0.0, ..GatePolicy::default() };
-/// recipe.select.selector = Selector::Bank(BankSelector {
+/// let bank = BankSelector {
 ///     threshold: 0.3,
 ///     gate: Some(BankGate { policy: absolute, exempt_general: true }),
 ///     ..BankSelector::default()
-/// });
+/// };
+/// recipe.select.selector = bank.into();
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct BankSelector {
     /// Greatest number of skills of the category (K). The paper: 6.
     pub limit: NonZeroUsize,
@@ -44,10 +49,9 @@ pub struct BankSelector {
     /// Here 0: with an embedder, a skill that has nothing in common with the task stays out. A host fits it to its embedder.
     pub threshold: f64,
     /// The skills that a task without a category chooses from.
-    #[serde(default)]
     pub without_category: WithoutCategory,
     /// A gate that the chosen skills have to pass. The paper: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<BankGate>,
 }
 
@@ -69,6 +73,7 @@ pub enum WithoutCategory {
 /// score exceeds [`GatePolicy::absolute`]. In the absolute test 'nothing' competes with each skill, so it is the one to use for
 /// more than one skill. The gate needs a scorer and a prompt format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BankGate {
     /// The tests. [`GatePolicy::epsilon`] is 0: a bank's choice has no exploration.
     pub policy: GatePolicy,
@@ -89,12 +94,10 @@ impl Default for BankSelector {
     }
 }
 
-impl BankSelector {
-    /// Checks every number.
-    ///
-    /// # Errors
-    /// `Invalid`, naming the field.
-    pub fn validate(&self) -> Result<()> {
+impl PolicyOptions for BankSelector {
+    const NAME: &'static str = "bank";
+
+    fn validate(&self) -> Result<()> {
         let invalid = |field: &'static str, rule: &str| {
             Err(Error::invalid("BankSelector::validate", rule).with("field", field))
         };
@@ -110,6 +113,6 @@ impl BankSelector {
                 "a gate behind a bank does not explore: set epsilon to 0",
             );
         }
-        gate.policy.validate()
+        gate.policy.in_range()
     }
 }

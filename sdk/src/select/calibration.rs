@@ -363,7 +363,7 @@ fn threshold(tasks: &[&LabeledScores], most_wrong: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{error::ErrorKind, recipe, select::Selector, testing::ScriptedFormat};
+    use crate::{error::ErrorKind, recipe, select::First, testing::ScriptedFormat};
 
     fn scored(number: usize, right: f64, wrong: f64) -> LabeledScores {
         LabeledScores {
@@ -488,7 +488,7 @@ mod tests {
         refused(&bad, 0.05, "not finite");
         let fitted = fit(&tasks, 0.05).unwrap();
         let mut recipe = recipe::standard();
-        recipe.select.selector = Selector::Gate(GatePolicy::fits());
+        recipe.select.selector = GatePolicy::fits().into();
         assert!(
             recipe
                 .calibrate(&fitted)
@@ -496,7 +496,7 @@ mod tests {
                 .message()
                 .contains("pmi")
         );
-        recipe.select.selector = Selector::First;
+        recipe.select.selector = First.into();
         assert!(
             recipe
                 .calibrate(&fitted)
@@ -504,9 +504,9 @@ mod tests {
                 .message()
                 .contains("no gate")
         );
-        recipe.select.selector = Selector::default();
+        recipe.select.selector = GatePolicy::default().into();
         recipe.calibrate(&fitted).unwrap();
-        let gate = recipe.select.selector.gate().unwrap();
+        let gate = recipe.gate().unwrap();
         assert_eq!(gate.absolute, Some(fitted.threshold));
         gate.validate_for(&"m".into()).unwrap();
         let json = serde_json::to_string(&fitted).unwrap();

@@ -2,32 +2,58 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use async_trait::async_trait;
+
 use super::{
-    BankSelector, Candidates, SelectPolicy, WithoutCategory,
+    bank_selector::{BankSelector, WithoutCategory},
     gate::{Gated, gated},
     in_force::in_force,
 };
 use crate::{
     domain::{
         Candidate, Decision, NothingReason, Query, Scope, Selection, Skill, SkillRef, TurnQuery,
+        gate_policy::SelectorGate, retrieval::Candidates,
     },
     error::Result,
     id::SkillId,
     library::Entry,
-    policy::{Ask, Context, View},
+    policy::{Ask, Context, SelectProgram, View, selected::Selected},
     report::EventKind,
     retrieve::view_text,
 };
 
+#[async_trait]
+impl SelectProgram for BankSelector {
+    async fn select(&self, ask: &mut Ask, view: &View, query: &TurnQuery) -> Result<Selected> {
+        let (looked_at, selection) = select(ask, &view.context(), self, query).await;
+        Ok(Selected::new(looked_at, vec![selection]))
+    }
+
+    fn gate(&self) -> Option<SelectorGate<'_>> {
+        let gate = self.gate.as_ref()?;
+        let mut of = SelectorGate::of(&gate.policy);
+        of.own_candidates = Some(self.limit);
+        of.exempts_general = gate.exempt_general;
+        Some(of)
+    }
+
+    fn needs_embeddings(&self) -> bool {
+        true
+    }
+
+    fn uses_ranking(&self) -> bool {
+        false
+    }
+}
+
 /// Selects the general skills, and the skills of the task's category that are similar to the query (Eq. 4). Returns all skills
 /// that were looked at, too.
-pub(super) async fn select(
+async fn select(
     ask: &mut Ask,
-    view: &View,
-    (policy, bank): (&SelectPolicy, &BankSelector),
+    context: &Context<'_>,
+    bank: &BankSelector,
     query: &TurnQuery,
 ) -> (Vec<Candidate>, Selection) {
-    let context = view.context();
     let general = context.offered().map(|entry| &entry.skill);
     let general: Vec<&Skill> = general.filter(|one| one.scope == Scope::General).collect();
     let of_category: Vec<&Entry> = context
@@ -35,7 +61,8 @@ pub(super) async fn select(
         .filter(|entry| is_of_category(bank, query, &entry.skill.scope))
         .collect();
 
-    let similar = similar(ask, policy, query, &of_category).await;
+    let found_by = context.retrieval.candidates;
+    let similar = similar(ask, found_by, query, &of_category).await;
     let (similar, failed) = match similar {
         Ok(similar) => (similar, None),
         Err(error) => (Vec::new(), Some(error)),
@@ -71,7 +98,7 @@ pub(super) async fn select(
         (true, None) => Selection::nothing(NothingReason::NoCandidates),
         (false, failed) => {
             let failed = failed.map(|error| NothingReason::RetrieverUnavailable(error.to_string()));
-            let passed = passed(ask, &context, (policy, bank), query, chosen).await;
+            let passed = passed(ask, context, bank, (query, chosen)).await;
             Selection {
                 failed: passed.failed.clone().or(failed),
                 ..passed
@@ -96,14 +123,14 @@ fn is_of_category(bank: &BankSelector, query: &TurnQuery, scope: &Scope) -> bool
 /// The retriever's error where it has to be asked.
 async fn similar(
     ask: &mut Ask,
-    policy: &SelectPolicy,
+    found_by: Candidates,
     query: &TurnQuery,
     skills: &[&Entry],
 ) -> Result<Vec<Candidate>> {
     if skills.is_empty() {
         return Ok(Vec::new());
     }
-    let found = match policy.candidates {
+    let found = match found_by {
         Candidates::Cache => None,
         Candidates::Search { limit } => Some(search(ask, query, skills, limit.get()).await?),
     };
@@ -143,7 +170,7 @@ async fn similar(
     Ok(similar)
 }
 
-/// The retriever's candidates among these skills, in the library's versions.
+/// The retriever's candidates among these skills, in the library's versions, each once.
 async fn search(
     ask: &mut Ask,
     query: &TurnQuery,
@@ -160,9 +187,11 @@ async fn search(
         .iter()
         .map(|entry| (&entry.skill.id, *entry))
         .collect();
+    let mut known = BTreeSet::new();
     let current = |one: Candidate| {
         let skill = by_id.get(&one.skill.id)?.skill.reference();
-        Some(Candidate { skill, ..one })
+        let is_new = known.insert(skill.clone());
+        is_new.then_some(Candidate { skill, ..one })
     };
     Ok(found.await?.into_iter().filter_map(current).collect())
 }
@@ -194,15 +223,14 @@ fn candidates(general: &[&Skill], similar: &[Candidate]) -> Vec<Candidate> {
 async fn passed(
     ask: &mut Ask,
     context: &Context<'_>,
-    (policy, bank): (&SelectPolicy, &BankSelector),
-    query: &TurnQuery,
-    chosen: Vec<SkillRef>,
+    bank: &BankSelector,
+    (query, chosen): (&TurnQuery, Vec<SkillRef>),
 ) -> Selection {
     let inject = |skills| Decision::Inject {
         skills,
         explored: false,
     };
-    let Some(gate) = &bank.gate else {
+    let (Some(gate), Some(decides)) = (&bank.gate, bank.gate()) else {
         return Selection::unscored(inject(chosen));
     };
     let skill = |one: &SkillRef| context.library.get(&one.id).map(|entry| &entry.skill);
@@ -215,7 +243,7 @@ async fn passed(
     let (mut score, mut by) = (gate.policy.score, None);
     if !tested.is_empty() {
         let general = tested.iter().filter(|skill| skill.scope == Scope::General);
-        let on = policy.decided_on(general.count());
+        let on = context.retrieval.decided_on(&decides, general.count());
         result = match in_force(ask, &gate.policy, on).await {
             Ok((policy, fitted)) => {
                 (score, by) = (policy.score, fitted);

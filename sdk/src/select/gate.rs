@@ -27,7 +27,7 @@ pub fn decide(
     seed: Seed,
     mode: Mode,
 ) -> Result<Selection> {
-    policy.validate()?;
+    policy.in_range()?;
     let candidates = scored(policy, candidates)?;
     let decision = match candidates.first() {
         None => Decision::Nothing(NothingReason::NoCandidates),
@@ -69,7 +69,7 @@ pub(super) struct Gated {
 /// # Errors
 /// As [`decide`].
 pub(super) fn gated(policy: &GatePolicy, candidates: &[SkillScores]) -> Result<Gated> {
-    policy.validate()?;
+    policy.in_range()?;
     let scored = scored(policy, candidates)?;
     let passes = |one: &&Scored| refusal(policy, one).is_none();
     Ok(Gated {

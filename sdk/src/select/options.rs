@@ -4,41 +4,19 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use super::{GatePolicy, Selector};
-use crate::{
-    domain::DecidedOn,
-    error::{Error, Result},
-    retrieve::RankWeights,
+use super::{
+    bank_selector::BankSelector,
+    baselines::{First, Nothing, Random, Top},
 };
-
-/// Which skills are candidates.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Candidates {
-    /// Every skill of the cache (ARISE).
-    Cache,
-    /// Those of the cache that the retriever ranks first.
-    Search {
-        /// Greatest number of candidates.
-        limit: NonZeroUsize,
+use crate::{
+    domain::{
+        DecidedOn,
+        gate_policy::GatePolicy,
+        retrieval::{Candidates, RankWeights, Retrieval, SelectPer},
     },
-}
-
-/// How often skills are selected.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SelectPer {
-    /// Once per query (ARISE A.2).
-    Query,
-    /// Once per rollout (ARISE Algorithm 1's z_i): exploration then differs within a group.
-    Rollout,
-    /// Once per turn of the agent (HiSME appendix B). The first turn's query is the task. A later turn's query
-    /// ([`turn_query`](crate::retrieve::turn_query())) has the current request, the latest refusals, the agent's last message,
-    /// the tools that earlier turns called, and the tools in force. Turns with equal queries have the same skills.
-    Turn,
-}
+    error::{Error, Result},
+    policy::{Policy, PolicyOptions, SelectProgram},
+};
 
 /// How skills are found for a query and chosen.
 ///
@@ -48,14 +26,14 @@ pub enum SelectPer {
 /// use journeyman::{
 ///     recipe,
 ///     retrieve::RankWeights,
-///     select::{Candidates, SelectPer, SelectPolicy, Selector},
+///     select::{Candidates, SelectPer, SelectPolicy, Top},
 /// };
 ///
 /// let mut recipe = recipe::standard();
 /// recipe.select = SelectPolicy {
 ///     candidates: Candidates::Search { limit: NonZeroUsize::new(20).unwrap() },
 ///     rank: Some(RankWeights::default()),
-///     selector: Selector::Top { limit: NonZeroUsize::MIN },
+///     selector: Top { limit: NonZeroUsize::MIN }.into(),
 ///     per: SelectPer::Turn,
 ///     skill_tokens: None,
 /// };
@@ -63,6 +41,7 @@ pub enum SelectPer {
 /// # Ok::<(), journeyman::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SelectPolicy {
     /// Which skills are candidates.
     pub candidates: Candidates,
@@ -70,8 +49,9 @@ pub struct SelectPolicy {
     /// `None` keeps the retriever's ranking.
     #[serde(default)]
     pub rank: Option<RankWeights>,
-    /// Chooses the candidates that are injected, if any.
-    pub selector: Selector,
+    /// Chooses the skills that are injected, if any: one of ours, or one that the host registered
+    /// ([`SelectProgram`]).
+    pub selector: Policy,
     /// How often skills are selected.
     pub per: SelectPer,
     /// Token budget for the texts of all injected skills of a prompt, by the host's tokenizer; a skill that does
@@ -81,24 +61,16 @@ pub struct SelectPolicy {
 }
 
 impl SelectPolicy {
-    /// Which skill a gate decides about with a model that was not trained to score. `found` is the number of candidates, or of those that
-    /// a search does not look for: a bank's general skills. A ranking by weights is on another scale than the search, and a relative
-    /// test compares candidates.
-    pub(crate) fn decided_on(&self, found: usize) -> DecidedOn {
-        let is_relative = |gate: &GatePolicy| gate.relative.is_some();
-        let first = self.rank.is_none() && !self.selector.gate().is_some_and(is_relative);
-        match (&self.selector, self.candidates) {
-            (Selector::Bank(bank), _) => DecidedOn::BestOf(bank.limit.get() + found),
-            // Without a retriever there may be more.
-            (_, Candidates::Search { limit }) if first => DecidedOn::First {
-                among: limit.get().max(found),
-            },
-            (_, Candidates::Search { limit }) => DecidedOn::BestOf(limit.get().max(found)),
-            (_, Candidates::Cache) => DecidedOn::BestOf(found),
+    /// How candidates are found and ranked, and how often skills are selected.
+    pub(crate) fn retrieval(&self) -> Retrieval {
+        Retrieval {
+            candidates: self.candidates,
+            rank: self.rank,
+            per: self.per,
         }
     }
 
-    /// Checks every number.
+    /// Checks every number, and that the selector is one of ours that goes with the ranking, or has another name.
     ///
     /// # Errors
     /// `Invalid`, naming the field.
@@ -106,23 +78,46 @@ impl SelectPolicy {
         if let Some(weights) = &self.rank {
             weights.validate()?;
         }
-        let found = self.selector.gate().and_then(|gate| gate.found);
-        if found.is_some() && !matches!(self.decided_on(0), DecidedOn::First { .. }) {
+        // A host's own is checked where it is built.
+        self.check_ours::<GatePolicy>()?;
+        self.check_ours::<BankSelector>()?;
+        self.check_ours::<First>()?;
+        self.check_ours::<Top>()?;
+        self.check_ours::<Random>()?;
+        self.check_ours::<Nothing>()
+    }
+
+    /// Checks the selector, where it is this one of ours.
+    fn check_ours<S: PolicyOptions + SelectProgram>(&self) -> Result<()> {
+        self.selector.check::<S>()?;
+        match self.selector.read::<S>()? {
+            Some(selector) => self.check(&selector),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that a selector goes with the way in which candidates are found.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the field.
+    pub(crate) fn check(&self, selector: &dyn SelectProgram) -> Result<()> {
+        let gate = selector.gate().filter(|gate| gate.policy.found.is_some());
+        let on = gate.map(|gate| self.retrieval().decided_on(&gate, 0));
+        if on.is_some_and(|on| !matches!(on, DecidedOn::First { .. })) {
             let message =
                 "the gate's threshold counts the score of a search, and the recipe decides by more";
             return Err(Error::invalid("SelectPolicy::validate", message)
                 .hint("leave out `rank`, the bank, the cache and the relative test, or fit the threshold to one score alone (`journeyman model calibrate --score`)"));
         }
-        match &self.selector {
-            Selector::Gate(policy) => policy.validate(),
-            Selector::Bank(_) if self.rank.is_some() => Err(Error::invalid(
+        if self.rank.is_some() && !selector.uses_ranking() {
+            return Err(Error::invalid(
                 "SelectPolicy::validate",
-                "a bank selects by similarity, and has no ranking by weights",
+                "the selector compares skills by itself, and has no ranking by weights",
             )
             .with("field", "rank")
-            .hint("set `SelectPolicy::rank` to `None`")),
-            Selector::Bank(bank) => bank.validate(),
-            _ => Ok(()),
+            .with("selector", &self.selector.name)
+            .hint("set `SelectPolicy::rank` to `None`"));
         }
+        Ok(())
     }
 }

@@ -1,4 +1,8 @@
-use super::*;
+use super::{
+    baselines::{first, top, unscored},
+    gate::draw,
+    *,
+};
 use crate::{
     contract::{FitTotals, SkillScores, TokenScores, Total},
     domain::{
@@ -6,6 +10,8 @@ use crate::{
     },
     error::ErrorKind,
     id::{Seed, Version},
+    policy::{Policy, PolicyOptions},
+    retrieve::RankWeights,
 };
 
 fn reference(id: &str) -> SkillRef {
@@ -413,27 +419,99 @@ fn baselines() {
             score,
         })
         .collect();
+    let best = first(&retrieved).expect("there are some");
+    assert_eq!(best.skill, reference("a"));
+    assert!(first(&[]).is_none());
+    assert_eq!(top(&retrieved, 2), references("a b"));
+    assert_eq!(top(&retrieved, 9), references("a b c"));
     let pool = references("x y");
-    let choose = |selector: &Selector, retrieved: &[Candidate], pool: &[SkillRef]| {
-        assert_eq!(selector.score(), None);
-        selector
-            .choose(retrieved, &[], pool, Seed(3), Mode::Evaluate)
-            .unwrap()
-    };
+    let random = draw(&pool, Seed(3)).expect("the pool is not empty");
+    assert!(pool.contains(&random));
+    assert_eq!(draw(&[], Seed(3)), None);
     let none = Selection::nothing(NothingReason::NoCandidates);
-    assert_eq!(
-        choose(&Selector::First, &retrieved, &pool).decision,
-        inject("a", false)
-    );
-    assert_eq!(choose(&Selector::First, &[], &pool), none);
-    let random = choose(&Selector::Random, &retrieved, &pool);
-    assert!(pool.contains(random.skill().unwrap()));
-    assert_eq!(choose(&Selector::Random, &retrieved, &[]), none);
-    assert_eq!(
-        choose(&Selector::Nothing, &retrieved, &pool),
-        Selection::nothing(NothingReason::Disabled)
-    );
-    assert_eq!(Selector::default().score(), Some(ScoreKind::Pmi));
+    assert_eq!(unscored(Vec::new()), none);
+    assert_eq!(unscored(references("a")).decision, inject("a", false));
+}
+
+/// A policy of selection with this selector.
+fn selecting(selector: impl Into<Policy>) -> SelectPolicy {
+    SelectPolicy {
+        candidates: Candidates::Cache,
+        rank: None,
+        selector: selector.into(),
+        per: SelectPer::Query,
+        skill_tokens: None,
+    }
+}
+
+#[test]
+fn our_selectors_have_names_and_read_their_own_options_alone() {
+    use serde_json::json;
+
+    let top = Top {
+        limit: std::num::NonZeroUsize::MIN,
+    };
+    for (selector, json) in [
+        (Policy::from(First), json!({ "name": "first" })),
+        (Random.into(), json!({ "name": "random" })),
+        (Nothing.into(), json!({ "name": "nothing" })),
+        (
+            top.into(),
+            json!({ "name": "top", "options": { "limit": 1 } }),
+        ),
+    ] {
+        selecting(selector.clone()).validate().unwrap();
+        assert_eq!(serde_json::to_value(&selector).unwrap(), json);
+    }
+    for own in [
+        Policy::from(GatePolicy::default()),
+        BankSelector::default().into(),
+        Policy::new("a-host-s-own").with_options(7),
+    ] {
+        selecting(own).validate().unwrap();
+    }
+    let gate = Policy::from(GatePolicy::default()).options;
+    for name in ["first", "top", "random", "nothing", "bank"] {
+        let other = Policy::new(name).with_options(gate.clone());
+        let error = selecting(other).validate().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        let text = error.to_string();
+        assert!(
+            text.contains("not the options") && text.contains(name),
+            "{text}"
+        );
+    }
+    let other = selecting(Policy::new("gate").with_options(json!({ "limit": 1 })));
+    assert!(other.validate().is_err());
+    // Ranges are checked, too.
+    let cold = GatePolicy {
+        temperature: 0.0,
+        ..policy()
+    };
+    assert!(selecting(cold).validate().is_err());
+}
+
+#[test]
+fn a_selector_goes_with_the_way_in_which_candidates_are_found() {
+    let found = Some(FoundWeight {
+        nats: 1.0,
+        words_power: 0.5,
+        most: 9.0,
+    });
+    let counts = GatePolicy { found, ..policy() };
+    let mut select = selecting(counts);
+    assert!(select.validate().is_err());
+    select.candidates = Candidates::Search {
+        limit: std::num::NonZeroUsize::MIN,
+    };
+    select.validate().unwrap();
+    select.rank = Some(RankWeights::default());
+    assert!(select.validate().is_err());
+    select.selector = First.into();
+    select.validate().unwrap();
+    select.selector = BankSelector::default().into();
+    let error = select.validate().unwrap_err().to_string();
+    assert!(error.contains("rank") && error.contains("bank"), "{error}");
 }
 
 #[test]

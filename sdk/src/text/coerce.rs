@@ -1,18 +1,52 @@
-//! Values in another type than a schema wants, converted where nothing is lost.
+//! Arguments of tool calls held against the tools' schemas: values in another type than a schema wants are converted where nothing
+//! is lost.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::JsonSchema;
+use crate::{domain::ToolDefinition, error::Result};
 
 /// The greatest number of values that are converted.
 const MOST: usize = 16;
+
+/// The schema of a tool's arguments. A tool without arguments has none on many servers.
+pub(super) fn schema_of(tool: &ToolDefinition) -> Result<JsonSchema> {
+    let is_empty = match &tool.input_schema {
+        Value::Null => true,
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    JsonSchema::new(match is_empty {
+        true => json!({"type": "object"}),
+        false => tool.input_schema.clone(),
+    })
+}
+
+/// The arguments of a call as the tool's schema wants them, or what is wrong with them. The words repeat no argument.
+pub(super) fn obeying(
+    schema: &JsonSchema,
+    tool: &str,
+    arguments: &Map<String, Value>,
+) -> Result<Map<String, Value>, String> {
+    let value = Value::Object(arguments.clone());
+    match coerced(schema, &value) {
+        Some(Value::Object(taken)) => Ok(taken),
+        _ => {
+            let fault = schema.faults(&value).into_iter().next();
+            let fault = fault.map_or(String::new(), |fault| format!(": {fault}"));
+            Err(format!(
+                "the arguments of `{tool}` do not obey its schema{fault}"
+            ))
+        }
+    }
+}
 
 /// A value as a schema wants it: itself, or with values converted where nothing is lost. `None` where it does not obey the schema
 /// all the same.
 ///
 /// Converted are a number or a truth value in a text, the text of an object or an array, a whole number with a fraction of zero, a
 /// number or a truth value where only a text fits, and null for a field that need not be there. Nothing is cut, rounded or guessed.
-pub(super) fn coerced(schema: &JsonSchema, value: &Value) -> Option<Value> {
+fn coerced(schema: &JsonSchema, value: &Value) -> Option<Value> {
     let mut value = value.clone();
     whole_numbers(schema.as_value(), schema.as_value(), &mut value);
     for _ in 0..=MOST {
@@ -119,8 +153,6 @@ fn whole_numbers(root: &Value, schema: &Value, value: &mut Value) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn schema() -> JsonSchema {

@@ -44,6 +44,8 @@ const NOTES: [&str; 6] = [
 /// stricter whole. That holds for the schema as it is written, not for what `$ref` brings there. A schema that stays unusable
 /// becomes one of any object, with the names of its fields.
 ///
+/// Only with the feature `json-schema`.
+///
 /// ```
 /// use journeyman::text::loosened;
 /// use serde_json::json;

@@ -28,6 +28,8 @@ const MAX_CHARS: usize = 200;
 /// `format` is not checked: the standard makes it an annotation, and `format: regex` would compile a model's text. The host
 /// is responsible for the cost of its schema: alternatives that refer to alternatives multiply.
 ///
+/// Only with the feature `json-schema`.
+///
 /// ```
 /// use journeyman::text::JsonSchema;
 /// use serde_json::json;

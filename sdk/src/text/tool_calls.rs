@@ -2,28 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{JsonSchema, coerce::coerced, lenient};
+use super::{
+    JsonSchema, WrittenCall,
+    coerce::{obeying, schema_of},
+    written_call::{call, meant, refused, unknown},
+};
 use crate::{
     contract::{FinishReason, ToolChoice},
-    domain::{NativeCall, ToolCall, ToolDefinition},
-    error::{Error, ErrorKind, Result},
+    domain::{NativeCall, ToolDefinition},
+    error::{Error, Result},
 };
 
 const NEW: &str = "ToolCalls::new";
-const READ: &str = "ToolCalls::read";
-
-/// A call as a model's interface gives it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WrittenCall {
-    /// Its id; empty where there is none.
-    pub id: String,
-    /// The tool's name.
-    pub tool: String,
-    /// The arguments, as JSON.
-    pub arguments: String,
-}
 
 /// Reads the calls of an answer: each names a tool of the request, its arguments are a JSON object that obeys the tool's
 /// schema, and the calls agree with the request's choice.
@@ -31,6 +23,8 @@ pub struct WrittenCall {
 /// What is slightly off is read where it has one meaning, and the call is marked ([`NativeCall::repaired`]): a name with a prefix
 /// such as `functions.`, or in another spelling of the one tool that it fits; a number or a truth value in a text, an object in a
 /// text, `8.0` for an integer, null for a field that need not be there.
+///
+/// Only with the feature `json-schema`.
 ///
 /// ```
 /// use journeyman::{
@@ -96,7 +90,10 @@ impl ToolCalls {
         if lacks {
             return Err(Error::invalid(
                 NEW,
-                format!("the choice {choice:?} fits none of the request's tools"),
+                match tools.is_empty() {
+                    true => format!("{choice} has to be called, and the request has no tools"),
+                    false => format!("{choice} has to be called, and the request does not have it"),
+                },
             )
             .hint("add the tool to GenerateRequest::tools, or choose ToolChoice::Auto"));
         }
@@ -153,156 +150,14 @@ impl ToolCalls {
         let Some((tool, schema)) = schema else {
             return Err(unknown(self.schemas.keys().map(String::as_str)));
         };
-        call(written, tool, Some(schema))
+        call(written, tool, |arguments| obeying(schema, tool, arguments))
     }
-}
-
-/// Checks one call, as [`ToolCalls::read`] does. A tool whose schema cannot be used takes any arguments.
-pub(crate) fn checked_call(written: WrittenCall, tools: &[ToolDefinition]) -> Result<NativeCall> {
-    match tool_meant(&written.tool, tools) {
-        Some(tool) => call(written, &tool.name, schema_of(tool).ok().as_ref()),
-        None => Err(unknown(tools.iter().map(|tool| tool.name.as_str()))),
-    }
-}
-
-fn call(written: WrittenCall, tool: &str, schema: Option<&JsonSchema>) -> Result<NativeCall> {
-    let Some((arguments, in_a_text)) = arguments(&written.arguments) else {
-        return Err(refused(format!(
-            "the arguments of `{tool}` are no JSON object"
-        )));
-    };
-    let value = Value::Object(arguments.clone());
-    let taken = match schema {
-        None => Some(value.clone()),
-        Some(schema) => coerced(schema, &value),
-    };
-    let Some(Value::Object(taken)) = taken else {
-        let fault = schema.and_then(|schema| schema.faults(&value).into_iter().next());
-        let fault = fault.map_or(String::new(), |fault| format!(": {fault}"));
-        return Err(refused(format!(
-            "the arguments of `{tool}` do not obey its schema{fault}"
-        )));
-    };
-    let repaired = in_a_text || taken != arguments || written.tool != tool;
-    let call = ToolCall {
-        tool: tool.to_owned(),
-        arguments: taken,
-    };
-    Ok(NativeCall {
-        repaired,
-        ..NativeCall::new(written.id, call)
-    })
-}
-
-/// The arguments of a call, and whether they stood in a text within the text: in a fence, or as a JSON string.
-fn arguments(written: &str) -> Option<(Map<String, Value>, bool)> {
-    let text = written.trim();
-    if matches!(text, "" | "null") {
-        return Some((Map::new(), false));
-    }
-    match serde_json::from_str(text) {
-        Ok(Value::Object(arguments)) => Some((arguments, false)),
-        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
-            Ok(Value::Object(arguments)) => Some((arguments, true)),
-            _ => None,
-        },
-        Ok(_) => None,
-        Err(_) => {
-            let inner = text
-                .strip_prefix("```json")
-                .or_else(|| text.strip_prefix("```"));
-            let inner = inner
-                .map_or(text, |inner| inner.trim_end_matches('`'))
-                .trim();
-            match lenient::read(inner, lenient::MAX_DEPTH).value {
-                Ok((Value::Object(all), length)) if length == inner.len() => Some((all, true)),
-                _ => None,
-            }
-        }
-    }
-}
-
-/// The schema of a tool's arguments. A tool without arguments has none on many servers.
-fn schema_of(tool: &ToolDefinition) -> Result<JsonSchema> {
-    let is_empty = match &tool.input_schema {
-        Value::Null => true,
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
-    };
-    JsonSchema::new(match is_empty {
-        true => json!({"type": "object"}),
-        false => tool.input_schema.clone(),
-    })
-}
-
-/// The tool that a name means: itself; without what models and servers put around names; or the only one that differs in case,
-/// signs between words and blanks alone.
-pub(crate) fn tool_meant<'a>(
-    name: &str,
-    tools: &'a [ToolDefinition],
-) -> Option<&'a ToolDefinition> {
-    let found = meant(name, tools.iter().map(|tool| tool.name.as_str()))?;
-    tools.iter().find(|tool| tool.name == found)
-}
-
-fn meant<'a>(name: &str, tools: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
-    const PREFIXES: [&str; 4] = ["functions.", "tools.", "default_api.", "function."];
-    let letters = |text: &str| {
-        let kept = text.chars().filter(|c| c.is_alphanumeric());
-        kept.flat_map(char::to_lowercase).collect::<String>()
-    };
-    let bare = name.trim();
-    let bare = PREFIXES
-        .iter()
-        .find_map(|prefix| bare.strip_prefix(prefix))
-        .unwrap_or(bare);
-    // Kimi numbers its calls: `functions.brew:0`.
-    let bare = match bare.rsplit_once(':') {
-        Some((bare, number)) if number.chars().all(|c| c.is_ascii_digit()) => bare,
-        _ => bare,
-    };
-    let is = |wanted: &str| tools.clone().find(|tool| *tool == wanted);
-    is(name).or_else(|| is(bare)).or_else(|| {
-        let wanted = letters(bare);
-        let mut near = tools.clone().filter(|tool| letters(tool) == wanted);
-        near.next()
-            .filter(|_| !wanted.is_empty() && near.next().is_none())
-    })
-}
-
-/// The refusal of a name that no tool has, with the names of the tools, as many as help.
-fn unknown<'a>(tools: impl Iterator<Item = &'a str>) -> Error {
-    const MOST: usize = 20;
-    let mut names: Vec<String> = tools.map(|name| format!("`{}`", clipped(name))).collect();
-    let more = names.len().saturating_sub(MOST);
-    names.truncate(MOST);
-    let more = match more {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    refused(match names.is_empty() {
-        true => "a tool is called, and there is none".to_owned(),
-        false => format!(
-            "no tool has the name of the call; there are {}{more}",
-            names.join(", ")
-        ),
-    })
-}
-
-/// A name of bounded length without control characters: it may come from a foreign server.
-fn clipped(name: &str) -> String {
-    let plain = name.chars().filter(|c| !c.is_control());
-    plain.take(64).collect()
-}
-
-fn refused(what: String) -> Error {
-    Error::new(ErrorKind::Model, READ, what)
-        .hint("ask again, or use a model that was trained to call tools")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     fn tool(name: &str, schema: Value) -> ToolDefinition {
         ToolDefinition {
@@ -401,34 +256,6 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_slightly_off_has_one_meaning_or_none() {
-        let tools = ["set_level", "setLevel2", "look.up", "lookup", "rest"];
-        let tools = tools.map(|name| tool(name, json!({})));
-        for (name, means) in [
-            ("set_level", Some("set_level")),
-            ("functions.set_level", Some("set_level")),
-            ("default_api.set_level", Some("set_level")),
-            ("functions.set_level:0", Some("set_level")),
-            (" set_level\n", Some("set_level")),
-            ("SetLevel", Some("set_level")),
-            ("set-level", Some("set_level")),
-            ("Set Level", Some("set_level")),
-            ("set_level_2", Some("setLevel2")),
-            // Two tools differ from it alike.
-            ("LookUp", None),
-            ("look_up", None),
-            ("lookup", Some("lookup")),
-            ("set", None),
-            ("set_levels", None),
-            ("...", None),
-            ("", None),
-        ] {
-            let found = tool_meant(name, &tools).map(|tool| tool.name.as_str());
-            assert_eq!(found, means, "{name:?}");
-        }
-    }
-
-    #[test]
     fn a_request_that_cannot_be_met_is_refused() {
         let refused = |tools: &[ToolDefinition], choice: ToolChoice, expect: &str| {
             let error = ToolCalls::new(tools, &choice).unwrap_err();
@@ -441,8 +268,16 @@ mod tests {
             ToolChoice::Auto,
             "two tools are named `look`",
         );
-        refused(&[], ToolChoice::Required, "fits none");
-        refused(&[rest], ToolChoice::Named("swim".to_owned()), "fits none");
+        refused(
+            &[],
+            ToolChoice::Required,
+            "one tool at least has to be called, and the request has no tools",
+        );
+        refused(
+            &[rest],
+            ToolChoice::Named("swim".to_owned()),
+            "the tool `swim` has to be called, and the request does not have it",
+        );
         let bad = tool("bad", json!({"type": "object", "required": "at"}));
         refused(&[bad], ToolChoice::Auto, "the schema of tool `bad`");
     }

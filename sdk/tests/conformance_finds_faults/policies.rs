@@ -1,11 +1,15 @@
 //! Policies of a host's own.
 
-use journeyman::conformance::Outcome;
+use journeyman::{
+    conformance::Outcome,
+    policy::Policy,
+    select::{BankSelector, First, GatePolicy, Random, SelectPer, Top},
+};
 
 use super::{
     host_policies::{
-        Flaw, admit_rule, check_maintenance, check_selector, credit_rule, learning,
-        maintenance_program, reward_rule, select_program, write_program,
+        Flaw, admit_rule, check_maintenance, check_scoring_selector, check_selector, credit_rule,
+        learning, maintenance_program, reward_rule, select_program, write_program,
     },
     *,
 };
@@ -42,8 +46,38 @@ fn selectors() {
             (Flaw::Waits, &["ends"]),
             (Flaw::Fails, &[]),
             (Flaw::Elsewhere, &["offered"]),
+            (Flaw::Twice, &["counted"]),
         ],
     );
+}
+
+#[test]
+fn our_selectors_keep_the_rules() {
+    let limit = std::num::NonZeroUsize::MIN;
+    let gate = GatePolicy {
+        absolute: Some(0.5),
+        ..GatePolicy::default()
+    };
+    for selector in [
+        First.into(),
+        Top { limit }.into(),
+        Random.into(),
+        BankSelector::default().into(),
+        Policy::from(gate),
+    ] {
+        for per in [SelectPer::Query, SelectPer::Rollout] {
+            let mut fixture = learning(Flaw::None);
+            fixture.recipe.select.selector = selector.clone();
+            fixture.recipe.select.per = per;
+            fixture.recipe.attempts.group = std::num::NonZeroU32::new(3).unwrap();
+            fixture.recipe.write.when = journeyman::propose::WriteWhen::Never;
+            fixture.recipe.programs.clear();
+            let report = check_scoring_selector(&fixture);
+            assert!(failed(&report).is_empty(), "{selector:?}: {report}");
+            // Each chooses skills.
+            assert_eq!(report.skipped().count(), 0, "{selector:?}: {report}");
+        }
+    }
 }
 
 #[test]
@@ -152,6 +186,10 @@ fn reward_rules() {
             (Flaw::Panics, &["repeats", "finite"]),
         ],
     );
+    check_skipped(
+        &reward_rule(Flaw::DoesNothing),
+        &[("finite", "rewards none")],
+    );
 }
 
 #[test]
@@ -163,14 +201,15 @@ fn credit_rules() {
             (Flaw::DecidesOtherwise, &["repeats"]),
             (Flaw::Elsewhere, &["exposed"]),
             (Flaw::Twice, &["exposed"]),
+            (Flaw::Miscounts, &["uses"]),
             (Flaw::Invalid, &["finite"]),
-            (Flaw::Panics, &["repeats", "exposed", "finite"]),
+            (Flaw::Panics, &["repeats", "exposed", "uses", "finite"]),
         ],
     );
     let nothing = "credits no skill";
     check_skipped(
         &credit_rule(Flaw::DoesNothing),
-        &[("exposed", nothing), ("finite", nothing)],
+        &[("exposed", nothing), ("uses", nothing), ("finite", nothing)],
     );
 }
 

@@ -21,23 +21,25 @@ use journeyman::{
         self, LearningFixture, Report,
         admit_rule::AdmitRuleFixture,
         credit_rule::CreditRuleFixture,
-        reward_rule::{JudgedAttempt, RewardRuleFixture},
+        reward_rule::{AttemptWithVerdict, RewardRuleFixture},
     },
     contract::Components,
     domain::{
         Action, Decision, Kind, LibraryChange, NothingReason, Query, Scope, Selection, Skill,
-        SkillDraft, SkillRef, State, Trace, TurnQuery, Verdict,
+        SkillDraft, SkillRef, State, TurnQuery, Verdict,
     },
     library::SkillLibrary,
     policy::{
-        AdmitRule, Ask, CreditRule, MaintenanceProgram, OwnPolicy, Policies, RewardRule,
-        SelectProgram, SkillCredit, View, WriteProgram,
+        AdmitRule, Ask, CreditRule, GroupAttempt, JudgedAttempt, MaintenanceProgram, Policies,
+        Policy, RewardRule, SelectProgram, SkillCredit, View, WriteGroup, WriteProgram, Written,
     },
-    propose::{WriteWhen, Writer},
+    propose::{Summarize, WriteWhen},
     recipe,
-    report::AttemptReport,
-    select::Selector,
-    testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedRetriever, sample},
+    select::{Nothing, Selected},
+    testing::{
+        Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedRetriever,
+        ScriptedScorer, sample,
+    },
 };
 
 /// What a policy does wrong.
@@ -65,6 +67,8 @@ pub(crate) enum Flaw {
     Forbidden,
     /// It credits twice.
     Twice,
+    /// It credits for more attempts than were given the skill.
+    Miscounts,
 }
 
 /// A policy with this flaw, and the number of its calls.
@@ -122,11 +126,11 @@ fn elsewhere() -> SkillRef {
 
 #[async_trait]
 impl SelectProgram for Flawed {
-    async fn select(&self, ask: &mut Ask, view: &View, _: &TurnQuery) -> Result<Selection> {
+    async fn select(&self, ask: &mut Ask, view: &View, _: &TurnQuery) -> Result<Selected> {
         self.asks(ask, view).await?;
         let first = view.offered().next().map(|entry| entry.skill.reference());
         let because = |text| Selection::nothing(NothingReason::SelectorFailed(text));
-        Ok(match (self.0, first) {
+        let selection = match (self.0, first) {
             (Flaw::DoesNothing, _) | (_, None) => Selection::nothing(NothingReason::Disabled),
             (Flaw::DecidesOtherwise | Flaw::KnowsOfOtherRuns, _) => {
                 because(self.text(Flaw::DecidesOtherwise))
@@ -138,13 +142,17 @@ impl SelectProgram for Flawed {
                 }],
                 explored: false,
             }),
+        };
+        Ok(match self.0 {
+            Flaw::Twice => Selected::new(Vec::new(), vec![selection; 2]),
+            _ => selection.into(),
         })
     }
 }
 
 #[async_trait]
 impl WriteProgram for Flawed {
-    async fn write(&self, ask: &mut Ask, view: &View, _: &[Trace]) -> Result<Vec<SkillDraft>> {
+    async fn write(&self, ask: &mut Ask, view: &View, _: &WriteGroup<'_>) -> Result<Written> {
         self.asks(ask, view).await?;
         let draft = SkillDraft {
             title: format!("written at {}", view.step()),
@@ -158,10 +166,11 @@ impl WriteProgram for Flawed {
             body: self.text(Flaw::DecidesOtherwise),
             metadata: Default::default(),
         };
-        Ok(match self.0 {
+        let drafts = match self.0 {
             Flaw::DoesNothing => Vec::new(),
             _ => vec![draft],
-        })
+        };
+        Ok(drafts.into())
     }
 }
 
@@ -206,15 +215,19 @@ impl Flawed {
 }
 
 impl RewardRule for Flawed {
-    fn reward(&self, attempt: &AttemptReport, verdict: &Verdict) -> Result<f64> {
-        self.number(verdict.score() - 0.01 * f64::from(attempt.steps))
+    fn reward(&self, attempt: &JudgedAttempt<'_>) -> Result<Option<f64>> {
+        let reward = attempt.verdict.score() - 0.01 * f64::from(attempt.report.steps);
+        match self.0 {
+            Flaw::DoesNothing => Ok(None),
+            _ => self.number(reward).map(Some),
+        }
     }
 }
 
 impl CreditRule for Flawed {
-    fn credits(&self, group: &[AttemptReport]) -> Result<Vec<SkillCredit>> {
+    fn credits(&self, group: &[GroupAttempt]) -> Result<Vec<SkillCredit>> {
         let mut credits = Vec::new();
-        for one in group {
+        for one in group.iter().map(|one| &one.report) {
             for skill in &one.injected {
                 credits.push(SkillCredit {
                     skill: match self.0 {
@@ -223,6 +236,10 @@ impl CreditRule for Flawed {
                     },
                     attempt: one.attempt.clone(),
                     reward: self.number(one.score)?,
+                    uses: match self.0 {
+                        Flaw::Miscounts => 9,
+                        _ => 1,
+                    },
                 });
             }
         }
@@ -261,13 +278,26 @@ async fn components() -> Result<Components> {
     Ok(components.with_retriever(Arc::new(ScriptedRetriever::new())))
 }
 
+/// The same, with a scorer for which a skill is likelier behind a task than behind none.
+async fn scoring_components() -> Result<Components> {
+    let mut components = components().await?;
+    components.scorer = Some(Arc::new(ScriptedScorer::by(|prompt, _| {
+        Play::Give(match prompt.text().contains("say") {
+            true => -0.5,
+            false => -2.0,
+        })
+    })));
+    components.prompt_format = Some(Arc::new(ScriptedFormat));
+    Ok(components)
+}
+
 /// A run of three tasks with a program of the host's own at every station that can have one.
 pub(crate) fn learning(flaw: Flaw) -> LearningFixture {
     let mut recipe = recipe::standard();
-    recipe.select.selector = Selector::Own(OwnPolicy::new("own"));
+    recipe.select.selector = Policy::new("own");
     recipe.write.when = WriteWhen::Always;
-    recipe.write.by = Writer::Own(OwnPolicy::new("own"));
-    let recipe = recipe.with_program(NonZeroU64::MIN, OwnPolicy::new("own"));
+    recipe.write.by = Policy::new("own");
+    let recipe = recipe.with_program(NonZeroU64::MIN, Policy::new("own"));
     let program = Flawed::new(flaw);
     let (selector, writer) = (Arc::clone(&program), Arc::clone(&program));
     LearningFixture {
@@ -290,11 +320,11 @@ fn alone(flaw: Flaw, station: &str) -> LearningFixture {
     let mut fixture = learning(flaw);
     let recipe = &mut fixture.recipe;
     if station != "select" {
-        recipe.select.selector = Selector::Nothing;
+        recipe.select.selector = Nothing.into();
     }
     if station != "write" {
         recipe.write.when = WriteWhen::Never;
-        recipe.write.by = Writer::default();
+        recipe.write.by = Summarize::default().into();
     }
     if station != "maintain" {
         recipe.programs.clear();
@@ -308,6 +338,14 @@ pub(crate) fn select_program(flaw: Flaw) -> Report {
 
 pub(crate) fn check_selector(fixture: &LearningFixture) -> Report {
     block_on(conformance::select_program::check(components, fixture))
+}
+
+/// The same, with a scorer.
+pub(crate) fn check_scoring_selector(fixture: &LearningFixture) -> Report {
+    block_on(conformance::select_program::check(
+        scoring_components,
+        fixture,
+    ))
 }
 
 pub(crate) fn write_program(flaw: Flaw) -> Report {
@@ -324,26 +362,36 @@ pub(crate) fn check_maintenance(fixture: &LearningFixture) -> Report {
 }
 
 pub(crate) fn reward_rule(flaw: Flaw) -> Report {
-    let attempt = |name: &str, success| JudgedAttempt {
+    check_reward(&*Flawed::new(flaw))
+}
+
+pub(crate) fn check_reward(rule: &dyn RewardRule) -> Report {
+    let attempt = |name: &str, success| AttemptWithVerdict {
         report: sample::attempt_report(name, &[], success),
         verdict: Verdict::binary(success),
     };
     let attempts = vec![attempt("run/0/0", true), attempt("run/0/1", false)];
-    let (rule, fixture) = (Flawed::new(flaw), RewardRuleFixture { attempts });
-    block_on(conformance::reward_rule::check(&*rule, &fixture))
+    let fixture = RewardRuleFixture { attempts };
+    block_on(conformance::reward_rule::check(rule, &fixture))
 }
 
 pub(crate) fn credit_rule(flaw: Flaw) -> Report {
+    check_credit(&*Flawed::new(flaw))
+}
+
+pub(crate) fn check_credit(rule: &dyn CreditRule) -> Report {
     let skills = [sample::skill("saying"), sample::skill("singing")];
     let group = |task: u32| {
-        vec![
+        [
             sample::attempt_report(&format!("run/{task}/0"), &skills, true),
             sample::attempt_report(&format!("run/{task}/1"), &skills[1..], false),
         ]
+        .map(GroupAttempt::new)
+        .to_vec()
     };
     let groups = vec![group(0), group(1)];
-    let (rule, fixture) = (Flawed::new(flaw), CreditRuleFixture { groups });
-    block_on(conformance::credit_rule::check(&*rule, &fixture))
+    let fixture = CreditRuleFixture { groups };
+    block_on(conformance::credit_rule::check(rule, &fixture))
 }
 
 pub(crate) fn admit_rule(flaw: Flaw) -> Report {

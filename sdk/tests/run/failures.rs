@@ -2,7 +2,7 @@
 
 use journeyman::{
     builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions},
-    credit::CreditPer,
+    credit::PerRollout,
 };
 
 use super::*;
@@ -175,7 +175,7 @@ fn a_judge_that_hangs_is_given_up_without_credit_and_the_run_goes_on() {
     })));
     // Each attempt is credited for itself.
     let mut recipe = recipe();
-    recipe.credit.per = CreditPer::Rollout;
+    recipe.credit.by = PerRollout.into();
     let (report, library) = block_on(async {
         let options = Options::new("test", Seed(7));
         let journeyman = Journeyman::open(components, recipe, options)
@@ -248,7 +248,7 @@ fn a_gate_by_fits_asks_about_each_candidate_by_itself() {
         components.scorer = Some(Arc::new(ScriptedScorer::by(fits)));
         components.prompt_format = Some(prompt_format);
         let mut recipe = recipe();
-        recipe.select.selector = Selector::Gate(GatePolicy::fits());
+        recipe.select.selector = GatePolicy::fits().into();
         let options = Options::new("test", Seed(7));
         block_on(async {
             let journeyman = Journeyman::open(components, recipe, options).await;

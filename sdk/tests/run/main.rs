@@ -18,6 +18,7 @@ mod recorded_roles;
 mod reviews;
 mod rollouts;
 mod secrets;
+mod selectors;
 mod traced;
 mod turns;
 
@@ -40,12 +41,13 @@ use journeyman::{
     },
     library::SkillLibrary,
     measure::ProxyGain,
-    policy::{Answer, CommitDone, Played},
+    policy::{Answer, CommitDone, Played, Policy},
     propose::WriteWhen,
     recipe::{self, Recipe},
     report::{AttemptReport, Event, EventKind, Finding, RunReport},
+    reward::LevelReward,
     run::{AddFate, Effect, EffectId, Journeyman, Options, RunEntry, RunMachine, RunPlan, replay},
-    select::{GatePolicy, SelectPer, Selector},
+    select::{GatePolicy, Nothing, SelectPer, Selected, Top},
     testing::{
         FaultyStore, ManualClock, Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat,
         ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer, StoreFault,
@@ -67,19 +69,22 @@ const fn n64(number: u64) -> NonZeroU64 {
 }
 
 /// A selector that always takes the retriever's best skills, at most so many.
-fn top(limit: usize) -> Selector {
-    Selector::Top {
-        limit: NonZeroUsize::new(limit).expect("a limit is not 0"),
-    }
+fn top(limit: usize) -> Policy {
+    let limit = NonZeroUsize::new(limit).expect("a limit is not 0");
+    Top { limit }.into()
+}
+
+/// Changes the gate of a recipe that has one.
+fn change_gate(recipe: &mut Recipe, change: impl FnOnce(&mut GatePolicy)) {
+    let mut gate = recipe.gate().expect("a gate");
+    change(&mut gate);
+    recipe.set_gate(gate).expect("it had one");
 }
 
 fn recipe() -> Recipe {
     let mut recipe = recipe::standard();
     recipe.write.when = WriteWhen::Always;
-    recipe.select.selector = Selector::Gate(GatePolicy {
-        absolute: Some(0.5),
-        ..GatePolicy::default()
-    });
+    change_gate(&mut recipe, |gate| gate.absolute = Some(0.5));
     recipe
 }
 
@@ -499,7 +504,11 @@ fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
 fn a_binary_reward_is_that_of_the_task_alone() {
     let rewards = |binary| {
         let mut recipe = recipe();
-        recipe.reward.binary = binary;
+        recipe.reward.by = LevelReward {
+            binary,
+            ..LevelReward::default()
+        }
+        .into();
         let report = block_on(async {
             let journeyman = Journeyman::open(components(), recipe, Options::new("test", Seed(7)));
             journeyman.await?.learn(tasks(6)).await

@@ -10,7 +10,7 @@ use journeyman::{
         GenerationRecord, LibraryChange, Outcome, Role, Sampling, StepResult, Transition, Trust,
         UnreadTurn,
     },
-    policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
+    policy::{Ask, MaintenanceProgram, Policies, Policy, View},
     run::AttemptHandle,
     text::Redactor,
 };
@@ -377,7 +377,7 @@ fn heard(role: Role, answer: &str) -> (RoleAnswer, String) {
         let heard = Arc::clone(&kept);
         Ok(Arc::new(Hears { role, heard }))
     });
-    let mut recipe = recipe().with_program(n64(1), OwnPolicy::new("hears"));
+    let mut recipe = recipe().with_program(n64(1), Policy::new("hears"));
     recipe.write.when = WriteWhen::Never;
     let mut components = components();
     components.model = Some(Arc::new(ScriptedModel::always(answer)));

@@ -19,7 +19,7 @@ use journeyman::{
         BundleCase, Candidate, CaseKind, IndexUpdate, Query, Selection, Skill, SkillRef, SkillUse,
         Trajectory, TurnQuery,
     },
-    policy::{Ask, Case, OwnPolicy, Policies, SelectProgram, View},
+    policy::{Ask, Case, Policies, Policy, SelectProgram, View},
     retrieve::RankWeights,
     run::{RunEntry, Station},
     select::Candidates,
@@ -403,7 +403,7 @@ struct PlaysACase;
 
 #[async_trait]
 impl SelectProgram for PlaysACase {
-    async fn select(&self, ask: &mut Ask, _: &View, _: &TurnQuery) -> Result<Selection> {
+    async fn select(&self, ask: &mut Ask, _: &View, _: &TurnQuery) -> Result<Selected> {
         let task = sample::task("case", &["alpha"]);
         let case = Box::new(BundleCase {
             name: "whole".to_owned(),
@@ -416,7 +416,7 @@ impl SelectProgram for PlaysACase {
             least_score: 1.0,
         });
         ask.play(vec![Case { skill: None, case }]).await;
-        Ok(Selection::nothing(NothingReason::Disabled))
+        Ok(Selection::nothing(NothingReason::Disabled).into())
     }
 }
 
@@ -438,7 +438,7 @@ impl Executor for Named {
 #[test]
 fn test_cases_of_later_turns_have_ids_of_their_own() {
     let mut recipe = per(SelectPer::Turn);
-    recipe.select.selector = Selector::Own(OwnPolicy::new("plays"));
+    recipe.select.selector = Policy::new("plays");
     let policies = Policies::new().with_selector("plays", |_| Ok(Arc::new(PlaysACase)));
     let mut components = acting();
     let attempts: Arc<Mutex<Vec<String>>> = Arc::default();

@@ -1,8 +1,12 @@
 //! The command line of the figures.
 
-use std::path::PathBuf;
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
 use journeyman::Seed;
+use journeyman_llama_cpp::find_model;
 
 /// How to measure.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +15,7 @@ pub struct Options {
     pub seed: Seed,
     /// Real input that lies outside the repository.
     pub data: Option<PathBuf>,
-    /// The model, where it is not a bundled one; a group says whether it takes one.
+    /// The model's file, where it is not a bundled one; a group says whether it takes one.
     pub model: Option<PathBuf>,
     /// Whether to go on from what an earlier run saved.
     pub resume: bool,
@@ -31,7 +35,7 @@ pub enum Wanted {
 }
 
 /// How it is called.
-pub(super) const USAGE: &str = "usage: bash tests/figures.sh NAME [--seed N] [--data DIR] [--model FILE] [--resume] [--out DIR]\n       \
+pub(super) const USAGE: &str = "usage: bash tests/figures.sh NAME [--seed N] [--data DIR] [--model FILE|NAME] [--resume] [--out DIR]\n       \
      bash tests/figures.sh NAME --summary    mean and spread over the seeds measured so far\n       \
      bash tests/figures.sh --list";
 
@@ -78,13 +82,34 @@ impl Wanted {
         if let Some(data) = options.data.as_ref().filter(|data| !data.is_dir()) {
             return Err(format!("--data {}: no such folder", data.display()));
         }
-        if let Some(model) = options.model.as_ref().filter(|model| !model.is_file()) {
-            return Err(format!("--model {}: no such file", model.display()));
+        if let Some(named) = &options.model {
+            options.model = Some(model_file(named, fetched)?);
         }
         Ok(match summary {
             true => Self::Summary(name, options),
             false => Self::Group(name, options),
         })
+    }
+}
+
+/// The file of a model, which is fetched if it is a public one; with its progress on standard error.
+fn fetched(named: &Path) -> journeyman::Result<PathBuf> {
+    find_model(named, Path::new(""), &mut |line| {
+        // Progress that cannot be shown is no failure.
+        let _ = writeln!(io::stderr(), "{line}");
+    })
+}
+
+/// The file of a model that is named by its path, or by the name of a public one, which `find` may fetch.
+fn model_file(
+    named: &Path,
+    find: impl FnOnce(&Path) -> journeyman::Result<PathBuf>,
+) -> Result<PathBuf, String> {
+    let named_as = named.display();
+    let file = find(named).map_err(|error| format!("--model {named_as}: {error}"))?;
+    match file.is_file() {
+        true => Ok(file),
+        false => Err(format!("--model {named_as}: no such file")),
     }
 }
 
@@ -116,5 +141,22 @@ mod tests {
         check("a --fast", "--fast: no such option");
         check("a --data no/such", "--data no/such: no such folder");
         check("a --model no/such", "--model no/such: no such file");
+    }
+
+    #[test]
+    fn a_public_model_is_found_by_its_name() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let found = model_file(Path::new("smollm2"), |named| {
+            assert_eq!(named, Path::new("smollm2"));
+            Ok(here.clone())
+        });
+        assert_eq!(found.as_ref(), Ok(&here));
+        let refused = model_file(Path::new("smollm2"), |_| {
+            Err(journeyman::Error::invalid("fetch", "pip is missing"))
+        });
+        assert!(refused.unwrap_err().contains("--model smollm2: "));
+        // The name of a model of several files is that of a folder, which is no model that writes.
+        let folder = model_file(Path::new("minilm"), |_| Ok(PathBuf::from(".")));
+        assert_eq!(folder.unwrap_err(), "--model minilm: no such file");
     }
 }

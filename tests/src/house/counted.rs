@@ -30,7 +30,7 @@ const LEFT: [&str; 12] = [
 
 /// The files that a task passes from `learn` to its commit, with the recipe `standard`; values alone (`domain`, `report`) are
 /// left out.
-pub(super) const PASSED: [&str; 45] = [
+pub(super) const PASSED: [&str; 49] = [
     "run/host/journeyman.rs",
     "run/host/session.rs",
     "run/driver/drive.rs",
@@ -43,7 +43,9 @@ pub(super) const PASSED: [&str; 45] = [
     "policy/context.rs",
     "policy/view.rs",
     "select/selecting.rs",
-    "select/selector.rs",
+    "select/from_gate.rs",
+    "select/candidates.rs",
+    "policy/selected.rs",
     "select/gate.rs",
     "policy/question.rs",
     "run/machine/work.rs",
@@ -54,12 +56,14 @@ pub(super) const PASSED: [&str; 45] = [
     "run/driver/injecting.rs",
     "inject/render.rs",
     "run/machine/fold.rs",
+    "reward/levels.rs",
     "reward/hierarchical.rs",
     "propose/writing.rs",
     "propose/asking.rs",
+    "propose/writers.rs",
     "run/driver/playing.rs",
     "admit/admission.rs",
-    "credit/utility.rs",
+    "credit/rules.rs",
     "run/driver/committing.rs",
     "run/machine/settled.rs",
     "run/machine/admission_rule.rs",
@@ -104,7 +108,7 @@ const PRINCIPAL: [&str; 32] = [
     "Policies",
     "SkillLibrary",
     "Skill",
-    "Selector",
+    "Policy",
     "RankWeights",
     "HierarchicalReward",
     "WritePolicy",

@@ -14,7 +14,7 @@ use journeyman::{
     domain::{Mode, SkillDraft, Task, Verdict},
     library::SkillLibrary,
     policy::{Answer, Played, Policies},
-    propose::Writer,
+    propose::Extract,
     recipe::{self, Recipe},
     report::{RunReport, WriteReport},
     run::{Effect, Performer, RunMachine, RunPlan},
@@ -33,10 +33,11 @@ pub(super) struct Lesson {
 fn recipe(identity: Identity) -> Recipe {
     let mut recipe = recipe::hisme_robust();
     recipe.credit.attribute = journeyman::credit::Attribute::Never;
-    recipe.write.by = Writer::Extract {
+    recipe.write.by = Extract {
         candidates: NonZeroU32::MIN,
         failures: false,
-    };
+    }
+    .into();
     recipe.admit.identity = identity;
     recipe.schedule.micro = NonZeroU64::MAX;
     recipe.schedule.r#macro = NonZeroU64::MAX;

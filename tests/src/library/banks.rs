@@ -4,10 +4,10 @@ use std::fs;
 
 use journeyman::{
     domain::{LibraryChange, Skill, Source, Trust},
-    interchange::skillrl,
     library::SkillLibrary,
     testing::sample,
 };
+use journeyman_interchange::skillrl;
 use serde_json::Value;
 
 use crate::figures::{Bound, Figures, Outcome};

@@ -13,11 +13,11 @@ use journeyman::{
     contract::{Journal, JournalEntry, SkillStore, SkillStoreExt},
     domain::{Cause, Commit, LibraryChange},
     library::SkillLibrary,
-    lint::lint,
     sha256_hex,
     testing::{Hostile, RefusedBy, hostile, known_attacks, ordinary, sample},
 };
 use journeyman_disk::{DiskOptions, DiskStore};
+use journeyman_lint::lint;
 use serde_json::Value;
 
 use crate::figures::{Bound, Figures, Outcome};

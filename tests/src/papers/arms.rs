@@ -17,7 +17,7 @@ use journeyman::{
     recipe::{self, Grouping, Recipe},
     report::TaskReport,
     run::{Journeyman, Rollouts},
-    select::{BankGate, GatePolicy, Selector},
+    select::{BankGate, BankSelector, GatePolicy},
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
@@ -74,10 +74,16 @@ pub(super) fn skillrl() -> Recipe {
         bank.round = ROUND;
         bank.failure = Failure::Refusal;
     }
-    if let Selector::Bank(bank) = &mut recipe.select.selector {
-        bank.limit = SHOWN;
-    }
+    recipe.select.selector = bank().into();
     recipe
+}
+
+/// The paper's choice from a bank, with fewer skills.
+fn bank() -> BankSelector {
+    BankSelector {
+        limit: SHOWN,
+        ..BankSelector::default()
+    }
 }
 
 /// HiSME's library under SCRIBE's judge.
@@ -97,15 +103,18 @@ pub(super) fn hisme_under_scribe() -> Recipe {
 /// SkillRL's bank behind ARISE's gate with the absolute test.
 pub(super) fn skillrl_behind_arise() -> Recipe {
     let mut recipe = skillrl();
-    if let Selector::Bank(bank) = &mut recipe.select.selector {
-        bank.gate = Some(BankGate {
-            policy: GatePolicy {
-                epsilon: 0.0,
-                ..GatePolicy::default()
-            },
-            exempt_general: false,
-        });
-    }
+    let gate = BankGate {
+        policy: GatePolicy {
+            epsilon: 0.0,
+            ..GatePolicy::default()
+        },
+        exempt_general: false,
+    };
+    let gated = BankSelector {
+        gate: Some(gate),
+        ..bank()
+    };
+    recipe.select.selector = gated.into();
     recipe
 }
 

@@ -4,11 +4,11 @@ use std::{error::Error, fs};
 
 use journeyman::{
     domain::{Source, Trust},
-    interchange::{
-        memories::{self, BankOptions, Memory, MemoryBank},
-        skillrl,
-    },
     measure::Compression,
+};
+use journeyman_interchange::{
+    memories::{self, BankOptions, Memory, MemoryBank},
+    skillrl,
 };
 use quickstart::Parts;
 

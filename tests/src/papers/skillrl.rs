@@ -10,7 +10,7 @@ use journeyman::{
     measure::Compression,
     recipe::Recipe,
     run::recorded_attempts,
-    select::{Candidates, Selector},
+    select::{Candidates, Top},
 };
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ fn flat() -> Recipe {
     const TWO: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
     let mut recipe = arms::skillrl();
     recipe.select.candidates = Candidates::Search { limit: TWO };
-    recipe.select.selector = Selector::Top { limit: TWO };
+    recipe.select.selector = Top { limit: TWO }.into();
     recipe
 }
 

@@ -20,6 +20,23 @@ pub(super) struct Measured {
     /// Tokens per second, by the length of the prompt.
     pub(super) reading: BTreeMap<usize, Vec<f64>>,
     pub(super) writing: Vec<f64>,
+    /// Whether it computes with flash attention.
+    flash: Option<bool>,
+    /// The instructions that it uses, in llama.cpp's words.
+    #[serde(default)]
+    system: String,
+}
+
+impl Measured {
+    /// How it computed.
+    pub(super) fn about(&self) -> String {
+        let flash = match self.flash {
+            Some(true) => "on",
+            Some(false) => "off",
+            None => "unknown",
+        };
+        format!("flash attention {flash}, {}", self.system.trim())
+    }
 }
 
 /// Installs it where it is missing.
@@ -64,5 +81,19 @@ impl Peer {
         let text = String::from_utf8(done.stdout)?;
         let line = text.lines().last().ok_or("the peer wrote nothing")?;
         Ok(serde_json::from_str(line)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_measurement_says_how_it_was_made() {
+        let read = |text: &str| serde_json::from_str::<Measured>(text).unwrap().about();
+        let line = r#"{"load_ms": 1, "reading": {"512": [2]}, "writing": [3], "system": "AVX2 = 1 |\n", "flash": true}"#;
+        assert_eq!(read(line), "flash attention on, AVX2 = 1 |");
+        let older = r#"{"load_ms": 1, "reading": {}, "writing": []}"#;
+        assert_eq!(read(older), "flash attention unknown, ");
     }
 }

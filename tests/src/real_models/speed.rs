@@ -108,8 +108,9 @@ pub(super) fn writing(model: &LlamaCpp, seed: Seed) -> Result<f64, Failure> {
 pub(super) fn record(figures: &mut Figures<'_>, name: &str, path: &Path, peer: &Peer) -> Outcome {
     let seed = figures.options().seed;
     let key = format!("beside the peer, {}", file_name(path));
-    let (reading, writing, loading, ours, theirs): (Vec<f64>, f64, f64, Vec<f64>, Vec<f64>) =
+    let (reading, writing, loading, ours, theirs, about): Ratios =
         figures.once(&key, || measure(path, peer, seed))?;
+    figures.subject(&format!("{name}: the peer"), &about);
     for (length, ratio) in READS.into_iter().zip(reading) {
         let what = format!("{name}: reading {length} tokens, of the peer's speed");
         figures.record(&what, ratio, Bound::AtLeast(0.9));
@@ -130,11 +131,13 @@ pub(super) fn record(figures: &mut Figures<'_>, name: &str, path: &Path, peer: &
     Ok(())
 }
 
-type Ratios = (Vec<f64>, f64, f64, Vec<f64>, Vec<f64>);
+/// Reading, writing and loading against the peer; our figures, the peer's, and how it computed.
+type Ratios = (Vec<f64>, f64, f64, Vec<f64>, Vec<f64>, String);
 
 fn measure(path: &Path, peer: &Peer, seed: Seed) -> Result<Ratios, Failure> {
     let mut ratios = vec![Vec::new(); 4];
     let (mut ours, mut theirs) = (vec![Vec::new(); 3], vec![Vec::new(); 3]);
+    let mut about = String::new();
     for turn in 0..TURNS {
         let seed = seed.derive("turn", turn);
         let start = Instant::now();
@@ -154,6 +157,7 @@ fn measure(path: &Path, peer: &Peer, seed: Seed) -> Result<Ratios, Failure> {
         here[2] = writing(&model, seed)?;
         drop(model);
         let there = peer.measure(path, threads, (4_608, &READS), (WRITE, seed.0))?;
+        about = there.about();
         let there_of = [
             there.reading.get(&READS[0]).cloned().unwrap_or_default(),
             there.reading.get(&READS[1]).cloned().unwrap_or_default(),
@@ -174,5 +178,5 @@ fn measure(path: &Path, peer: &Peer, seed: Seed) -> Result<Ratios, Failure> {
         medians.next().unwrap_or(f64::NAN),
     );
     let each = |all: Vec<Vec<f64>>| all.into_iter().map(|mut of| median(&mut of)).collect();
-    Ok((reading, writing, loading, each(ours), each(theirs)))
+    Ok((reading, writing, loading, each(ours), each(theirs), about))
 }

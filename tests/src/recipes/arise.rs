@@ -12,9 +12,11 @@ use journeyman::{
     contract::SkillStore,
     domain::{Committed, ScoreKind},
     library::SkillLibrary,
+    policy::Policy,
     recipe::{self, Recipe},
     report::RunReport,
-    select::{Candidates, GatePolicy, Selector},
+    reward::LevelReward,
+    select::{Candidates, First, GatePolicy, Nothing, Random},
 };
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::{Parts, Summaries, spoken};
@@ -84,8 +86,8 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     };
     let faithful = || with(gate(ScoreKind::Sum, 0.35));
     let policy = arm(figures, "policy", &learned, faithful())?;
-    let none = arm(figures, "none", &learned, with(Selector::Nothing))?;
-    let random = arm(figures, "random", &learned, with(Selector::Random))?;
+    let none = arm(figures, "none", &learned, with(Nothing))?;
+    let random = arm(figures, "random", &learned, with(Random))?;
     let bm25 = arm(figures, "bm25 first", &learned, first())?;
     arm(figures, "policy, binary reward", &binary, faithful())?;
     let ungated = with(gate(ScoreKind::Sum, 0.0));
@@ -195,12 +197,12 @@ fn sweep(figures: &mut Figures<'_>, score: ScoreKind, used: &[f64], bounds: (Bou
     figures.record(&format!("{name}.fall of skill use"), fall, bounds.1);
 }
 
-fn gate(score: ScoreKind, relative: f64) -> Selector {
-    Selector::Gate(GatePolicy {
+fn gate(score: ScoreKind, relative: f64) -> GatePolicy {
+    GatePolicy {
         score,
         relative: Some(relative),
         ..GatePolicy::paper()
-    })
+    }
 }
 
 /// The paper's recipe with steps of one task: a stream has fewer tasks than a step of the paper.
@@ -210,14 +212,14 @@ pub(super) fn task_by_task() -> Recipe {
     recipe
 }
 
-fn with(selector: Selector) -> Recipe {
+fn with(selector: impl Into<Policy>) -> Recipe {
     let mut recipe = task_by_task();
-    recipe.select.selector = selector;
+    recipe.select.selector = selector.into();
     recipe
 }
 
 fn first() -> Recipe {
-    let mut recipe = with(Selector::First);
+    let mut recipe = with(First);
     recipe.select.candidates = Candidates::Search {
         limit: NonZeroUsize::MIN,
     };
@@ -248,7 +250,11 @@ pub(super) fn place(seed: Seed) -> Result<Place> {
 async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
     let mut recipe = task_by_task();
     recipe.attempts.warm_up = WARM_UP;
-    recipe.reward.binary = binary;
+    recipe.reward.by = LevelReward {
+        binary,
+        ..LevelReward::default()
+    }
+    .into();
     recipe.schedule.gain = NonZeroU64::new(STREAM as u64);
     let store = Arc::new(MemoryStore::new());
     let opened = parts.open(recipe, "learn", place.seed, store.clone(), None);

@@ -12,7 +12,7 @@ use journeyman::{
     builtin::MemoryStore,
     domain::Usage,
     maintain::Gate,
-    propose::Writer,
+    propose::Extract,
     recipe::{self, Recipe},
     report::RunReport,
     select::SelectPer,
@@ -37,8 +37,12 @@ const PAPERS: (&str, Change) = ("the paper's", |recipe| *recipe = recipe::hisme(
 /// Ours with one option as in the paper. The option's row, its name here, and how it is set back.
 const DEPARTURES: [(&str, Change); 14] = [
     ("H1 failed attempts extracted", |recipe| {
-        if let Writer::Extract { failures, .. } = &mut recipe.write.by {
-            *failures = true;
+        if let Ok(Some(extract)) = recipe.write.by.read::<Extract>() {
+            recipe.write.by = Extract {
+                failures: true,
+                ..extract
+            }
+            .into();
         }
     }),
     ("H1 skills are the same by bytes alone", |recipe| {

@@ -11,7 +11,7 @@ use journeyman::{
     propose::WriteWhen,
     recipe::{self, Recipe},
     report::{AttemptReport, RunReport},
-    select::{SelectPer, Selector},
+    select::{Nothing, SelectPer},
 };
 use journeyman_toolworld::stream::StreamTask;
 use quickstart::{Parts, spoken};
@@ -75,7 +75,7 @@ pub(super) const DONORS: [usize; WORLDS as usize] = [2, 3, 4, 1, 0];
 /// as in the paper, which asks a second task of refactored skills alone.
 const ARMS: [(&str, Change); 11] = [
     ("no skills", |recipe| {
-        recipe.select.selector = Selector::Nothing;
+        recipe.select.selector = Nothing.into();
         recipe.write.when = WriteWhen::Never;
         recipe.maintenance = journeyman::maintain::Maintenance::default();
     }),

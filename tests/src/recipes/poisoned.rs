@@ -11,7 +11,7 @@ use journeyman::{
     library::Entry,
     recipe,
     report::RunReport,
-    select::Selector,
+    select::Nothing,
 };
 use journeyman_toolworld::{
     rivals::stale_service,
@@ -259,7 +259,7 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     journeyman.learn(spoken::tasks(&stream, seed)?).await?;
     let after = journeyman.evaluate(spoken::tasks(&held_out, seed)?).await?;
     let mut unaided = recipe::hisme_robust();
-    unaided.select.selector = Selector::Nothing;
+    unaided.select.selector = Nothing.into();
     let nobody = parts.open(unaided, "unaided", seed, store, None).await?;
     let none = nobody.evaluate(spoken::tasks(&held_out, seed)?).await?;
     let library = journeyman.library().await?;

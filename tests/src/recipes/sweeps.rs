@@ -17,7 +17,7 @@ use journeyman::{
     propose::WriteWhen,
     recipe::Recipe,
     report::{AttemptReport, RunReport, TaskReport},
-    select::{GatePolicy, Selector},
+    select::GatePolicy,
 };
 use journeyman_toolworld::stream::StreamTask;
 use quickstart::{Parts, spoken};
@@ -196,10 +196,8 @@ fn recipe_of(setting: Setting) -> Recipe {
     match setting {
         Setting::Default => {}
         Setting::Epsilon(epsilon) => {
-            recipe.select.selector = Selector::Gate(GatePolicy {
-                epsilon,
-                ..GatePolicy::paper()
-            });
+            let paper = GatePolicy::paper();
+            recipe.select.selector = GatePolicy { epsilon, ..paper }.into();
         }
         Setting::Cache(size) => recipe.tiers.cache = size,
         Setting::WarmUp(tasks) => recipe.attempts.warm_up = tasks,

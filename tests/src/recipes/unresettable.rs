@@ -15,7 +15,7 @@ use journeyman::{
     propose::WriteWhen,
     recipe::{self, Recipe},
     run::{Journeyman, Options},
-    select::Selector,
+    select::Nothing,
 };
 use journeyman_toolworld::{environment::Toolworld, stream::Universe};
 use quickstart::{Parts, Summaries, spoken};
@@ -116,7 +116,7 @@ fn plain_world(seed: Seed, _: u64) -> Result<Universe> {
 
 fn unaided() -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    recipe.select.selector = Selector::Nothing;
+    recipe.select.selector = Nothing.into();
     recipe.write.when = WriteWhen::Never;
     recipe.maintenance = journeyman::maintain::Maintenance::default();
     recipe

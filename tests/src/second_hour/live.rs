@@ -25,8 +25,9 @@ pub(super) fn record(figures: &mut Figures<'_>) -> figures::Outcome {
 
 async fn begun(seed: Seed) -> Result<usize, Failure> {
     let mut recipe = recipe::standard();
-    let gate = recipe.select.selector.gate_mut().ok_or("no gate")?;
+    let mut gate = recipe.gate().ok_or("no gate")?;
     gate.epsilon = 1.0;
+    recipe.set_gate(gate)?;
     let session = open_with(&parts()?, recipe, Options::new("shop", seed)).await?;
     session.learn(tasks(seed, 90, false)).await?;
     let mut random = 0;

@@ -18,7 +18,7 @@ use journeyman::{
     domain::Decision,
     report::RunReport,
     run::Options,
-    select::{GatePolicy, Selector},
+    select::GatePolicy,
 };
 use journeyman_disk::read_skills;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, PublicModel};
@@ -86,10 +86,11 @@ async fn repeated(seed: Seed) -> Result<Repeated, Failure> {
     let parts = shop::parts(model.clone())?.with_store(store.clone());
     // Right among the scores, so that many decisions are near.
     let mut recipe = journeyman::recipe::standard();
-    recipe.select.selector = Selector::Gate(GatePolicy {
+    let gate = GatePolicy {
         absolute: Some(THRESHOLD),
         ..GatePolicy::default()
-    });
+    };
+    recipe.select.selector = gate.into();
     let host = open_with(&parts, recipe.clone(), Options::new("host", seed)).await?;
     let skills = read_skills(by_a_person(), store.as_ref()).await?;
     host.add(skills, "by a person").await?;

@@ -9,7 +9,7 @@ use journeyman::{
     contract::Scorer,
     recipe,
     run::{Journeyman, Options},
-    select::Selector,
+    select::First,
 };
 use journeyman_disk::read_skills;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, PublicModel};
@@ -97,7 +97,7 @@ async fn compared(scorer: Arc<dyn Scorer>, nats: f64, seed: Seed) -> Result<Done
         shop::serve(&own_loop, task, seed.derive("serve", number)).await?;
     }
     let mut plain_search = recipe::standard();
-    plain_search.select.selector = Selector::First;
+    plain_search.select.selector = First.into();
     let person = open(plain_search).await?;
     let skills = read_skills(by_a_person(), &MemoryStore::new()).await?;
     person.add(skills, "by a person").await?;

@@ -13,7 +13,11 @@ use super::{
     form::{ArmForm, SweepForm},
     models::JobModel,
 };
-use crate::{changes::Change, recipes::recipe_of, toml_file::Source};
+use crate::{
+    changes::{Change, with_reason},
+    recipes::recipe_of,
+    toml_file::Source,
+};
 
 /// Maximum bytes of the name of an arm that a sweep makes.
 const MOST_NAME: usize = 160;
@@ -129,7 +133,7 @@ impl ArmPlan {
             let hint = error
                 .hint_text()
                 .unwrap_or("set it to a value in its range");
-            let refused = source.refused(span, error.message(), hint);
+            let refused = source.refused(span, with_reason(&error), hint);
             let facts = error.facts().fold(refused, |refused, (name, fact)| {
                 refused.with(name.to_owned(), fact)
             });

@@ -17,7 +17,7 @@ pub(super) struct Form {
     /// a-z, 0-9 and hyphens.
     #[schemars(with = "String")]
     pub(super) name: Spanned<String>,
-    /// A GGUF model with a chat template, such as any instruct model.
+    /// A GGUF model with a chat template, such as any instruct model, or the name of a public one (`smollm2`).
     pub(super) model: PathBuf,
     /// A number, for the seeds from 1 to it; or a list.
     #[schemars(schema_with = "seeds")]
@@ -125,7 +125,7 @@ pub(super) struct ArmForm {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobForm {
-    /// A GGUF model; the experiment's if left out.
+    /// A GGUF model, or the name of a public one; the experiment's if left out.
     pub(super) gguf: Option<PathBuf>,
     /// The GGUF file of an adapter (LoRA) of the model.
     pub(super) adapter: Option<PathBuf>,

@@ -25,7 +25,8 @@ use self::{form::EXPERIMENT, machine::Machine, models::chat_model, plan::PlanFil
 use crate::{
     arguments,
     files::digest,
-    output::{Answer, Exit, error_json, table, tell, warn},
+    output::{Answer, Exit, error_json, table, warn},
+    progress::Progress,
 };
 
 /// Blocks, on a thread without an executor: cells and worlds have executors of their own.
@@ -40,6 +41,7 @@ pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
     }
     let folder = command.out.clone();
     let folder = folder.unwrap_or_else(|| PathBuf::from("out").join(&plan.name));
+    let progress = Progress::of("reading the models");
     let model = chat_model(&file.model)?;
     plan.conditions.model = model.model.to_string();
     plan.conditions.model_digest = model.sha256;
@@ -60,12 +62,16 @@ pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
     let mut options = Options::default();
     options.report_only = command.report;
     options.any_build = command.any_build;
-    let outcome = experiment.perform(&options, &mut |event| say(&event, command.report))?;
+    progress.step("loading the models");
+    let outcome = experiment.perform(&options, &mut |event| {
+        say(&event, command.report, &progress);
+    })?;
+    drop(progress);
     Ok(answer(&experiment, &outcome))
 }
 
 /// Prints an event on standard error.
-fn say(event: &Event<'_>, report_only: bool) {
+fn say(event: &Event<'_>, report_only: bool, progress: &Progress) {
     match event {
         Event::Stale { arm, seed, reason } => {
             let why = match reason {
@@ -79,10 +85,11 @@ fn say(event: &Event<'_>, report_only: bool) {
                 true => "it is missing",
                 false => "it is run again",
             };
-            tell(&format!("{arm}, seed {seed}: {why}, so {what}"));
+            progress.note(&format!("{arm}, seed {seed}: {why}, so {what}"));
         }
         Event::Began { cells, at_once } => {
-            tell(&format!("{cells} cells to run, {at_once} at once"));
+            progress.note(&format!("{cells} cells to run, {at_once} at once"));
+            progress.step(&format!("running the cells, 0 of {cells} done"));
         }
         Event::Finished {
             arm,
@@ -90,9 +97,12 @@ fn say(event: &Event<'_>, report_only: bool) {
             seconds,
             ended,
             cells,
-        } => tell(&format!(
-            "{arm}, seed {seed}: done in {seconds:.0} s ({ended} of {cells})"
-        )),
+        } => {
+            progress.note(&format!(
+                "{arm}, seed {seed}: done in {seconds:.0} s ({ended} of {cells})"
+            ));
+            progress.step(&format!("running the cells, {ended} of {cells} done"));
+        }
         Event::Failed(error) => warn(error),
         _ => {}
     }

@@ -78,9 +78,12 @@ pub(super) async fn bench(command: &Bench) -> Result<Answer> {
     };
     let figures = trial.figures().await?;
     let machine = machine();
+    // Of a worker process only the option is known.
+    let engine = trial.model.engine.as_ref();
+    let threads = engine.map_or(command.load.threads, |engine| Some(engine.stats().threads));
     let settings = json!({
         "context": context,
-        "threads": command.load.threads,
+        "threads": threads,
         "at_load": trial.model.language.capabilities().speed.map(|speed| json!({
             "read_tokens_per_second": speed.reads_per_second(),
             "written_tokens_per_second": speed.writes_per_second(),
@@ -270,6 +273,7 @@ fn as_text(trial: &Trial<'_>, figures: &[Figure], settings: &Value, machine: &Va
         .collect();
     let listed = |of: &Value| {
         let pairs = of.as_object().into_iter().flatten();
+        let pairs = pairs.filter(|(_, value)| !value.is_null());
         let pairs = pairs.map(|(name, value)| match value.as_str() {
             Some(text) => format!("{} {text}", name.replace('_', " ")),
             None => format!("{} {value}", name.replace('_', " ")),

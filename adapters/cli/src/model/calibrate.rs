@@ -137,8 +137,9 @@ impl Fitting<'_> {
         let mut recipe = recipe::standard();
         recipe.limits.score = self.model.time_limit;
         recipe.limits.fit = LONGEST;
-        if let (Some(gate), false) = (recipe.select.selector.gate_mut(), self.labels.are_given) {
+        if let (Some(mut gate), false) = (recipe.gate(), self.labels.are_given) {
             gate.most_wrong = self.command.most_wrong.or(gate.most_wrong);
+            recipe.set_gate(gate)?;
         }
         let progress = Progress::of("scoring skills at tasks that they are not for");
         let options = Options::new(CALIBRATE, Seed(1));

@@ -30,6 +30,8 @@ pub(super) struct Model {
     pub(super) language: Arc<dyn LanguageModel>,
     pub(super) scorer: Arc<dyn Scorer>,
     pub(super) tokenizer: Arc<dyn Tokenizer>,
+    /// The engine, where it is in this process.
+    pub(super) engine: Option<Arc<LlamaCpp>>,
     pub(super) time_limit: Duration,
 }
 
@@ -85,9 +87,11 @@ impl Model {
                 .map_err(hinted)
                 .map(|model| Self::of(model, adapter, time_limit));
         }
-        LlamaCpp::load(config)
-            .map_err(hinted)
-            .map(|model| Self::of(model, adapter, time_limit))
+        let engine = LlamaCpp::load(config).map_err(hinted)?;
+        Ok(Self {
+            engine: Some(engine.clone()),
+            ..Self::of(engine, adapter, time_limit)
+        })
     }
 
     fn of<M>(model: Arc<M>, adapter: Option<String>, time_limit: Duration) -> Self
@@ -100,6 +104,7 @@ impl Model {
             language,
             scorer,
             tokenizer,
+            engine: None,
             time_limit,
         }
     }

@@ -17,7 +17,7 @@ use super::{
     model_form::{JobForms, JobModel, ModelForm, jobs},
 };
 use crate::{
-    changes::Change,
+    changes::{Change, with_reason},
     files::unreadable,
     jobs::Job,
     recipes::recipe_of,
@@ -139,7 +139,17 @@ impl Form {
             }
             recipe.calibrate(&fitted).map_err(of_file)?;
         }
-        recipe.validate()?;
+        recipe
+            .validate()
+            .map_err(|error| match std::error::Error::source(&error) {
+                None => error,
+                Some(_) => {
+                    let explained = Error::invalid(RUN, with_reason(&error));
+                    error.facts().fold(explained, |explained, (name, fact)| {
+                        explained.with(name.to_owned(), fact)
+                    })
+                }
+            })?;
         Ok(recipe)
     }
 

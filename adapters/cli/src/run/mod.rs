@@ -34,7 +34,7 @@ use self::{
     compare::Comparison,
     form::{Form, RUN},
     parts::Parts,
-    progress::{Reasons, follow},
+    progress::{GateSaid, Reasons, follow},
     skills::in_library,
     tasks::Tasks,
     trace::Trace,
@@ -78,11 +78,12 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let journeyman = Journeyman::open(parts.components, recipe, options).await?;
     trace.begin()?;
     tell_findings(&journeyman);
+    let gate = GateSaid::default();
     let session = Session {
         journeyman: &journeyman,
         stream: &tasks.stream,
         held_out: &tasks.held_out,
-        trace: &trace,
+        said: (&*trace, &gate),
     };
     let measured = match command.only_measure {
         true => session.measure_alone().await?,
@@ -144,7 +145,8 @@ struct Session<'a> {
     journeyman: &'a Journeyman,
     stream: &'a [Task],
     held_out: &'a [Task],
-    trace: &'a Trace,
+    /// What is told while the run goes on.
+    said: (&'a Trace, &'a GateSaid),
 }
 
 impl Session<'_> {
@@ -170,7 +172,7 @@ impl Session<'_> {
         tell("learning");
         let stream = self.journeyman.learn(self.stream.to_vec());
         let count = self.stream.len();
-        let learned = follow(self.journeyman, stream, count, self.trace).await?;
+        let learned = follow(self.journeyman, stream, count, self.said).await?;
         let again = self.measure("measuring held-out tasks again").await;
         if again.is_err() {
             tell_kept(&learned.0, store, library).await;
@@ -185,7 +187,7 @@ impl Session<'_> {
         tell(what);
         let run = self.journeyman.evaluate(self.held_out.to_vec());
         let count = self.held_out.len();
-        let (report, reasons) = follow(self.journeyman, run, count, self.trace).await?;
+        let (report, reasons) = follow(self.journeyman, run, count, self.said).await?;
         refuse_short_context(&report)?;
         // At once: what comes later may fail.
         let (done, judged) = Comparison::of(Some(&report), None).done();

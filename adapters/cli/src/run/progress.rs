@@ -1,6 +1,7 @@
 //! A run's progress on standard error, and why nothing came of it where nothing did.
 
 use std::{
+    cell::Cell,
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
 };
@@ -11,9 +12,9 @@ use futures::{
 };
 use journeyman::{
     Result, SkillId,
-    domain::Decision,
+    domain::{Decision, Selection},
     report::{Event, EventKind, RunReport, TaskReport},
-    run::Journeyman,
+    run::{GateInForce, Journeyman},
 };
 
 use super::trace::Trace;
@@ -27,7 +28,7 @@ pub(super) async fn follow(
     journeyman: &Journeyman,
     run: impl Future<Output = Result<RunReport>>,
     total: usize,
-    trace: &Trace,
+    (trace, gate): (&Trace, &GateSaid),
 ) -> Result<(RunReport, Reasons)> {
     trace.forget();
     let mut events = journeyman.events();
@@ -43,23 +44,77 @@ pub(super) async fn follow(
         attempts: 0,
         names: named.collect(),
         reasons: Reasons::default(),
-        threshold: None,
+        gate,
     };
-    let mut show = |event: Event| {
-        trace.event(&event);
-        shown.show(&event);
-    };
-    loop {
+    let report = loop {
         match select(events.next(), run.as_mut()).await {
-            Either::Left((Some(event), _)) => show(event),
+            Either::Left((Some(event), _)) => shown.event(trace, &event),
             Either::Left((None, _)) => {}
-            Either::Right((report, _)) => {
-                while let Ok(event) = events.try_recv() {
-                    show(event);
+            Either::Right((report, _)) => break report,
+        }
+        if gate.is_due() {
+            // The run goes on meanwhile: it may hold what the answer waits for.
+            let asked = std::pin::pin!(journeyman.gate());
+            match select(asked, run.as_mut()).await {
+                Either::Left((asked, _)) => shown.gate(asked),
+                Either::Right((report, asked)) => {
+                    shown.gate(asked.await);
+                    break report;
                 }
-                return Ok((report?, shown.reasons));
             }
         }
+    };
+    while let Ok(event) = events.try_recv() {
+        shown.event(trace, &event);
+    }
+    if gate.is_due() {
+        shown.gate(journeyman.gate().await);
+    }
+    Ok((report?, shown.reasons))
+}
+
+/// What was said of the gate so far: each threshold is said once, in all parts of a run together.
+#[derive(Debug, Default)]
+pub(super) struct GateSaid(Cell<Said>);
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Said {
+    #[default]
+    Nothing,
+    /// A decision was made by a threshold that nobody fitted in this session: it is to be said.
+    Due,
+    /// Such a threshold was said.
+    Known,
+    /// A fitted one.
+    Fitted(f64),
+}
+
+impl GateSaid {
+    /// What is to be said at a decision by a threshold that the session fitted. Of any other one the session is asked.
+    fn at(&self, selection: &Selection) -> Option<String> {
+        match (&selection.fitted, self.0.get()) {
+            (Some(fitted), Said::Fitted(known)) if known == fitted.threshold => None,
+            (Some(fitted), _) => {
+                self.0.set(Said::Fitted(fitted.threshold));
+                Some(fitted.to_string())
+            }
+            (None, Said::Nothing) if selection.score.is_some() => {
+                self.0.set(Said::Due);
+                None
+            }
+            (None, _) => None,
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        matches!(self.0.get(), Said::Due)
+    }
+
+    /// What the session says of its gate; a gate that is not known is among its findings.
+    fn of_session(&self, gate: Result<Option<GateInForce>>) -> Option<String> {
+        self.0.set(Said::Known);
+        let gate = gate.ok().flatten();
+        gate.map(|gate| gate.to_string())
     }
 }
 
@@ -143,11 +198,11 @@ impl Reasons {
 
 /// How often each reason was said. Those that differ in their numbers alone are one.
 #[derive(Debug, Default)]
-struct Counts(BTreeMap<String, Said>);
+struct Counts(BTreeMap<String, Counted>);
 
 /// A reason as it was first said.
 #[derive(Debug)]
-struct Said {
+struct Counted {
     first: String,
     count: usize,
     /// Whether it was also said with other numbers.
@@ -161,7 +216,7 @@ impl Counts {
 
     fn note(&mut self, reason: String) {
         let said = self.0.entry(without_numbers(&reason));
-        let said = said.or_insert_with(|| Said {
+        let said = said.or_insert_with(|| Counted {
             first: reason.clone(),
             count: 0,
             varies: false,
@@ -172,7 +227,7 @@ impl Counts {
 
     /// The reasons that were said most often.
     fn listed(&self) -> String {
-        let mut said: Vec<&Said> = self.0.values().collect();
+        let mut said: Vec<&Counted> = self.0.values().collect();
         said.sort_by_key(|one| Reverse(one.count));
         let shown = said.iter().take(LISTED).map(|one| {
             let times = match one.count {
@@ -209,7 +264,7 @@ fn without_numbers(text: &str) -> String {
 
 /// What was seen of a run.
 #[derive(Debug)]
-struct Shown {
+struct Shown<'a> {
     bar: Progress,
     total: usize,
     ended: usize,
@@ -218,11 +273,25 @@ struct Shown {
     /// The names of the skills that are known.
     names: BTreeMap<SkillId, String>,
     reasons: Reasons,
-    /// The threshold of the last line about the gate.
-    threshold: Option<f64>,
+    gate: &'a GateSaid,
 }
 
-impl Shown {
+impl Shown<'_> {
+    fn event(&mut self, trace: &Trace, event: &Event) {
+        trace.event(event);
+        self.show(event);
+    }
+
+    fn gate(&self, gate: Result<Option<GateInForce>>) {
+        self.note_gate(self.gate.of_session(gate));
+    }
+
+    fn note_gate(&self, said: Option<String>) {
+        if let Some(said) = said {
+            self.bar.note(&format!("  gate: {said}"));
+        }
+    }
+
     fn show(&mut self, event: &Event) {
         self.reasons.note(&event.kind);
         match &event.kind {
@@ -233,11 +302,7 @@ impl Shown {
                 self.names.insert(skill.id.clone(), skill.name.to_string());
             }
             EventKind::Selected { selection, .. } => {
-                let fitted = selection.fitted.as_ref();
-                if let Some(fitted) = fitted.filter(|one| self.threshold != Some(one.threshold)) {
-                    self.threshold = Some(fitted.threshold);
-                    self.bar.note(&format!("  gate: {fitted}"));
-                }
+                self.note_gate(self.gate.at(selection));
             }
             EventKind::TaskFinished { report, .. } => {
                 self.ended += 1;
@@ -283,6 +348,11 @@ impl Shown {
 
 #[cfg(test)]
 mod tests {
+    use journeyman::{
+        domain::{FittedThreshold, NothingReason, ScoreKind},
+        run::ThresholdBy,
+    };
+
     use super::*;
 
     fn listed(reasons: &[&str]) -> String {
@@ -313,6 +383,66 @@ mod tests {
         reasons.written = 1;
         let some = format!("Refused beside what was written: {known} (2 times).");
         assert_eq!(reasons.of_writing(), Some(some));
+    }
+
+    /// A decision by scores.
+    fn scored(fitted: Option<f64>) -> Selection {
+        let fitted = fitted.map(|threshold| FittedThreshold {
+            score: ScoreKind::CardPmi,
+            threshold,
+            found: None,
+            model: "m".into(),
+            most_wrong: 0.02,
+            tasks: 24,
+            exceeded: 0,
+        });
+        Selection {
+            score: Some(ScoreKind::CardPmi),
+            fitted,
+            ..Selection::nothing(NothingReason::NoCandidates)
+        }
+    }
+
+    #[test]
+    fn a_fitted_gate_is_said_once_and_again_where_it_is_fitted_again() {
+        let said = GateSaid::default();
+        assert_eq!(said.at(&Selection::nothing(NothingReason::WarmUp)), None);
+        for (threshold, expect) in [(8.5, true), (8.5, false), (9.5, true), (9.5, false)] {
+            let line = said.at(&scored(Some(threshold)));
+            assert_eq!(line.is_some(), expect, "{line:?}");
+            let value = format!("above {threshold:.2} nats");
+            assert!(line.is_none_or(|line| line.contains(&value)));
+            assert!(!said.is_due());
+        }
+    }
+
+    #[test]
+    fn a_gate_of_the_recipe_or_of_a_calibration_is_said_once() {
+        for (by, from) in [
+            (ThresholdBy::Recipe, "as the recipe says"),
+            (ThresholdBy::Calibration, "calibrated for it"),
+        ] {
+            let said = GateSaid::default();
+            // Nothing was scored yet, as with an empty library.
+            assert_eq!(
+                said.at(&Selection::nothing(NothingReason::NoCandidates)),
+                None
+            );
+            assert!(!said.is_due());
+            assert_eq!(said.at(&scored(None)), None);
+            assert!(said.is_due());
+            let line = said.of_session(Ok(Some(GateInForce {
+                model: Some("m".into()),
+                score: ScoreKind::Pmi,
+                threshold: Some(5.0),
+                found: None,
+                by,
+            })));
+            let expect = format!("pmi above 5.00 nats with m, {from}");
+            assert_eq!(line, Some(expect));
+            assert_eq!(said.at(&scored(None)), None);
+            assert!(!said.is_due());
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use journeyman::{ErrorKind, Result, domain::Trust, select::Selector};
+use journeyman::{ErrorKind, Result, domain::Trust, select::Nothing};
 use journeyman_mcp::McpServer;
 use journeyman_process::ProcessConfig;
 use tempfile::TempDir;
@@ -120,7 +120,7 @@ fn recipe_and_world_are_set_by_the_file() {
     let checked = |form: &Form, source: &Source<'_>| {
         let recipe = form.recipe(source, Path::new("."))?;
         assert_eq!(recipe.attempts.group.get(), 7);
-        assert_ne!(recipe.select.selector, Selector::Nothing);
+        assert_ne!(recipe.select.selector, Nothing.into());
         assert!(matches!(form.held_out.get_ref(), HeldOut::File(_)));
         let folder = source.path.parent().unwrap();
         let world = process(form, source)?;

@@ -173,7 +173,7 @@ impl Trace {
             }
             Action::Message(message) => format!("says: {message}"),
             Action::EndTurn => "ends its turn".to_owned(),
-            other => format!("{other:?}"),
+            _ => "does what this version does not know".to_owned(),
         };
         let how = match step.result.is_error {
             true => "refused",

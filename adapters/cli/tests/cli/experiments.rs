@@ -38,7 +38,7 @@ recipe = "none"
 [[arm]]
 name = "learning"
 recipe = "standard"
-set = { "attempts.group" = 2, "select.selector.gate.epsilon" = 0 }
+set = { "attempts.group" = 2, "select.selector.options.epsilon" = 0 }
 "#;
 
 struct Lab(TempDir);
@@ -357,7 +357,7 @@ fn the_shipped_experiment_in_a_world_of_its_own_runs() {
 fn a_cell_that_fails_is_no_result_and_keeps_no_other_from_being_one() {
     let lab = Lab::new();
     // The command registers no policies of a host's own.
-    let own = "group\" = 2, \"credit.own\" = { name = \"nobody\" }";
+    let own = "group\" = 2, \"credit.by\" = { name = \"nobody\" }";
     lab.write(&TINY.replace("group\" = 2", own));
     let ended = lab.run(&["--json"]);
     assert_eq!(ended.code, 1, "{}{}", ended.out, ended.err);
@@ -414,7 +414,8 @@ fn what_cannot_be_run_is_refused_before_anything_is() {
     check("MODEL", "bare.gguf", 1, bare);
     let job = "recipe = \"standard\"\nmodel_for.writers = { gguf = \"bare.gguf\" }";
     check("recipe = \"standard\"", job, 1, bare);
-    check("epsilon", "epsilom", 1, "there is no such field");
+    let unknown = "unknown field `epsilom`, expected one of `score`";
+    check("epsilon", "epsilom", 1, unknown);
     check(
         "seeds = 2",
         "seeds = 2\nbaseline = 'x'",

@@ -332,8 +332,11 @@ fn speed_is_measured_and_said_for_what_it_is() {
         ["arch", "cores", "os", "processor"]
     );
     assert_eq!(got["settings"]["seed"], 1);
+    // Those in use, though none were asked for.
+    assert!(got["settings"]["threads"].as_u64() > Some(0), "{got}");
     let said = run(&[&arguments[..], &["--isolated"]].concat()).done().out;
     assert!(said.contains("that other programs share"), "{said}");
+    assert!(!said.contains("null"), "{said}");
 }
 
 #[test]
@@ -440,6 +443,7 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
             "decision",
             "gate",
             "retrieved",
+            "scores",
             "selection",
             "task",
             "threshold"
@@ -453,7 +457,14 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     assert_eq!(scored.len(), got["retrieved"].as_array().unwrap().len());
     assert!(!scored.is_empty());
     let said = why(&[]).done().out;
-    for part in ["SKILL", "NATS", "gate: pmi", "decision: "] {
+    for part in [
+        "SKILL",
+        "PMI",
+        "gate: pmi",
+        "threshold: 5.00 nats, as the recipe says",
+        "zero: 0 nats",
+        "decision: ",
+    ] {
         assert!(said.contains(part), "{part:?} in {said}");
     }
     assert_eq!(run_in_library(&root, &["library", "stats"]), before);
@@ -477,7 +488,13 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     assert_eq!(got["threshold"], got["selection"]["fitted"]);
     assert_eq!(got["threshold"]["tasks"], 24);
     let said = with(&model, &[]).done().out;
-    assert!(said.contains(gate), "{gate:?} in {said}");
+    for part in [gate, "SEARCH", "threshold: ", "by 24 tasks"] {
+        assert!(said.contains(part), "{part:?} in {said}");
+    }
+    let scores = &got["scores"][0];
+    assert_eq!(got["scores"].as_array().unwrap().len(), 1);
+    let number = |part: &str| scores[part].as_f64().unwrap();
+    assert!((number("model") + number("search") - number("value")).abs() < 1e-9);
 
     // What the session found, kept for others, decides the same. Tasks of the user's own are decided as the session's.
     let out = place.path("calibration.json").display().to_string();
@@ -500,6 +517,7 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     for same in ["candidates", "decision"] {
         assert_eq!(calibrated["selection"][same], got["selection"][same]);
     }
+    assert_eq!(calibrated["scores"], got["scores"]);
     let lines: Vec<String> = (0..16)
         .map(|n| {
             let skill = ["brew", "grind"][n % 2];

@@ -44,7 +44,11 @@ impl Ran {
     pub(crate) fn failed(self, code: i32, message: &str) -> Self {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
         assert!(self.err.contains(message), "{}", self.err);
-        assert!(self.err.starts_with("error: "), "{}", self.err);
+        // A warning of the engine may come before it.
+        let mut lines = self.err.lines();
+        let first = lines.find(|line| !line.starts_with("warning: "));
+        let is_error = first.is_some_and(|line| line.starts_with("error: "));
+        assert!(is_error, "{}", self.err);
         assert!(self.err.contains("\n  hint: "), "{}", self.err);
         self
     }

@@ -7,8 +7,8 @@ use std::{
 
 use journeyman::{
     Error, Result, Revision,
+    admit::offered,
     domain::{Committed, FileRef, LibraryChange, Source},
-    interchange::offered,
     library::{Operation, SkillLibrary},
 };
 

@@ -9,7 +9,7 @@ use journeyman::{
     contract::{Components, Journal, LanguageModel, Scorer},
     domain::{Role, Verdict},
     policy::Answer,
-    propose::{WriteWhen, Writer},
+    propose::{Extract, WriteWhen},
     recipe::{self, Recipe},
     run::{Journeyman, Options, RunEntry},
     testing::{Play, ScriptedEnvironment, ScriptedFormat, ScriptedJudge, ScriptedRoles, sample},
@@ -47,10 +47,11 @@ impl Jobs {
 fn recipe() -> Recipe {
     let mut recipe = recipe::standard();
     recipe.write.when = WriteWhen::Always;
-    recipe.write.by = Writer::Extract {
+    recipe.write.by = Extract {
         candidates: NonZeroU32::MIN,
         failures: true,
-    };
+    }
+    .into();
     recipe
 }
 

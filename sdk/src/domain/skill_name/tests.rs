@@ -1,5 +1,5 @@
 use super::*;
-use crate::{format::SkillMd, lint::lint};
+use crate::format::SkillMd;
 
 /// Names, and what the reference validator (Python package `skills-ref` 0.1.1 on Python 3.11.7, Unicode 14.0.0) makes of them as
 /// the `name` of a SKILL.md: the normalized name where it accepts one, `None` where it refuses it.
@@ -149,19 +149,15 @@ fn a_file_may_have_the_names_that_the_validator_accepts() {
 }
 
 #[test]
-fn a_name_of_another_script_is_linted_and_kept_in_json() {
-    for (name, is_clean) in [
-        ("возврат", true),
-        ("退款", true),
-        ("café", true),
-        ("br\u{435}w", false),
-        ("ｂｒｅｗ", false),
-        ("\u{3b1}lpha", false),
+fn a_name_of_another_script_is_kept_in_json() {
+    for name in [
+        "возврат",
+        "退款",
+        "café",
+        "br\u{435}w",
+        "ｂｒｅｗ",
+        "\u{3b1}lpha",
     ] {
-        let text = format!("---\nname: {name}\ndescription: Brews.\n---\n\nBody.\n");
-        let report = lint(text.as_bytes(), Some(name), &Default::default());
-        assert_eq!(report.findings.is_empty(), is_clean, "{name}");
-        assert_eq!(report.is_acceptable(), is_clean, "{name}");
         let kept = SkillName::new(name).unwrap();
         let json = serde_json::to_string(&kept).unwrap();
         assert_eq!(serde_json::from_str::<SkillName>(&json).unwrap(), kept);

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use granit_parser::{Event, Marker, Parser, ScalarStyle, Span};
 use serde::Serialize;
-use serde_saphyr::granit_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
 /// The greatest size of the frontmatter in bytes.
 pub(crate) const MAX_BYTES: usize = 16 * 1024;

@@ -87,9 +87,11 @@ impl Case {
             mode: Mode::Train,
             group: 1,
             warming_up: false,
+            explores: true,
             replays,
             left: MaintenanceBudget::default(),
             tries_quarantined: false,
+            retrieval: recipe.select.retrieval(),
             library: &library,
         };
         let context = recipe.maintenance_context(context);

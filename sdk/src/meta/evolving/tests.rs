@@ -89,9 +89,11 @@ impl Made {
             mode: Mode::Train,
             group: 1,
             warming_up: false,
+            explores: true,
             replays: true,
             left: MaintenanceBudget::default(),
             tries_quarantined: false,
+            retrieval: recipe.select.retrieval(),
             library: &self.library,
         };
         let asked = due(&recipe.maintenance_context(context), &Meanings::default())

@@ -9,7 +9,7 @@ mod micro;
 mod prototypes;
 mod within_budget;
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::sync::Arc;
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -18,11 +18,11 @@ pub(crate) use self::bank::distil;
 use self::{
     across_tasks::AcrossTasks, bank::Bank, gains::Gains, micro::Micro, prototypes::Prototypes,
 };
-use super::{Recipe, ScheduledProgram};
+use super::Recipe;
 use crate::{
     error::{Error, ErrorKind, Result},
     maintain::{MaintenanceOptions, Overlaps},
-    policy::{OwnPolicy, Policies},
+    policy::{Policies, Policy, named::ScheduledProgram},
 };
 
 const MICRO: &str = "micro";
@@ -31,11 +31,11 @@ const BANK: &str = "bank";
 const GAINS: &str = "gains";
 const PROTOTYPES: &str = "prototypes";
 
-/// Our programs, by their names.
-pub(super) fn ours() -> Policies {
+/// Adds our maintenance programs.
+pub(super) fn with_our_programs(policies: Policies) -> Policies {
     // The runs of a session share the registry, and so the graph.
     let overlaps = Overlaps::default();
-    Policies::new()
+    policies
         .with_program(MICRO, |options| Ok(Arc::new(Micro(read(MICRO, options)?))))
         .with_program(MACRO, move |options| {
             Ok(Arc::new(AcrossTasks {
@@ -73,15 +73,6 @@ fn written(options: &impl Serialize) -> Result<Value> {
     })
 }
 
-impl ScheduledProgram {
-    /// Whether the program is due, where `before` and `now` count the tasks that were learned from.
-    pub(crate) fn is_due(&self, before: u64, now: u64) -> bool {
-        let passed = |every: NonZeroU64| now / every > before / every;
-        let is_first = |first: NonZeroU64| before < first.get() && first.get() <= now;
-        passed(self.every) || self.first.is_some_and(is_first)
-    }
-}
-
 impl Recipe {
     /// All maintenance programs, ours and the host's, in the order in which they run.
     pub(crate) fn scheduled(&self) -> Result<Vec<ScheduledProgram>> {
@@ -90,7 +81,7 @@ impl Recipe {
         let ours = |name, every, options: &Value| ScheduledProgram {
             every,
             first: None,
-            program: OwnPolicy::new(name).with_parameters(options.clone()),
+            program: Policy::new(name).with_options(options),
         };
         let mut programs = Vec::new();
         if maintenance.looks_after_skills() {
@@ -121,28 +112,5 @@ impl Recipe {
             admit: self.admit.clone(),
             skill_use: self.reward.skill_use,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_program_is_due_after_each_so_many_tasks_and_once_before() {
-        let count = |number| NonZeroU64::new(number).unwrap();
-        let mut scheduled = ScheduledProgram {
-            every: count(5),
-            first: None,
-            program: OwnPolicy::new("one"),
-        };
-        let due = |one: &ScheduledProgram| -> Vec<u64> {
-            (1..=12).filter(|now| one.is_due(now - 1, *now)).collect()
-        };
-        assert_eq!(due(&scheduled), [5, 10]);
-        scheduled.first = Some(count(3));
-        assert_eq!(due(&scheduled), [3, 5, 10]);
-        // A batch of tasks passes several at once.
-        assert!(scheduled.is_due(2, 4) && scheduled.is_due(4, 11) && !scheduled.is_due(5, 9));
     }
 }

@@ -3,24 +3,20 @@
 use crate::{
     assess::{AssessBy, RouteBy},
     domain::Role,
-    policy::Policies,
-    propose::Writer,
+    policy::ResolvedPolicies,
     recipe::Recipe,
 };
 
-/// The roles that a recipe asks: the writer's role, and the roles of all other policies.
-pub(crate) fn asked_roles(recipe: &Recipe, policies: &Policies) -> (Option<Role>, Vec<Role>) {
+/// The roles that a recipe asks: the writer's roles, and the roles of all other policies.
+pub(crate) fn asked_roles(recipe: &Recipe, policies: &ResolvedPolicies) -> (Vec<Role>, Vec<Role>) {
     let mut beside = Vec::new();
     if recipe.credit.attribute.asks() {
         beside.push(Role::Attribute);
     }
-    // The recipe was resolved, so that its programs are there.
-    for scheduled in recipe.scheduled().unwrap_or_default() {
-        let program = policies.program(&scheduled.program);
-        for role in program.map(|program| program.roles()).unwrap_or_default() {
-            if !beside.contains(&role) {
-                beside.push(role);
-            }
+    let programs = policies.programs.iter();
+    for role in programs.flat_map(|(_, program)| program.roles()) {
+        if !beside.contains(&role) {
+            beside.push(role);
         }
     }
     if let Some(assess) = &recipe.assess {
@@ -30,11 +26,5 @@ pub(crate) fn asked_roles(recipe: &Recipe, policies: &Policies) -> (Option<Role>
         }
         beside.push(Role::Score);
     }
-    let writer = match recipe.write.by {
-        Writer::Summarize { .. } => Some(Role::Summarize),
-        Writer::Extract { .. } => Some(Role::Extract),
-        Writer::Curate { .. } => Some(Role::Curate),
-        Writer::Own(_) => None,
-    };
-    (writer, beside)
+    (policies.writer.roles(), beside)
 }

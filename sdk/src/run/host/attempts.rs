@@ -62,11 +62,6 @@ impl Journeyman {
     ) -> Result<Vec<AttemptHandle>> {
         let mut recipe = self.session.recipe.clone();
         recipe.attempts.group = group;
-        if !self.session.options.explore_live
-            && let Some(gate) = recipe.select.selector.gate_mut()
-        {
-            gate.epsilon = 0.0;
-        }
         let run = self.session.next_run("begin");
         let (mut machine, mut log) = self
             .session

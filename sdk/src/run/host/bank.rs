@@ -159,7 +159,7 @@ impl Journeyman {
     ) -> Result<Ended<Vec<LibraryChange>>> {
         let session = &self.session;
         let (policy, library) = (self.bank_policy(), self.library().await?);
-        let (recipe, policies) = (&session.recipe, &session.options.policies);
+        let (recipe, policies) = (&session.recipe, &session.policies);
         let run_context = RunContext::new(
             (run, session.options.seed.derive(run.as_str(), 0)),
             (Mode::Train, session.performer.replays()),

@@ -9,8 +9,8 @@ use crate::{
     contract::{Components, Roles},
     domain::{Role, State},
     library::SkillLibrary,
-    policy::Policies,
-    propose::{WriteWhen, Writer},
+    policy::ResolvedPolicies,
+    propose::WriteWhen,
     recipe::Recipe,
     report::{EventKind, Finding, FindingKind},
 };
@@ -19,8 +19,8 @@ use crate::{
 pub(crate) struct Checked<'a> {
     pub(crate) components: &'a Components,
     pub(crate) recipe: &'a Recipe,
-    /// The policies that recipes name.
-    pub(crate) policies: &'a Policies,
+    /// The policies that the recipe names.
+    pub(crate) policies: &'a ResolvedPolicies,
     pub(crate) library: &'a SkillLibrary,
     /// Whether the host gave no store, and the library is in memory.
     pub(crate) in_memory: bool,
@@ -33,11 +33,13 @@ pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
     let Checked {
         components,
         recipe,
+        policies,
         library,
         read_only,
         ..
     } = checked;
-    findings.extend(selection_findings(components, recipe));
+    let selector = policies.selector.as_ref();
+    findings.extend(selection_findings(components, recipe, selector));
     if !read_only {
         findings.extend(warm_up_finding(recipe, library));
     }
@@ -90,8 +92,8 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
             "the recipe says `WriteWhen::Never`".to_owned(),
             "choose another rule in `WritePolicy::when` of the recipe",
         )),
-        // The host's own writer may not need a model.
-        Some(_) if matches!(recipe.write.by, Writer::Own(_)) => {}
+        // A writer that asks no role needs no model.
+        Some(_) if checked.policies.writer.roles().is_empty() => {}
         Some(missing) => findings.push(never(format!("the host gave {missing}"), hint)),
         None => {}
     }
@@ -123,14 +125,15 @@ fn unplayed_findings(
     let (writer, beside) = asked_roles(recipe, checked.policies);
     let plays = |role: &Role| roles.plays(*role);
     let lacks_model = |role: &Role| plays(role) && components.model_for(*role).is_none();
-    let writer = writer.filter(|_| recipe.write.when != WriteWhen::Never);
-    if let Some(writer) = writer.filter(|writer| !plays(writer)) {
-        let reason = format!("the host's roles do not play the recipe's writer, {writer}");
-        findings.push(never(reason, UNPLAYED));
-    }
-    if let Some(writer) = writer.filter(lacks_model) {
-        let reason = format!("the host gave no model for the recipe's writer, {writer}");
-        findings.push(never(reason, NO_MODEL));
+    let mut writer = writer.iter();
+    let writer = writer.find(|role| !plays(role) || lacks_model(role));
+    if let Some(writer) = writer.filter(|_| recipe.write.when != WriteWhen::Never) {
+        let (what, hint) = match plays(writer) {
+            false => ("the host's roles do not play", UNPLAYED),
+            true => ("the host gave no model for", NO_MODEL),
+        };
+        let reason = format!("{what} the recipe's writer, {writer}");
+        findings.push(never(reason, hint));
     }
     let of_no_effect = |roles: Vec<&str>, reason: &str, hint| {
         let some = !roles.is_empty();

@@ -6,14 +6,20 @@ use crate::{
     domain::ScoreKind,
     error::{Error, Result},
     library::SkillLibrary,
+    policy::SelectProgram,
     recipe::Recipe,
     report::{Finding, FindingKind},
     run::driver::fitting::quick_enough,
-    select::{Selector, prompt_format_digest},
+    select::{SelectorGate, prompt_format_digest},
 };
 
 /// The findings about selection: what is never injected, or chosen by less than the recipe says.
-pub(super) fn selection_findings(components: &Components, recipe: &Recipe) -> Vec<Finding> {
+pub(super) fn selection_findings(
+    components: &Components,
+    recipe: &Recipe,
+    selector: &dyn SelectProgram,
+) -> Vec<Finding> {
+    let gate = selector.gate();
     let never = |reason: &str, hint: &str| {
         Finding::new(
             FindingKind::NeverInjects,
@@ -23,12 +29,12 @@ pub(super) fn selection_findings(components: &Components, recipe: &Recipe) -> Ve
         )
     };
     let mut findings = Vec::new();
-    if recipe.select.selector == Selector::Nothing {
+    if selector.never_selects() {
         findings.push(never(
-            "the recipe's selector is `Selector::Nothing`",
+            &format!("the recipe's selector is `{}`", recipe.select.selector.name),
             "choose another selector",
         ));
-    } else if recipe.select.selector.score().is_some() {
+    } else if let Some(gate) = &gate {
         let missing = match (&components.scorer, &components.prompt_format) {
             (None, None) => Some("no scorer and no prompt format"),
             (None, Some(_)) => Some("no scorer"),
@@ -38,38 +44,40 @@ pub(super) fn selection_findings(components: &Components, recipe: &Recipe) -> Ve
         let missing = missing.map(|missing| {
             never(
                 &format!("the recipe's gate decides by log-probabilities, and the host gave {missing}"),
-                "set `Components::scorer` and `Components::prompt_format`, or choose `Selector::Top`, which needs no scores",
+                "set `Components::scorer` and `Components::prompt_format`, or choose the selector `top`, which needs no scores",
             )
         });
-        let cannot_ask = cannot_ask(components, recipe).map(|error| {
+        let cannot_ask = cannot_ask(components, gate).map(|error| {
             let hint = error
                 .hint_text()
                 .unwrap_or("choose another score for the gate");
             never(error.message(), hint)
         });
         findings.extend(missing.or(cannot_ask).map(|mut finding| {
-            if exempts_general(&recipe.select.selector) {
+            if gate.exempts_general {
                 finding.consequence = "only general skills are injected".to_owned();
             }
             finding
         }));
     }
-    findings.extend(other_model_finding(components, recipe));
-    findings.extend(uncalibrated_finding(components, recipe));
+    if let Some(gate) = &gate {
+        findings.extend(other_model_finding(components, gate));
+        findings.extend(uncalibrated_finding(components, recipe, gate));
+    }
     if components.embedder.is_none() {
-        findings.extend(embedder_findings(recipe));
+        findings.extend(embedder_findings(recipe, selector));
     }
     findings
 }
 
 /// What a recipe that would use embeddings does without an embedder.
-fn embedder_findings(recipe: &Recipe) -> Vec<Finding> {
+fn embedder_findings(recipe: &Recipe, selector: &dyn SelectProgram) -> Vec<Finding> {
     let rank = recipe.select.rank.as_ref();
     let found = [
         (
-            matches!(recipe.select.selector, Selector::Bank(_)),
-            "the skills of a category are compared by the retriever's scores, and the threshold is a share of the best one",
-            "the recipe selects from a bank by embeddings, and the host gave no embedder",
+            selector.needs_embeddings(),
+            "skills are compared by the retriever's scores, and a threshold of similarity is a share of the best one",
+            "the recipe's selector compares skills by embeddings, and the host gave no embedder",
             "set `Components::embedder`",
         ),
         (
@@ -93,25 +101,17 @@ fn embedder_findings(recipe: &Recipe) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether general skills pass a bank's gate untested.
-fn exempts_general(selector: &Selector) -> bool {
-    match selector {
-        Selector::Bank(bank) => bank.gate.as_ref().is_some_and(|gate| gate.exempt_general),
-        _ => false,
-    }
-}
-
-/// The reason why the prompt format cannot ask whether a skill fits, if the recipe's gate decides by that.
-fn cannot_ask(components: &Components, recipe: &Recipe) -> Option<Error> {
+/// The reason why the prompt format cannot ask whether a skill fits, if the gate decides by that.
+fn cannot_ask(components: &Components, gate: &SelectorGate<'_>) -> Option<Error> {
     let prompt_format = components.prompt_format.as_ref()?;
-    let asks = recipe.select.selector.score() == Some(ScoreKind::Fits);
+    let asks = gate.policy.score == ScoreKind::Fits;
     asks.then(|| prompt_format.fit_question("", "").err())
         .flatten()
 }
 
 /// A finding if the gate's thresholds were fitted for another model than the scorer's.
-fn other_model_finding(components: &Components, recipe: &Recipe) -> Option<Finding> {
-    let policy = recipe.select.selector.gate()?;
+fn other_model_finding(components: &Components, gate: &SelectorGate<'_>) -> Option<Finding> {
+    let policy = gate.policy;
     let scorer = components.scorer.as_ref()?;
     let other_prompt_format = || {
         let (prompt_format, fitted) = (
@@ -134,15 +134,19 @@ fn other_model_finding(components: &Components, recipe: &Recipe) -> Option<Findi
 
 /// A finding if nobody fitted the gate's absolute threshold to the model that scores. A relative threshold compares candidates
 /// with each other, and needs no fit.
-fn uncalibrated_finding(components: &Components, recipe: &Recipe) -> Option<Finding> {
-    let policy = recipe.select.selector.gate()?;
+fn uncalibrated_finding(
+    components: &Components,
+    recipe: &Recipe,
+    gate: &SelectorGate<'_>,
+) -> Option<Finding> {
+    let policy = gate.policy;
     let (scorer, threshold) = (components.scorer.as_ref()?, policy.absolute?);
     if scorer.is_trained_to_score() || policy.fitted_for.is_some() {
         return None;
     }
     if policy.to_fit().is_some() {
         // The session fits it before its first decision.
-        let on = decided_on(components, recipe);
+        let on = decided_on(components, recipe, gate);
         let too_slow = quick_enough(scorer.as_ref(), on, recipe.limits.fit).err()?;
         return Some(Finding::new(
             FindingKind::Uncalibrated,
@@ -169,9 +173,9 @@ fn uncalibrated_finding(components: &Components, recipe: &Recipe) -> Option<Find
 ///
 /// # Errors
 /// `Unsupported` where it has not: the gate would decide about whatever comes first.
-pub(super) fn searched(components: &Components, recipe: &Recipe) -> Result<()> {
-    let gate = recipe.select.selector.gate();
-    if gate.is_none_or(|gate| gate.found.is_none()) || has_comparable_scores(components) {
+pub(super) fn searched(components: &Components, selector: &dyn SelectProgram) -> Result<()> {
+    let gate = selector.gate();
+    if gate.is_none_or(|gate| gate.policy.found.is_none()) || has_comparable_scores(components) {
         return Ok(());
     }
     let message = "the gate's threshold counts the score of a search, and this session has none whose scores compare from task to task";
@@ -185,8 +189,8 @@ fn has_comparable_scores(components: &Components) -> bool {
 }
 
 /// Which skill decisions are about, at the least.
-fn decided_on(components: &Components, recipe: &Recipe) -> DecidedOn {
-    match recipe.select.decided_on(0) {
+fn decided_on(components: &Components, recipe: &Recipe, gate: &SelectorGate<'_>) -> DecidedOn {
+    match recipe.select.retrieval().decided_on(gate, 0) {
         DecidedOn::First { among } if !has_comparable_scores(components) => {
             DecidedOn::BestOf(among)
         }

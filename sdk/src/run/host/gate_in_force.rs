@@ -9,7 +9,7 @@ use crate::{
     id::ModelId,
     policy::Answer,
     run::machine::Effect,
-    select::{BankSelector, Candidates, Selector},
+    select::{Candidates, SelectorGate},
 };
 
 /// By which score and threshold a session injects a skill, and where the threshold comes from.
@@ -72,9 +72,10 @@ impl Journeyman {
     /// `Unsupported` where the model is too slow for a fit within a session; the error of a search or of scoring.
     pub async fn gate(&self) -> Result<Option<GateInForce>> {
         let session = &self.session;
-        let Some(policy) = session.recipe.select.selector.gate() else {
+        let Some(gate) = session.policies.selector.gate() else {
             return Ok(None);
         };
+        let policy = gate.policy;
         let scorer = session.components.scorer.as_ref();
         let in_recipe = GateInForce {
             model: scorer.map(|scorer| scorer.weights(None)),
@@ -93,7 +94,7 @@ impl Journeyman {
         session.performer.refresh_index().await;
         let effect = Effect::Threshold {
             most_wrong,
-            on: self.decided_on().await?,
+            on: self.decided_on(&gate).await?,
             // As its decisions are scored: a session that cannot learn evaluates.
             repeatable: session.read_only,
         };
@@ -114,21 +115,19 @@ impl Journeyman {
     }
 
     /// Which skill the decisions of this session are about.
-    async fn decided_on(&self) -> Result<DecidedOn> {
+    async fn decided_on(&self, gate: &SelectorGate<'_>) -> Result<DecidedOn> {
         let library = self.library().await?;
         let offered = library.entries().map(|entry| &entry.skill);
         let offered = offered.filter(|skill| skill.state.is_offered());
         let policy = &self.session.recipe.select;
-        let exempt =
-            |bank: &BankSelector| bank.gate.as_ref().is_some_and(|gate| gate.exempt_general);
-        let found = match (&policy.selector, policy.candidates) {
-            (Selector::Bank(bank), _) if exempt(bank) => 0,
-            (Selector::Bank(_), _) => offered
+        let found = match (gate.own_candidates, policy.candidates) {
+            (Some(_), _) if gate.exempts_general => 0,
+            (Some(_), _) => offered
                 .filter(|skill| skill.scope == Scope::General)
                 .count(),
-            (_, Candidates::Search { .. }) if self.session.components.retriever.is_some() => 0,
-            _ => offered.count(),
+            (None, Candidates::Search { .. }) if self.session.components.retriever.is_some() => 0,
+            (None, _) => offered.count(),
         };
-        Ok(policy.decided_on(found))
+        Ok(policy.retrieval().decided_on(gate, found))
     }
 }

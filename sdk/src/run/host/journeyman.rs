@@ -24,7 +24,7 @@ use crate::{
     id::RunId,
     library::SkillLibrary,
     policy::Answer,
-    recipe::Recipe,
+    recipe::{Recipe, with_ours},
     report::{Event, Finding, RunReport, SkillGain},
     run::{
         driver::{drive::Reach, injecting::counting, log::Log, performer::Performer},
@@ -44,14 +44,14 @@ use crate::{
 ///     domain::{Action, Outcome, Skill, Source, Step, StepResult, Task},
 ///     recipe,
 ///     run::{Journeyman, Options},
-///     select::Selector,
+///     select::Top,
 /// };
 /// use serde_json::json;
 ///
 /// # futures::executor::block_on(async {
 /// // There is no model, so skills are selected without scores, and no skill is written.
 /// let mut recipe = recipe::standard();
-/// recipe.select.selector = Selector::Top { limit: std::num::NonZeroUsize::MIN };
+/// recipe.select.selector = Top { limit: std::num::NonZeroUsize::MIN }.into();
 /// let options = Options::new("desk", Seed(7));
 /// let journeyman = Journeyman::open(Components::own_loop(), recipe, options).await?;
 /// let shipped = "---\nname: close-ticket\ndescription: How to close a ticket.\n---\nVerify the customer, then close.\n";
@@ -83,18 +83,21 @@ impl Journeyman {
     /// `Invalid` for a recipe with a value out of range, for a recipe that limits the tokens of skills where the host gave no
     /// tokenizer, and for a session name that holds a secret; `NotFound` for a recipe that names a policy that is not
     /// registered in the options; `Unsupported` for a gate that counts the score of a search where the session has none whose scores compare
-    /// ([`GatePolicy::found`](crate::select::GatePolicy::found)); the error of the store or the journal.
+    /// ([`GatePolicy::found`](crate::select::GatePolicy::found)), and for a recipe that assesses without the feature
+    /// `clustering`; the error of the store or the journal.
     pub async fn open(
         mut components: Components,
         recipe: Recipe,
         mut options: Options,
     ) -> Result<Self> {
         recipe.validate()?;
-        options.policies = recipe.resolve(&options.policies)?;
+        // The runs of the session share the registry, so that they share what ours keep.
+        options.policies = with_ours(&options.policies)?;
+        let policies = recipe.resolve(&options.policies)?;
         if recipe.select.skill_tokens.is_some() {
             counting(&components)?;
         }
-        searched(&components, &recipe)?;
+        searched(&components, policies.selector.as_ref())?;
         let in_memory = components.store.is_none();
         let store = components
             .store
@@ -111,7 +114,7 @@ impl Journeyman {
         let mut findings = checking::check(&Checked {
             components: &components,
             recipe: &recipe,
-            policies: &options.policies,
+            policies: &policies,
             library: &library,
             in_memory,
             read_only,
@@ -131,10 +134,10 @@ impl Journeyman {
         Ok(opened)
     }
 
-    /// A session on a library that was folded from the store's commits; nothing is checked.
+    /// A session on a library that was folded from the store's commits; nothing else is checked.
     ///
     /// # Errors
-    /// `Invalid` for a session name that holds a secret.
+    /// `Invalid` for a session name that holds a secret; those of [`Recipe::resolve`].
     pub(crate) fn on(
         library: SkillLibrary,
         components: Components,
@@ -142,6 +145,7 @@ impl Journeyman {
         next_numbers: BTreeMap<String, u64>,
     ) -> Result<Self> {
         let read_only = is_read_only(&components, &options);
+        let policies = recipe.resolve(&options.policies)?;
         let chosen = recipe.limits;
         recipe.limits = chosen.for_models(&components, options.in_flight);
         let components = Arc::new(components);
@@ -158,6 +162,7 @@ impl Journeyman {
                 performer,
                 components,
                 recipe,
+                policies,
                 options,
                 read_only,
                 runs: Mutex::new(next_numbers),

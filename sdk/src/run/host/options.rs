@@ -36,7 +36,7 @@ pub struct Options {
     /// Whether an attempt that the host begins ([`Journeyman::begin`](crate::run::Journeyman::begin)) may be given a skill at random,
     /// with the probability of the recipe's gate ([`GatePolicy::epsilon`](crate::select::GatePolicy::epsilon)), to learn what it is
     /// good for. Default: no, since such attempts are made for somebody. [`learn`](crate::run::Journeyman::learn) explores as the
-    /// recipe says. A selector that draws by itself (`Random`, or one of the host's own) is not asked.
+    /// recipe says. A selector that draws by itself (`random`, or one of the host's own) is not asked.
     pub explore_live: bool,
     /// The time that a decision about the skills of an attempt may take in the host's own loop
     /// ([`Journeyman::begin`](crate::run::Journeyman::begin), [`AttemptHandle::turn`](crate::run::AttemptHandle::turn)): when it

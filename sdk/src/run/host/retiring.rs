@@ -115,12 +115,12 @@ impl Journeyman {
     ///     library::RunFilter,
     ///     recipe,
     ///     run::{Journeyman, Options},
-    ///     select::Selector,
+    ///     select::Top,
     /// };
     ///
     /// # futures::executor::block_on(async {
     /// let mut recipe = recipe::standard();
-    /// recipe.select.selector = Selector::Top { limit: std::num::NonZeroUsize::MIN };
+    /// recipe.select.selector = Top { limit: std::num::NonZeroUsize::MIN }.into();
     /// let options = Options::new("desk", Seed(7));
     /// let journeyman = Journeyman::open(Components::own_loop(), recipe, options).await?;
     /// let filter = RunFilter { session: Some("desk".to_owned()), ..RunFilter::default() };

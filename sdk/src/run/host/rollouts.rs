@@ -40,7 +40,7 @@ pub struct Rollouts {
     /// The weights of the reward.
     pub weights: CompositeWeights,
     /// Whether each rollout keeps the generations of its roles: what
-    /// [`rollouts::of_curator`](crate::interchange::rollouts::of_curator) needs. Default: no.
+    /// `rollouts::of_curator` of the crate `journeyman-interchange` needs. Default: no.
     pub record: bool,
     /// Whether the role `review` judges what each rollout's curator wrote, for [`CompositeTerms::quality`]. Default: no.
     pub review: bool,

@@ -16,7 +16,7 @@ use crate::{
     error::{Error, ErrorKind, Result, Retry},
     id::RunId,
     measure::ProxyGain,
-    policy::ChosenSkill,
+    policy::{ChosenSkill, ResolvedPolicies},
     recipe::Recipe,
     report::{Event, EventKind, FindingKind, TaskReport},
     run::{
@@ -36,6 +36,8 @@ use crate::{
 pub(crate) struct Session {
     pub(crate) components: Arc<Components>,
     pub(crate) recipe: Recipe,
+    /// The policies that the recipe names.
+    pub(crate) policies: ResolvedPolicies,
     pub(crate) options: Options,
     pub(crate) read_only: bool,
     /// The number of the next run of each kind; earlier processes count too.
@@ -114,7 +116,7 @@ impl Session {
         let tasks = tasks
             .map(|task| self.performer.withhold(&run, task))
             .collect::<Result<_>>()?;
-        let machine = RunMachine::new(RunPlan {
+        let plan = RunPlan {
             run,
             seed,
             recipe,
@@ -124,7 +126,9 @@ impl Session {
             library,
             policies: self.options.policies.clone(),
             width: NonZeroU64::try_from(self.options.in_flight).unwrap_or(NonZeroU64::MIN),
-        })?;
+        };
+        // An attempt of a host's own loop is made for somebody.
+        let machine = RunMachine::exploring(plan, !by_host || self.options.explore_live)?;
         let mut log = Log::new(0, self.journal());
         log.push(RunEntry::Started {
             machine: Box::new(machine.clone()),

@@ -1,4 +1,4 @@
-//! The host's own admission rule, and what becomes of decisions that it, or another writer, overrules.
+//! The host's own admission rules, and what becomes of decisions that they, or another writer, overrule.
 
 use std::{
     collections::BTreeSet,
@@ -14,27 +14,20 @@ use crate::{
     report::EventKind,
 };
 
-/// Applies the host's own admission rule, if the recipe names one, to a skill.
+/// Applies the admission rules that the recipe names to a skill, in their order.
 ///
 /// # Errors
-/// The reason of the refusal; `Panicked` if the rule or its construction panics.
+/// The reason of the first refusal; `Panicked` if a rule panics.
 pub(super) fn check_admission(run_context: &RunContext<'_>, skill: &Skill) -> Result<()> {
-    let Some(own) = &run_context.recipe.admit.own else {
-        return Ok(());
-    };
-    let ask = || {
-        run_context
-            .policies
-            .admission(own)?
-            .admit(run_context.library, skill)
-    };
+    let mut rules = run_context.policies.admission.iter();
+    let ask = || rules.try_for_each(|rule| rule.admit(run_context.library, skill));
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| {
-        let message = "the recipe's own admission rule panicked";
+        let message = "the recipe's admission rule panicked";
         Err(Error::new(ErrorKind::Panicked, "AdmitRule::admit", message))
     })
 }
 
-/// Refuses a draft that the host's own admission rule does not admit.
+/// Refuses a draft that a rule does not admit.
 pub(super) fn refuse(run_context: &RunContext<'_>, admission: &mut Admission) {
     let entering = match &admission.change {
         Some(LibraryChange::Add(skill) | LibraryChange::Revise(skill)) => skill,
@@ -99,8 +92,7 @@ pub(crate) fn remove_decided_by_host(
     });
 }
 
-/// Removes from the changes of maintenance the skills that the host's own admission rule does not admit, with the changes
-/// that depend on them.
+/// Removes from the changes of maintenance the skills that a rule does not admit, with the changes that depend on them.
 pub(crate) fn remove_refused(
     run_context: &RunContext<'_>,
     changes: &mut Vec<LibraryChange>,

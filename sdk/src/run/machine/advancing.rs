@@ -249,7 +249,8 @@ impl RunMachine {
             &self.recipe,
             &self.library,
             &self.policies,
-        );
+        )
+        .exploring(self.explores);
         let mut events = Vec::new();
         let first = self.active.iter_mut().next().map(|(step, first)| {
             first.admit(&context, &mut events);
@@ -283,10 +284,10 @@ impl RunMachine {
         }
         let (before, now) = (self.maintained, self.library.tasks_learned());
         self.maintained = now;
-        let programs = (0..).zip(&self.programs);
+        let programs = (0..).zip(&self.policies.programs);
         let due: Vec<_> = programs
-            .filter(|(_, one)| one.is_due(before, now))
-            .map(|(place, one)| (place, one.clone()))
+            .filter(|(_, (one, _))| one.is_due(before, now))
+            .map(|(place, (one, _))| (place, one.clone()))
             .collect();
         if due.is_empty() || self.next == 0 {
             return false;

@@ -1,5 +1,6 @@
 //! The policy of one task: select skills, make attempts, judge them, and ask roles about them.
 
+use futures::future::join;
 use serde::{Deserialize, Serialize};
 
 use super::{fold, run_context::RunContext};
@@ -14,22 +15,23 @@ use crate::{
     error::Result,
     id::AttemptId,
     policy::{
-        Ask, ChosenSkill, Context, Played, Policies, RoleReply, Rollout, SkillCredit, View, checks,
-        unreadable,
+        Ask, ChosenSkill, Context, CreditRule, GroupAttempt, JudgedAttempt, Played,
+        ResolvedPolicies, RewardRule, RoleReply, Rollout, SkillCredit, View, WriteGroup,
+        WriteProgram, Written, checks, selected::Selected, unreadable,
     },
-    propose::{Writer, asking, writing},
+    propose::{asking, writing},
     recipe::Recipe,
     report::{AttemptReport, EventKind, TaskReport},
-    reward::RewardPolicy,
-    select::selecting::{Selected, select},
+    reward::UsedWhen,
+    select::selecting::select,
 };
 
 /// An attempt, with its verdict if it could be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct JudgedAttempt {
+pub(crate) struct TriedAttempt {
     made: Result<Box<Trajectory>>,
     verdict: Option<Result<Verdict>>,
-    /// The reward by the host's own rule, if the recipe names one.
+    /// The reward, if it has a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reward: Option<f64>,
     /// Its subgoals with their scores, if the recipe assesses attempts.
@@ -43,19 +45,17 @@ pub(crate) struct JudgedAttempt {
 /// The result of a task's policy, before the library is changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// Whether the task began in the warm-up. Stored, because the task's own commit may end the warm-up.
-    warming_up: bool,
     pub(crate) selected: Selected,
-    tried: Vec<JudgedAttempt>,
+    tried: Vec<TriedAttempt>,
     /// The indices of the attempts from which roles write skills. Stored, because the decision depends on the library, which
     /// changes later.
     pub(crate) sources: Vec<usize>,
     /// The answers of the roles that were asked about the attempts.
     #[serde(rename = "said")]
     pub(crate) replies: Vec<RoleReply>,
-    /// The credits by the host's own rule, if the recipe names one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) credits: Option<Vec<SkillCredit>>,
+    /// The credits of the group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) credits: Vec<SkillCredit>,
     /// The embeddings by which the drafts are compared with the library. They are asked for and used in one step.
     #[serde(skip)]
     pub(crate) meanings: Meanings,
@@ -66,14 +66,11 @@ pub(crate) struct Outcome {
 pub(crate) async fn one_task(
     mut ask: Ask,
     view: View,
-    (recipe, policies): (Recipe, Policies),
+    (recipe, policies): (Recipe, ResolvedPolicies),
     task: Task,
 ) -> Result<Outcome> {
     let context = view.context();
-    let mut outcome = Outcome {
-        warming_up: context.warming_up,
-        ..Outcome::default()
-    };
+    let mut outcome = Outcome::default();
 
     // The environment is not reset yet, so the tools are not known.
     let query = TurnQuery {
@@ -82,7 +79,7 @@ pub(crate) async fn one_task(
         category: task.category.clone(),
     };
     let seed = context.step_seed(view.step());
-    outcome.selected = select(&mut ask, &view, (&recipe.select, &policies), &query).await;
+    outcome.selected = select(&mut ask, &view, policies.selector.as_ref(), &query).await;
     let events = outcome.selected.events(context.library);
     events.into_iter().for_each(|event| ask.tell(event));
 
@@ -93,44 +90,66 @@ pub(crate) async fn one_task(
             .assess(&mut ask, &context, policy, (view.step(), task))
             .await;
     }
-    outcome.reward(&context, (&recipe.reward, &policies), view.step())?;
-    let rollouts = outcome.rollouts(&context, &recipe.reward, view.step());
+    let skill_use = recipe.reward.skill_use;
+    outcome.reward(&context, (skill_use, policies.reward.as_ref()), view.step())?;
+    let rollouts = outcome.rollouts(&context, view.step());
     tell_attempts(&mut ask, &rollouts);
     if !outcome.teaches(&context) {
         return Ok(outcome);
     }
-    let credits = credits((&recipe.credit, &policies), &rollouts)?;
+    let credits = credits((&recipe.credit, policies.credit.as_ref()), &rollouts)?;
 
-    let sources = writing::sources(&context, &recipe.write, task, &rollouts);
+    let writer = policies.writer.as_ref();
+    let sources = writing::sources(&context, (&recipe.write, writer), task, &rollouts);
     let sources = sources.unwrap_or_else(|undue| {
         ask.tell(undue.event());
         Vec::new()
     });
-    let asks = asking::asks(
-        &context,
-        (&recipe.credit, &recipe.write),
-        (seed, task),
-        &outcome.selected.candidates,
-        &rollouts,
-        &sources,
-    );
+    let judging = asking::asks(&recipe.credit, (seed, task), &rollouts);
     let shown = sources.iter().filter_map(|place| rollouts.get(*place));
-    let shown = shown.filter_map(|one| asking::trace(seed, task, one));
-    let shown: Vec<Trace> = shown.collect();
+    let shown = shown.filter_map(|one| {
+        let trace = asking::trace(seed, task, one)?;
+        Some((trace, one.report.clone()))
+    });
+    let (shown, reports): (Vec<Trace>, Vec<AttemptReport>) = shown.unzip();
+    let group = WriteGroup::new(&shown, &reports, &outcome.selected.candidates);
+    let (mut replies, written) = ask_about(&mut ask, (&view, writer), judging, &group).await;
+    let drafts = written.and_then(|written| {
+        checks::one_curation(&written)?;
+        let (of_roles, drafts) = written.into_parts();
+        let of_roles = of_roles.into_iter();
+        replies.extend(of_roles.filter(|one| asking::is_writer(one.task.role())));
+        Ok(drafts)
+    });
+    let unread = unreadable(&replies).into_iter();
+    unread.for_each(|event| ask.tell(event));
+    replies.extend(drafted(&shown, drafts));
     outcome.sources = sources;
     outcome.credits = credits;
-    let replies = ask.each([asks], async |mut ask, asks| ask.roles(asks).await);
-    outcome.replies = replies.await.into_iter().flatten().collect();
-    let unread = unreadable(&outcome.replies).into_iter();
-    unread.for_each(|event| ask.tell(event));
-    if let Writer::Own(own) = &recipe.write.by
-        && !shown.is_empty()
-    {
-        let writer = policies.writer(own)?;
-        let drafts = writer.write(&mut ask, &view, &shown).await;
-        outcome.replies.extend(drafted(&shown, drafts));
-    }
+    outcome.replies = replies;
     Ok(outcome)
+}
+
+/// Asks roles about the skills of a group of attempts, and has the writer write from them, at once. The questions have one scope:
+/// those about skills have its first numbers.
+async fn ask_about(
+    ask: &mut Ask,
+    (view, writer): (&View, &dyn WriteProgram),
+    judging: Vec<RoleTask>,
+    group: &WriteGroup<'_>,
+) -> (Vec<RoleReply>, Result<Written>) {
+    let asked = ask.each([judging], async |mut ask, judging| {
+        let mut first = ask.reserved(judging.len());
+        let written = async {
+            match group.attempts {
+                [] => Ok(Written::default()),
+                _ => writer.write(&mut ask, view, group).await,
+            }
+        };
+        join(first.roles(judging), written).await
+    });
+    let asked = asked.await.pop();
+    asked.unwrap_or_else(|| (Vec::new(), Ok(Written::default())))
 }
 
 /// Emits an event for each attempt.
@@ -149,7 +168,7 @@ async fn attempts(
     context: &Context<'_>,
     task: &Task,
     selected: &Selected,
-) -> Vec<JudgedAttempt> {
+) -> Vec<TriedAttempt> {
     let library = context.library;
     let attempts = ask.each(0..context.group, async |mut ask, number| {
         let skills = selected.injected(number).iter();
@@ -162,7 +181,7 @@ async fn attempts(
             }
             _ => None,
         };
-        JudgedAttempt {
+        TriedAttempt {
             made,
             verdict,
             reward: None,
@@ -173,7 +192,7 @@ async fn attempts(
     attempts.await
 }
 
-/// Converts the drafts of a host's own writer to the form that admission expects: answers of a role that was given the
+/// Converts the drafts that a writer made by itself to the form that admission expects: answers of a role that was given the
 /// attempts.
 fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<RoleReply> {
     let of_role = |reply| RoleReply {
@@ -193,23 +212,25 @@ fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<RoleReply> {
     }
 }
 
-/// The credits by the host's own rule, if the recipe names one.
+/// The credits of a group.
 ///
 /// # Errors
-/// The rule's error; `Invalid` for a credit that is not finite, for a skill that the attempt was not given, and for a second
-/// credit of a skill for the same attempt.
+/// The rule's error; `Invalid` for a credit that is not finite, for a skill that the attempt was not given, for a second credit of
+/// a skill for the same attempt, and for another number of uses than the group has.
 fn credits(
-    (policy, policies): (&CreditPolicy, &Policies),
+    (policy, rule): (&CreditPolicy, &dyn CreditRule),
     rollouts: &[Rollout<'_>],
-) -> Result<Option<Vec<SkillCredit>>> {
-    let Some(own) = &policy.own else {
-        return Ok(None);
-    };
-    let group: Vec<AttemptReport> = rollouts.iter().map(|one| one.report.clone()).collect();
-    let credits = policies.credit(own)?.credits(&group)?;
+) -> Result<Vec<SkillCredit>> {
+    let group = rollouts.iter().map(|one| GroupAttempt {
+        report: one.report.clone(),
+        credited: fold::credited_skills(policy, one),
+    });
+    let group: Vec<GroupAttempt> = group.collect();
+    let credits = rule.credits(&group)?;
     checks::finite_credits(&credits)?;
     checks::exposed(&credits, &group)?;
-    Ok(Some(credits))
+    checks::counted(&credits, &group)?;
+    Ok(credits)
 }
 
 impl Outcome {
@@ -268,28 +289,27 @@ impl Outcome {
         assessed.map(LibraryChange::Assess)
     }
 
-    /// Rewards each attempt that has a verdict by the host's own rule, if the recipe names one.
+    /// Rewards each attempt that has a verdict.
     ///
     /// # Errors
     /// The rule's error; `Invalid` for a reward that is not finite.
     fn reward(
         &mut self,
         context: &Context<'_>,
-        (policy, policies): (&RewardPolicy, &Policies),
+        (skill_use, rule): (UsedWhen, &dyn RewardRule),
         step: u64,
     ) -> Result<()> {
-        let Some(own) = &policy.own else {
-            return Ok(());
+        let rollouts = self.rollouts(context, step);
+        let reward = |one: &Rollout<'_>| {
+            let Some(verdict) = one.verdict else {
+                return Ok(None);
+            };
+            let mut attempt = JudgedAttempt::new(&one.report, verdict);
+            attempt.warming_up = context.warming_up;
+            attempt.used = skill_use.counts(&one.report);
+            rule.reward(&attempt)
         };
-        let rule = policies.reward(own)?;
-        let rewards = self.rollouts(context, policy, step);
-        let rewards: Vec<Option<f64>> = rewards
-            .iter()
-            .map(|one| match one.verdict {
-                Some(verdict) => rule.reward(&one.report, verdict).map(Some),
-                None => Ok(None),
-            })
-            .collect::<Result<_>>()?;
+        let rewards: Vec<Option<f64>> = rollouts.iter().map(reward).collect::<Result<_>>()?;
         for (tried, reward) in self.tried.iter_mut().zip(rewards) {
             reward.map_or(Ok(()), checks::finite_reward)?;
             tried.reward = reward;
@@ -299,7 +319,7 @@ impl Outcome {
 
     /// Whether something can be learned: in training, if at least one attempt was made that is evidence.
     pub(crate) fn teaches(&self, context: &Context<'_>) -> bool {
-        let is_sound = |tried: &JudgedAttempt| {
+        let is_sound = |tried: &TriedAttempt| {
             let made = tried.made.as_ref();
             made.is_ok_and(|trajectory| trajectory.is_evidence())
         };
@@ -307,16 +327,9 @@ impl Outcome {
     }
 
     /// The attempts with their reports, in order.
-    pub(crate) fn rollouts(
-        &self,
-        context: &Context<'_>,
-        reward: &RewardPolicy,
-        step: u64,
-    ) -> Vec<Rollout<'_>> {
+    pub(crate) fn rollouts(&self, context: &Context<'_>, step: u64) -> Vec<Rollout<'_>> {
         let tried = (0..).zip(&self.tried).map(|(number, tried)| {
             fold::rollout(
-                reward,
-                self.warming_up,
                 AttemptId::of(context.run, step, number),
                 self.selected.injected(number),
                 &tried.made,
@@ -332,10 +345,7 @@ impl Outcome {
 
     /// The task's report.
     pub(crate) fn report(&self, context: &RunContext<'_>, step: u64, task: &Task) -> TaskReport {
-        let (selections, rollouts) = (
-            &self.selected.selections,
-            self.rollouts(context, &context.recipe.reward, step),
-        );
+        let (selections, rollouts) = (&self.selected.selections, self.rollouts(context, step));
         fold::task_report(context, step, task, selections, rollouts)
     }
 }

@@ -1,9 +1,9 @@
-//! Pure functions that turn the attempts of a finished group into reports, rewards, credits and the group's commit.
+//! Pure functions that turn the attempts of a finished group into reports and the group's commit.
 
 use super::run_context::RunContext;
 use crate::{
     admit::admission::Admission,
-    credit::{self, CreditPolicy, GroupAttempt},
+    credit::CreditPolicy,
     domain::{
         Cause, Commit, Compaction, LibraryChange, Selection, SkillRef, SkillUse, StepNote, Task,
         Trajectory, Verdict,
@@ -12,21 +12,19 @@ use crate::{
     id::{AttemptId, CommitKey},
     policy::{Rollout, SkillCredit},
     report::{AttemptReport, RoleTally, TaskReport, shown},
-    reward::{self, RewardPolicy},
+    reward,
 };
 
-/// What was measured of an attempt beside its verdict.
+/// The numbers of an attempt beside its verdict.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Measured {
     /// The process score.
     pub(crate) process: Option<f64>,
-    /// The reward by the host's own rule.
+    /// The reward; `None` before the attempt is rewarded.
     pub(crate) reward: Option<f64>,
 }
 
 pub(crate) fn rollout<'a>(
-    reward: &RewardPolicy,
-    warming_up: bool,
     attempt: AttemptId,
     injected: &[SkillRef],
     made: &'a Result<Box<Trajectory>>,
@@ -66,8 +64,7 @@ pub(crate) fn rollout<'a>(
             report.score = verdict.score();
             report.parts = verdict.parts().clone();
             report.process = measured.process;
-            let built_in = |success| reward_of(reward, warming_up, &report, success);
-            report.reward = measured.reward.or_else(|| verdict.success().map(built_in));
+            report.reward = measured.reward;
         }
         Some(Err(error)) => report.error = Some(error.clone()),
         None => report.error = trajectory.fault().cloned(),
@@ -125,24 +122,6 @@ fn unmade<'a>(report: AttemptReport) -> Rollout<'a> {
     }
 }
 
-fn reward_of(
-    policy: &RewardPolicy,
-    warming_up: bool,
-    report: &AttemptReport,
-    success: bool,
-) -> f64 {
-    let used = policy.skill_use.counts(report);
-    if warming_up {
-        policy.levels.binary(success)
-    } else if let Some(process) = policy.process {
-        process.of(report.process, success)
-    } else if policy.binary {
-        policy.levels.binary(success)
-    } else {
-        policy.levels.of(success, used)
-    }
-}
-
 pub(crate) fn task_report(
     context: &RunContext<'_>,
     step: u64,
@@ -180,9 +159,8 @@ pub(crate) fn commit(
     context: &RunContext<'_>,
     step: u64,
     task: &Task,
-    rollouts: &[Rollout<'_>],
     evidence: Vec<LibraryChange>,
-    own_credits: Option<&[SkillCredit]>,
+    credits: &[SkillCredit],
     admissions: &[Admission],
 ) -> Commit {
     let recipe = context.recipe;
@@ -190,10 +168,7 @@ pub(crate) fn commit(
     if *context.library.policy() != recipe.tiers {
         changes.push(LibraryChange::Configure(recipe.tiers.clone()));
     }
-    match own_credits {
-        Some(own) => changes.extend(own.iter().map(credited)),
-        None => changes.extend(built_in_credits(&recipe.credit, rollouts)),
-    }
+    changes.extend(credits.iter().map(credited));
     changes.extend(evidence);
     changes.extend(admissions.iter().filter_map(|one| one.change.clone()));
     changes.push(LibraryChange::Maintain);
@@ -210,24 +185,8 @@ pub(crate) fn commit(
     }
 }
 
-fn built_in_credits(policy: &CreditPolicy, rollouts: &[Rollout<'_>]) -> Vec<LibraryChange> {
-    let group: Vec<GroupAttempt> = rollouts
-        .iter()
-        .map(|rollout| GroupAttempt {
-            attempt: rollout.report.attempt.clone(),
-            exposed: credited_skills(policy, rollout),
-            reward: rollout.report.reward,
-        })
-        .collect();
-    credit::credits(policy.per, &group).unwrap_or_else(|error| {
-        // A recipe's rewards are validated when it is; if a reward is not finite nevertheless, nothing is credited.
-        tracing::error!(%error, "a group could not be credited");
-        Vec::new()
-    })
-}
-
 /// The injected skills of an attempt that get credit for it.
-fn credited_skills(policy: &CreditPolicy, rollout: &Rollout<'_>) -> Vec<SkillRef> {
+pub(crate) fn credited_skills(policy: &CreditPolicy, rollout: &Rollout<'_>) -> Vec<SkillRef> {
     let exposures = || rollout.trajectory.iter().flat_map(|made| &made.exposures);
     let used = |skill: &SkillRef| {
         let exposure = exposures().find(|seen| seen.skill == *skill);
@@ -245,6 +204,6 @@ fn credited(credit: &SkillCredit) -> LibraryChange {
         skill: credit.skill.clone(),
         attempt: credit.attempt.clone(),
         reward: credit.reward,
-        uses: 1,
+        uses: credit.uses,
     }
 }

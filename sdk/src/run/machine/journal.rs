@@ -114,7 +114,7 @@ fn question_changed(id: &EffectId, sequence: u64) -> Error {
     .with("effect", id)
     .with("sequence", sequence)
     .hint(
-        "a policy may depend only on its view, its parameters and its answers: finish the run with the policy that began it, \
+        "a policy may depend only on its view, its options and its answers: finish the run with the policy that began it, \
          or begin the run anew; if the journal has its own redactor, use the one of `Options::redactor`",
     )
 }

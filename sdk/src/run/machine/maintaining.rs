@@ -100,18 +100,17 @@ impl Maintaining {
         context: &RunContext<'_>,
         wanted: &dyn Fn(&EffectId) -> bool,
     ) -> Vec<(EffectId, Effect)> {
-        let Some((number, scheduled)) = self.due.first() else {
+        let Some((number, _)) = self.due.first() else {
             return Vec::new();
         };
         match &self.stage {
             Stage::Keeping { changes, .. } => {
                 let id = self.id(Station::Keep, QuestionPath::at(*number));
-                let effect =
-                    wanted(&id).then(|| self.commit(context, (*number, scheduled), changes));
+                let effect = wanted(&id).then(|| self.commit(context, *number, changes));
                 effect.map(|effect| (id, effect)).into_iter().collect()
             }
             Stage::Asking(program) => program.questions(
-                |ask| start(ask, context, scheduled, (self.step, self.left)),
+                |ask| start(ask, context, *number, (self.step, self.left)),
                 |place, question| {
                     let id = self.id(Station::Maintain, place.clone());
                     let effect = wanted(&id)
@@ -142,10 +141,10 @@ impl Maintaining {
         events: &mut Vec<EventKind>,
     ) -> Result<(MaintenanceUsage, RoleTally)> {
         let nothing = <(MaintenanceUsage, RoleTally)>::default();
-        let Some((_, scheduled)) = self.due.first() else {
+        let Some((number, _)) = self.due.first() else {
             return Ok(nothing);
         };
-        let (step, left) = (self.step, self.left);
+        let (number, step, left) = (*number, self.step, self.left);
         let refused = || {
             Error::invalid("RunMachine::answer", "no open question has this id").with("effect", id)
         };
@@ -161,7 +160,7 @@ impl Maintaining {
         }
         let (usage, counts) = (usage_of(&answer), answer.role_counts());
         let asked = program.questions(
-            |ask| start(ask, context, scheduled, (step, left)),
+            |ask| start(ask, context, number, (step, left)),
             |place, question| {
                 (*place == id.place).then(|| (fits(question, &answer), question.role()))
             },
@@ -208,7 +207,7 @@ impl Maintaining {
             let is_told = !admitted(std::slice::from_ref(change)).is_empty();
             (!is_told && !is_record(change)).then(|| EventKind::Refused {
                 reason: format!(
-                    "change {} of the maintenance program {program} has no effect: {:?}",
+                    "change {} of the maintenance program {program} has no effect: {}",
                     passed.change, passed.reason
                 ),
             })
@@ -244,12 +243,7 @@ impl Maintaining {
         }
     }
 
-    fn commit(
-        &self,
-        context: &RunContext<'_>,
-        (number, scheduled): (u32, &ScheduledProgram),
-        changes: &[LibraryChange],
-    ) -> Effect {
+    fn commit(&self, context: &RunContext<'_>, number: u32, changes: &[LibraryChange]) -> Effect {
         let mut changes = changes.to_vec();
         if !only_measures(&changes) {
             changes.push(LibraryChange::Maintain);
@@ -260,7 +254,7 @@ impl Maintaining {
             cause: Cause {
                 run: Some(context.run.clone()),
                 task: None,
-                reason: reason(context, scheduled),
+                reason: reason(context, number),
                 at: None,
             },
             changes,
@@ -269,11 +263,11 @@ impl Maintaining {
 
     /// Runs the programs as far as possible without further answers.
     pub(crate) fn go_on(&mut self, context: &RunContext<'_>, events: &mut Vec<EventKind>) {
-        while let (Some((_, scheduled)), Stage::Asking(program)) =
+        while let (Some((number, scheduled)), Stage::Asking(program)) =
             (self.due.first(), &mut self.stage)
         {
             let of = (self.step, self.left);
-            let polled = program.poll(|ask| start(ask, context, scheduled, of));
+            let polled = program.poll(|ask| start(ask, context, *number, of));
             events.extend(program.take_events());
             let Poll::Ready(decided) = polled else {
                 return;

@@ -1,14 +1,15 @@
 //! Starts the maintenance programs that a recipe schedules, and checks the changes that they make.
 
+use std::sync::Arc;
+
 use super::run_context::RunContext;
 use crate::{
     domain::{FileRef, LibraryChange, MaintenanceBudget, Skill},
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     format::SkillMd,
     library::SkillLibrary,
-    policy::Ask,
+    policy::{Ask, MaintenanceProgram},
     program::Running,
-    recipe::ScheduledProgram,
     report::EventKind,
 };
 
@@ -83,18 +84,22 @@ pub(super) fn is_record(change: &LibraryChange) -> bool {
     )
 }
 
-/// Starts a program on the present library, and checks its changes. `left`: what is left of the round's budget.
+/// Starts the program at a place in the recipe's list on the present library, and checks its changes. `left`: what is left of the
+/// round's budget.
 pub(super) fn start(
     ask: Ask,
     run_context: &RunContext<'_>,
-    scheduled: &ScheduledProgram,
+    place: u32,
     (step, left): (u64, MaintenanceBudget),
 ) -> Running<Result<Vec<LibraryChange>>> {
     let view = run_context.within(left).view(step);
-    let program = run_context.policies.program(&scheduled.program);
+    let program = program(run_context, place).cloned();
     let mut ask = ask;
     Box::pin(async move {
-        let program = program?;
+        let program = program.ok_or_else(|| {
+            let message = "the recipe has no such maintenance program";
+            Error::new(ErrorKind::Internal, "RunMachine", message).with("place", place)
+        })?;
         let changes = program.maintain(&mut ask, &view).await?;
         for change in &changes {
             permitted(change, program.records(), view.library())?;
@@ -103,13 +108,20 @@ pub(super) fn start(
     })
 }
 
+/// The program at a place in the recipe's list.
+fn program<'a>(
+    run_context: &RunContext<'a>,
+    place: u32,
+) -> Option<&'a Arc<dyn MaintenanceProgram>> {
+    let place = usize::try_from(place).ok()?;
+    let scheduled = run_context.policies.programs.get(place);
+    scheduled.map(|(_, program)| program)
+}
+
 /// Why a program's changes are committed, for the library's history.
-pub(super) fn reason(run_context: &RunContext<'_>, scheduled: &ScheduledProgram) -> String {
-    let program = run_context.policies.program(&scheduled.program);
-    program.map_or_else(
-        |_| scheduled.program.name.clone(),
-        |program| program.reason().to_owned(),
-    )
+pub(super) fn reason(run_context: &RunContext<'_>, place: u32) -> String {
+    let reason = program(run_context, place).map(|program| program.reason());
+    reason.unwrap_or_default().to_owned()
 }
 
 /// The events of the skills that changes bring. A version that was refused and is kept as a draft is none.

@@ -16,7 +16,7 @@ use crate::{
 
 /// The attempts of a learning or evaluating run with their verdicts, out of the entries of its journal, in the order of tasks:
 /// material for a bank ([`Journeyman::distil_bank`](crate::run::Journeyman::distil_bank)) and for demonstrations
-/// ([`interchange::demonstrations`](crate::interchange::demonstrations)). Attempts that could not be made, or that a part's
+/// (`demonstrations` of the crate `journeyman-interchange`). Attempts that could not be made, or that a part's
 /// fault ended, are left out; the verdict is `None` where there is none. As in the library, token records are left out.
 ///
 /// # Errors

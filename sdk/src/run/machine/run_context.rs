@@ -7,7 +7,7 @@ use crate::{
     id::{RunId, Seed},
     library::SkillLibrary,
     maintain::MaintenanceContext,
-    policy::{Context, Policies, View},
+    policy::{Context, ResolvedPolicies, View},
     recipe::Recipe,
 };
 
@@ -16,8 +16,8 @@ use crate::{
 pub(crate) struct RunContext<'a> {
     context: Context<'a>,
     pub(crate) recipe: &'a Recipe,
-    /// The policies that recipes name.
-    pub(crate) policies: &'a Policies,
+    /// The policies that the recipe names.
+    pub(crate) policies: &'a ResolvedPolicies,
 }
 
 impl<'a> RunContext<'a> {
@@ -27,7 +27,7 @@ impl<'a> RunContext<'a> {
         (mode, replays): (Mode, bool),
         recipe: &'a Recipe,
         library: &'a SkillLibrary,
-        policies: &'a Policies,
+        policies: &'a ResolvedPolicies,
     ) -> Self {
         let attempts = &recipe.attempts;
         let context = Context {
@@ -41,9 +41,11 @@ impl<'a> RunContext<'a> {
             // The library counts the tasks, so that runs of a single task count towards the warm-up too.
             warming_up: mode == Mode::Train
                 && library.tasks_learned() < recipe.schedule.tasks(attempts.warm_up),
+            explores: true,
             replays,
             left: MaintenanceBudget::default(),
             tries_quarantined: recipe.maintenance.quarantine.is_some(),
+            retrieval: recipe.select.retrieval(),
             library,
         };
         Self {
@@ -51,6 +53,12 @@ impl<'a> RunContext<'a> {
             recipe,
             policies,
         }
+    }
+
+    /// Sets whether a gate may explore.
+    pub(crate) fn exploring(mut self, explores: bool) -> Self {
+        self.context.explores = explores;
+        self
     }
 
     /// Replaces the seed.

@@ -18,8 +18,8 @@ use crate::{
     id::{RunId, Seed},
     library::SkillLibrary,
     measure::ProxyGain,
-    policy::{Answer, ChosenSkill, CommitDone, Policies},
-    recipe::{Recipe, ScheduledProgram},
+    policy::{Answer, ChosenSkill, CommitDone, Policies, ResolvedPolicies},
+    recipe::Recipe,
     report::{Event, EventKind, MaintenanceUsage, RoleTally, TaskReport},
 };
 
@@ -50,7 +50,8 @@ pub struct RunPlan {
 ///
 /// A machine can be saved as JSON between any two answers, and resumed; its open effects are then listed again. Policies are
 /// saved as their answers and run again over them on resuming, so resuming takes the computing time of the policies, but
-/// asks no question twice.
+/// asks no question twice. The JSON has no policies: the tasks of a machine that was only deserialized fail, and
+/// [`resume`](Self::resume) gives it those that its recipe names.
 ///
 /// ```
 /// use std::{num::NonZeroU64, sync::Arc};
@@ -104,6 +105,8 @@ pub struct RunMachine {
     pub(crate) mode: Mode,
     pub(crate) tasks: Vec<Task>,
     pub(crate) replays: bool,
+    /// Whether a gate may explore.
+    pub(crate) explores: bool,
     pub(crate) library: SkillLibrary,
     pub(crate) width: NonZeroU64,
     pub(crate) next: u64,
@@ -114,11 +117,9 @@ pub struct RunMachine {
     pub(crate) maintaining: Option<Box<Maintaining>>,
     /// The number of tasks that the library had learned from when maintenance was last considered.
     pub(crate) maintained: u64,
+    /// The policies that the recipe names.
     #[serde(skip)]
-    pub(crate) policies: Policies,
-    /// The recipe's maintenance programs, as its options give them.
-    #[serde(skip)]
-    pub(crate) programs: Vec<ScheduledProgram>,
+    pub(crate) policies: ResolvedPolicies,
     pub(crate) reports: BTreeMap<u64, TaskReport>,
     /// Tokens used by maintenance so far.
     pub(crate) maintenance: MaintenanceUsage,
@@ -135,17 +136,25 @@ pub struct RunMachine {
 impl RunMachine {
     /// The version of the JSON form. Raise it when a built-in policy asks other questions, or asks them in another order: a
     /// journal keeps answers by place, and the answers of an older journal would be given to other questions.
-    pub const SCHEMA: u32 = 17;
+    pub const SCHEMA: u32 = 18;
 
     /// Begins a run.
     ///
     /// # Errors
     /// `Invalid` for an empty list of tasks, for two tasks with the same id, and for a recipe with a value out of range;
-    /// `NotFound` for a recipe that names a policy that is not in the plan's `policies`.
+    /// `NotFound` for a recipe that names a policy that is not in the plan's `policies`; `Unsupported` for a recipe that assesses
+    /// without the feature `clustering`.
     pub fn new(plan: RunPlan) -> Result<Self> {
+        Self::exploring(plan, true)
+    }
+
+    /// Begins a run in which a gate may explore, or may not.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn exploring(plan: RunPlan, explores: bool) -> Result<Self> {
         plan.recipe.validate()?;
         let policies = plan.recipe.resolve(&plan.policies)?;
-        let programs = plan.recipe.scheduled()?;
         if plan.tasks.is_empty() {
             return Err(
                 Error::invalid("RunMachine::new", "the task stream is empty")
@@ -177,6 +186,7 @@ impl RunMachine {
             mode: plan.mode,
             tasks: plan.tasks,
             replays: plan.replays,
+            explores,
             library: plan.library,
             width: match plan.mode {
                 Mode::Train => batch,
@@ -188,7 +198,6 @@ impl RunMachine {
             turns: Turns::default(),
             maintaining: None,
             policies,
-            programs,
             reports: BTreeMap::new(),
             maintenance: MaintenanceUsage::default(),
             maintenance_roles: RoleTally::default(),
@@ -305,6 +314,11 @@ impl RunMachine {
         &self.run
     }
 
+    /// Whether the run learns or evaluates.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
     /// The run's recipe.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
@@ -358,7 +372,6 @@ impl RunMachine {
     /// Those of [`Recipe::resolve`].
     pub(crate) fn resolve(&mut self, policies: &Policies) -> Result<()> {
         self.policies = self.recipe.resolve(policies)?;
-        self.programs = self.recipe.scheduled()?;
         Ok(())
     }
 
@@ -382,6 +395,7 @@ impl RunMachine {
             &self.library,
             &self.policies,
         )
+        .exploring(self.explores)
     }
 
     fn committed(

@@ -214,7 +214,7 @@ impl TaskMachine {
 
     /// Decides on the task's drafts, which are compared with the present library.
     fn decide(&self, context: &RunContext<'_>, outcome: &Outcome) -> Vec<Admission> {
-        let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
+        let rollouts = outcome.rollouts(context, self.step);
         let taint = asking::taint(&outcome.sources, &rollouts);
         let mut admissions = Vec::new();
         for (number, RoleReply { task, reply }) in asking::drafts(&outcome.replies).enumerate() {
@@ -374,7 +374,7 @@ impl TaskMachine {
         outcome: &Outcome,
         admissions: &[Admission],
     ) -> Effect {
-        let rollouts = outcome.rollouts(context, &context.recipe.reward, self.step);
+        let rollouts = outcome.rollouts(context, self.step);
         let (recipe, credit) = (context.recipe, &context.recipe.credit);
         let candidates = &outcome.selected.candidates;
         let mut evidence = asking::exposures(context, credit, &self.task, candidates, &rollouts);
@@ -396,9 +396,8 @@ impl TaskMachine {
             context,
             self.step,
             &self.task,
-            &rollouts,
             evidence,
-            outcome.credits.as_deref(),
+            &outcome.credits,
             admissions,
         ))
     }

@@ -1,7 +1,7 @@
 //! Selection of skills for the later turns of attempts (HiSME appendix B, row H12). Its questions are effects as all others, so
 //! their answers are in the journal.
 
-use std::task::Poll;
+use std::{sync::Arc, task::Poll};
 
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,9 @@ use super::{
 use crate::{
     error::{Error, ErrorKind, Result},
     id::AttemptId,
-    policy::{Answer, Ask, CallUsage, ChosenSkill, Questions, fits},
+    policy::{Answer, Ask, CallUsage, ChosenSkill, Questions, fits, selected::Selected},
     program::{Program, QuestionPath, Running},
-    select::selecting::{Selected, select},
+    select::selecting::select,
 };
 
 /// The turns of unfinished attempts for which skills were requested.
@@ -43,11 +43,8 @@ impl Turn {
         let (run_context, query) = (self.run_context(run_context), self.ask.query.clone());
         move |mut ask: Ask| {
             let view = run_context.view(0);
-            let (policy, policies) = (
-                run_context.recipe.select.clone(),
-                run_context.policies.clone(),
-            );
-            Box::pin(async move { select(&mut ask, &view, (&policy, &policies), &query).await })
+            let selector = Arc::clone(&run_context.policies.selector);
+            Box::pin(async move { select(&mut ask, &view, selector.as_ref(), &query).await })
         }
     }
 
@@ -127,7 +124,7 @@ impl Turns {
     /// The skills for a turn; none while they are not selected.
     ///
     /// # Errors
-    /// `Unavailable` where the retriever or scorer failed; the error of the host's own selector.
+    /// `Unavailable` where the retriever or scorer failed; the error of the selector.
     pub(crate) fn skills(
         &self,
         run_context: &RunContext<'_>,

@@ -229,7 +229,7 @@ fn the_hosts_admission_rule_holds_for_the_bank_too() {
     }
     let (components, _) = parts(says, &ALL);
     let mut recipe = skillrl(2);
-    recipe.admit.own = Some(journeyman::policy::OwnPolicy::new("no-cake"));
+    recipe.admit.rules = vec![journeyman::policy::Policy::new("no-cake")];
     let policies = Policies::new().with_admission("no-cake", |_| Ok(Arc::new(NoCake)));
     let options = Options::new("test", Seed(7)).with_policies(policies);
     let library = block_on(async {

@@ -4,6 +4,7 @@ use journeyman::{
     async_trait,
     contract::{Embedder, Embedding, EmbeddingSpace},
     domain::Selection,
+    policy::PolicyOptions,
     select::{BankGate, Candidates, WithoutCategory},
     testing::WordTokenizer,
 };
@@ -88,7 +89,7 @@ fn selected_and_told(
 ) -> (Selection, Option<String>) {
     let (mut components, _) = parts(says, &ALL);
     let mut recipe = skillrl(2);
-    recipe.select.selector = Selector::Bank(selector);
+    recipe.select.selector = selector.into();
     change(&mut components, &mut recipe);
     let journal = components.journal.clone().expect("a journal");
     block_on(async {
@@ -369,14 +370,4 @@ fn a_gate_of_a_bank_has_a_threshold_that_is_fitted_to_a_model_that_was_not_train
     let fitted = selection.fitted.expect("fitted");
     assert_eq!(Some(fitted.score), selection.score);
     assert_eq!(fitted.tasks, 24);
-}
-
-#[test]
-fn a_bank_chooses_within_a_run_alone() {
-    let selector = Selector::Bank(BankSelector::default());
-    let error = selector.choose(&[], &[], &[], Seed(1), Mode::Train);
-    assert_eq!(
-        error.expect_err("it needs a run").kind(),
-        ErrorKind::Unsupported
-    );
 }

@@ -3,10 +3,10 @@
 use journeyman::{
     Version,
     contract::TurnContext,
-    domain::{Selection, SkillDraft, Trace, TurnQuery},
+    domain::{Selection, SkillDraft, TurnQuery},
     policy::{
-        AdmitRule, Ask, MaintenanceProgram, OwnPolicy, Policies, RewardRule, SelectProgram, View,
-        WriteProgram,
+        AdmitRule, Ask, JudgedAttempt, MaintenanceProgram, Policies, Policy, RewardRule,
+        SelectProgram, View, WriteGroup, WriteProgram, Written,
     },
 };
 
@@ -58,7 +58,7 @@ struct First(Calls, Later, usize);
 
 #[async_trait]
 impl SelectProgram for First {
-    async fn select(&self, ask: &mut Ask, view: &View, query: &TurnQuery) -> Result<Selection> {
+    async fn select(&self, ask: &mut Ask, view: &View, query: &TurnQuery) -> Result<Selected> {
         let mut first = view.offered().next().expect("a skill").skill.reference();
         if self.0.note(&query.text) >= self.2 {
             self.1.begins(ask).await?;
@@ -66,10 +66,11 @@ impl SelectProgram for First {
                 first.version = Version(9);
             }
         }
-        Ok(Selection::unscored(Decision::Inject {
+        let selection = Selection::unscored(Decision::Inject {
             skills: vec![first],
             explored: false,
-        }))
+        });
+        Ok(selection.into())
     }
 }
 
@@ -79,7 +80,7 @@ async fn selecting(per: SelectPer, (later, from): (Later, usize)) -> (Journeyman
     let selector: Arc<dyn SelectProgram> = Arc::new(First(calls.clone(), later, from));
     let policies = Policies::new().with_selector("own", move |_| Ok(Arc::clone(&selector)));
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Own(OwnPolicy::new("own"));
+    recipe.select.selector = Policy::new("own");
     recipe.select.per = per;
     recipe.attempts.group = n32(3);
     recipe.write.when = WriteWhen::Never;
@@ -161,28 +162,29 @@ struct Shown(Calls, Later);
 
 #[async_trait]
 impl WriteProgram for Shown {
-    async fn write(&self, ask: &mut Ask, _: &View, attempts: &[Trace]) -> Result<Vec<SkillDraft>> {
-        let shown = attempts.iter();
+    async fn write(&self, ask: &mut Ask, _: &View, group: &WriteGroup<'_>) -> Result<Written> {
+        let shown = group.attempts.iter();
         let shown = shown.map(|one| one.trajectory.attempt.to_string());
         self.0.note(shown.collect::<Vec<_>>().join(" "));
         self.1.begins(ask).await?;
-        Ok(Vec::new())
+        Ok(Written::default())
     }
 }
 
-/// Rewards the attempts of a group with 0, 2 and 3, and notes what they had.
+/// Rewards the attempts of a group with 0, 2 and 3, and notes whether they succeeded.
 #[derive(Debug)]
 struct Rising(Calls);
 
 impl RewardRule for Rising {
-    fn reward(&self, attempt: &AttemptReport, _: &Verdict) -> Result<f64> {
-        let id = attempt.attempt.as_str();
-        self.0.note(format!("{id} had {:?}", attempt.reward));
-        Ok(match id.rsplit('/').next() {
+    fn reward(&self, attempt: &JudgedAttempt<'_>) -> Result<Option<f64>> {
+        let id = attempt.report.attempt.as_str();
+        self.0
+            .note(format!("{id}: {:?}", attempt.verdict.success()));
+        Ok(Some(match id.rsplit('/').next() {
             Some("0") => 0.0,
             Some("1") => 2.0,
             _ => 3.0,
-        })
+        }))
     }
 }
 
@@ -196,8 +198,8 @@ fn rewarding(later: Later) -> (Recipe, Policies, Calls, Calls) {
     let mut recipe = hisme();
     recipe.attempts.group = n32(3);
     recipe.write.when = WriteWhen::Always;
-    recipe.write.by = Writer::Own(OwnPolicy::new("own"));
-    recipe.reward.own = Some(OwnPolicy::new("own"));
+    recipe.write.by = Policy::new("own");
+    recipe.reward.by = Policy::new("own");
     (recipe, policies, shown, rewarded)
 }
 
@@ -265,8 +267,8 @@ fn a_reward_rule_is_asked_about_each_attempt_with_a_verdict() {
         let [unsure, done] = &rewarded.all()[..] else {
             panic!("{rewarded:?}");
         };
-        assert!(unsure.ends_with("/1 had None"), "{unsure}");
-        assert!(done.contains("/2 had Some("), "{done}");
+        assert!(unsure.ends_with("/1: None"), "{unsure}");
+        assert!(done.ends_with("/2: Some(true)"), "{done}");
     });
 }
 
@@ -291,7 +293,7 @@ impl MaintenanceProgram for ArchivesAll {
 fn the_changes_of_a_program_are_one_commit_and_none_are_no_commit() {
     let program: Arc<dyn MaintenanceProgram> = Arc::new(ArchivesAll);
     let policies = Policies::new().with_program("own", move |_| Ok(Arc::clone(&program)));
-    let mut recipe = super::super::recipe().with_program(n64(1), OwnPolicy::new("own"));
+    let mut recipe = super::super::recipe().with_program(n64(1), Policy::new("own"));
     recipe.write.when = WriteWhen::Never;
     block_on(async {
         let components = components();
@@ -333,8 +335,8 @@ struct Undescribed;
 
 #[async_trait]
 impl WriteProgram for Undescribed {
-    async fn write(&self, _: &mut Ask, _: &View, _: &[Trace]) -> Result<Vec<SkillDraft>> {
-        Ok(vec![SkillDraft {
+    async fn write(&self, _: &mut Ask, _: &View, _: &WriteGroup<'_>) -> Result<Written> {
+        let draft = SkillDraft {
             title: "undescribed".to_owned(),
             description: String::new(),
             kind: journeyman::domain::Kind::Workflow,
@@ -342,7 +344,8 @@ impl WriteProgram for Undescribed {
             trigger: None,
             body: "Say it.".to_owned(),
             metadata: Default::default(),
-        }])
+        };
+        Ok(vec![draft].into())
     }
 }
 
@@ -374,9 +377,9 @@ fn an_admission_rule_is_asked_last_and_not_about_what_was_let_in_before() {
         .with_writer("own", |_| Ok(Arc::new(Undescribed)))
         .with_program("own", |_| Ok(Arc::new(BringsBack)))
         .with_admission("own", move |_| Ok(Arc::new(RefusesAll(asked.clone()))));
-    let mut recipe = super::super::recipe().with_program(n64(1), OwnPolicy::new("own"));
-    recipe.write.by = Writer::Own(OwnPolicy::new("own"));
-    recipe.admit.own = Some(OwnPolicy::new("own"));
+    let mut recipe = super::super::recipe().with_program(n64(1), Policy::new("own"));
+    recipe.write.by = Policy::new("own");
+    recipe.admit.rules = vec![Policy::new("own")];
     block_on(async {
         let journeyman = opened(recipe, policies).await;
         let first = sample::skill("one");

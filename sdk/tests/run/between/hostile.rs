@@ -6,7 +6,7 @@ use std::time::Duration;
 use journeyman::{
     contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
     library::Entry,
-    policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
+    policy::{Ask, MaintenanceProgram, Policies, Policy, View},
     report::WriteReport,
     role::GeneralRoles,
 };
@@ -104,7 +104,7 @@ fn recipes(role: Role) -> [Recipe; 2] {
         _ => WriteWhen::Never,
     };
     if role == Role::Summarize {
-        then.write.by = Writer::default();
+        then.write.by = journeyman::propose::Summarize::default().into();
     }
     let all = hisme().maintenance;
     let part = &mut then.maintenance;
@@ -121,7 +121,7 @@ fn recipes(role: Role) -> [Recipe; 2] {
         _ => {}
     }
     if is_asked_by_program(role) {
-        then = then.with_program(n64(3), OwnPolicy::new("asks"));
+        then = then.with_program(n64(3), Policy::new("asks"));
     }
     [first, then]
 }

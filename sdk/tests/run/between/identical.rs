@@ -41,7 +41,7 @@ fn script() -> Script {
 
 fn alone(identity: Identity) -> Recipe {
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Nothing;
+    recipe.select.selector = Nothing.into();
     recipe.credit.attribute = Attribute::Never;
     recipe.admit.identity = identity;
     recipe

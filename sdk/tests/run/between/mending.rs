@@ -71,9 +71,7 @@ fn what_was_followed_and_refused_is_mended_though_nobody_calls_it_harmful() {
 fn a_version_that_was_refined_for_failed_cases_alone_is_released_when_it_passes() {
     let versions = |refine| {
         let mut recipe = hisme();
-        recipe.select.selector = Selector::Top {
-            limit: NonZeroUsize::MIN,
-        };
+        recipe.select.selector = top(1);
         recipe.maintenance.filter = None;
         recipe.maintenance.bundles = Some(BundlePolicy::paper());
         recipe.maintenance.refine = Some(RefinePolicy::paper());
@@ -215,7 +213,7 @@ fn a_skill_is_handed_out_once_for_the_same_evidence() {
     let before = asked();
     assert!(before > 0);
     // Nothing is injected, so nothing new is known of any skill.
-    learn("second", Selector::Nothing);
+    learn("second", Nothing.into());
     assert_eq!(asked(), before);
 }
 

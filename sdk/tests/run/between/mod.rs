@@ -33,7 +33,7 @@ use journeyman::{
         Skill, SkillRef, SkillUse, State,
     },
     maintain::{BundlePolicy, FilterPolicy, Gate, RefinePolicy},
-    propose::Writer,
+    propose::Extract,
 };
 
 use super::*;
@@ -349,10 +349,11 @@ fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
 #[test]
 fn extractors_write_as_many_candidates_as_the_recipe_says() {
     let mut recipe = hisme();
-    recipe.write.by = Writer::Extract {
+    recipe.write.by = Extract {
         candidates: n32(2),
         failures: false,
-    };
+    }
+    .into();
     let (report, _, prompts, _) = learn_with(recipe, Script::default(), 3);
     let asked = prompts
         .lock()
@@ -368,10 +369,11 @@ fn extractors_write_as_many_candidates_as_the_recipe_says() {
 fn failed_attempts_are_extracted_from_as_the_recipe_says() {
     let asked = |failures| {
         let mut recipe = hisme();
-        recipe.write.by = Writer::Extract {
+        recipe.write.by = Extract {
             candidates: n32(1),
             failures,
-        };
+        }
+        .into();
         let (mut components, prompts) = parts(Script::default());
         components.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
             Play::Give(steps.is_empty().then(|| Action::Message("hm".to_owned())))

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use journeyman::{
     ErrorKind, async_trait,
     domain::HandledMark,
-    policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
+    policy::{Ask, MaintenanceProgram, Policies, Policy, View},
     run::{RunMachine, RunPlan},
 };
 
@@ -41,7 +41,7 @@ impl MaintenanceProgram for Marks {
 fn marking(name: &'static str, records: bool) -> (Recipe, Policies) {
     let policies = Policies::new().with_program(name, move |_| Ok(Arc::new(Marks { records })));
     let every = NonZeroU64::new(3).expect("three");
-    (hisme().with_program(every, OwnPolicy::new(name)), policies)
+    (hisme().with_program(every, Policy::new(name)), policies)
 }
 
 async fn open_with(
@@ -143,19 +143,20 @@ fn a_host_s_program_with_a_name_of_ours_is_refused_wherever_a_run_begins() {
 }
 
 #[test]
-fn a_registry_serves_two_sessions_and_what_is_resolved_resolves_again() {
+fn a_registry_serves_two_sessions_and_resolves_again() {
     let (recipe, policies) = marking("marks", true);
     for _ in 0..2 {
         let store = Arc::new(MemoryStore::new());
         block_on(open_with(recipe.clone(), policies.clone(), store)).expect("it opens");
     }
-    let whole = recipe.resolve(&policies).expect("it resolves");
-    assert_eq!(recipe.resolve(&whole).expect("it resolves again"), whole);
+    let resolved = recipe.resolve(&policies).expect("it resolves");
+    let again = recipe.resolve(&policies).expect("it resolves again");
+    assert_eq!(resolved, again);
 }
 
 #[test]
 fn options_of_another_policy_are_refused_with_what_schedules_ours() {
-    let recipe = hisme().with_program(NonZeroU64::MIN, OwnPolicy::new("micro"));
+    let recipe = hisme().with_program(NonZeroU64::MIN, Policy::new("micro"));
     let error = recipe.resolve(&Policies::new()).expect_err("refused");
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(

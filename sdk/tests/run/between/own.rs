@@ -9,7 +9,7 @@ use journeyman::{
     Version, async_trait,
     contract::{Journal, RoleTask},
     domain::{Query, ScoreKind, Selection, Skill, SkillRef, TurnQuery},
-    policy::{Ask, Case, MaintenanceProgram, OwnPolicy, Policies, SelectProgram, View},
+    policy::{Ask, Case, MaintenanceProgram, Policies, Policy, SelectProgram, View},
     run::{Performer, RunMachine, RunPlan},
 };
 use serde_json::json;
@@ -20,6 +20,8 @@ use super::*;
 #[derive(Debug)]
 enum Chooses {
     First,
+    /// The first skill, so many times.
+    Often(usize),
     WhatIsNotThere,
     Nothing,
     Panics,
@@ -34,7 +36,7 @@ impl SelectProgram for Chooses {
         ask: &mut Ask,
         view: &View,
         _: &TurnQuery,
-    ) -> journeyman::Result<Selection> {
+    ) -> journeyman::Result<Selected> {
         let first = view.offered().next().map(|entry| entry.skill.reference());
         let inject = |skills| {
             Selection::unscored(Decision::Inject {
@@ -42,20 +44,26 @@ impl SelectProgram for Chooses {
                 explored: false,
             })
         };
-        match (self, first) {
-            (Self::First, Some(first)) => Ok(inject(vec![first])),
-            (Self::WhatIsNotThere, _) => Ok(inject(vec![SkillRef {
+        let selection = match (self, first) {
+            (Self::First | Self::Often(_), Some(first)) => inject(vec![first]),
+            (Self::WhatIsNotThere, _) => inject(vec![SkillRef {
                 id: "nowhere".into(),
                 version: Version(1),
-            }])),
+            }]),
             (Self::Panics, _) => panic!("a selector that panics"),
             (Self::AsksAll, _) => {
                 ask_all(ask, view).await;
-                Ok(Selection::nothing(NothingReason::Disabled))
+                Selection::nothing(NothingReason::Disabled)
             }
-            (Self::First, None) => Ok(Selection::nothing(NothingReason::NoCandidates)),
-            (Self::Nothing, _) => Err(Error::invalid("Chooses::select", "it does not want to")),
-        }
+            (Self::First | Self::Often(_), None) => Selection::nothing(NothingReason::NoCandidates),
+            (Self::Nothing, _) => {
+                return Err(Error::invalid("Chooses::select", "it does not want to"));
+            }
+        };
+        Ok(match self {
+            Self::Often(times) => Selected::new(Vec::new(), vec![selection; *times]),
+            _ => selection.into(),
+        })
     }
 }
 
@@ -63,7 +71,7 @@ fn choosing(chooses: Chooses) -> (Recipe, Policies) {
     let chooses: Arc<dyn SelectProgram> = Arc::new(chooses);
     let policies = Policies::new().with_selector("own", move |_| Ok(Arc::clone(&chooses)));
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Own(OwnPolicy::new("own"));
+    recipe.select.selector = Policy::new("own");
     (recipe, policies)
 }
 
@@ -96,6 +104,8 @@ fn a_selector_of_the_hosts_own_chooses() {
 fn a_selector_that_fails_costs_the_injection_and_not_the_task() {
     for (chooses, why) in [
         (Chooses::WhatIsNotThere, "a skill that is not offered"),
+        (Chooses::Often(0), "one selection, or one for each attempt"),
+        (Chooses::Often(7), "one selection, or one for each attempt"),
         (Chooses::Nothing, "it does not want to"),
     ] {
         let (recipe, policies) = choosing(chooses);
@@ -295,14 +305,13 @@ impl MaintenanceProgram for Does {
 
 fn doing(does: Does) -> (Recipe, Policies) {
     let program: Arc<dyn MaintenanceProgram> = Arc::new(does);
-    let policies = Policies::new().with_program("own", move |parameters| match parameters["works"]
-        .as_bool()
-    {
-        Some(false) => Err(Error::invalid("own", "it does not work")),
-        _ => Ok(Arc::clone(&program)),
-    });
+    let policies =
+        Policies::new().with_program("own", move |options| match options["works"].as_bool() {
+            Some(false) => Err(Error::invalid("own", "it does not work")),
+            _ => Ok(Arc::clone(&program)),
+        });
     let every = NonZeroU64::new(3).expect("three");
-    (hisme().with_program(every, OwnPolicy::new("own")), policies)
+    (hisme().with_program(every, Policy::new("own")), policies)
 }
 
 #[test]
@@ -361,9 +370,10 @@ fn a_program_that_fails_fails_alone_and_says_why() {
 fn a_change_that_does_not_apply_has_no_effect_and_is_told() {
     let (recipe, policies) = doing(Does::Misses);
     let (_, _, events) = learned(recipe, policies);
-    let told = events.iter().any(|event| {
-        matches!(&event.kind, EventKind::Refused { reason } if reason.contains("has no effect"))
-    });
+    let why = "has no effect: the library never had the skill";
+    let told = events
+        .iter()
+        .any(|event| matches!(&event.kind, EventKind::Refused { reason } if reason.ends_with(why)));
     assert!(told);
 }
 
@@ -377,15 +387,15 @@ fn a_recipe_that_names_what_nobody_registered_is_refused_with_what_is_known() {
         assert!(missing.contains("registered are: bank, "), "{missing}");
         let other = recipe
             .clone()
-            .with_program(NonZeroU64::MIN, OwnPolicy::new("another"));
+            .with_program(NonZeroU64::MIN, Policy::new("another"));
         let refused = open_with(other, known.clone()).await.expect_err("refused");
         assert_eq!(refused.kind(), ErrorKind::NotFound);
         assert!(
             refused.to_string().contains("micro, own, prototypes"),
             "{refused}"
         );
-        // Its parameters are tried at the start too.
-        let broken = OwnPolicy::new("own").with_parameters(json!({ "works": false }));
+        // Its options are tried at the start too.
+        let broken = Policy::new("own").with_options(json!({ "works": false }));
         let broken = recipe.with_program(NonZeroU64::MIN, broken);
         let refused = open_with(broken, known).await.expect_err("refused");
         assert!(
@@ -464,19 +474,14 @@ struct Fickle(AtomicU32);
 
 #[async_trait]
 impl SelectProgram for Fickle {
-    async fn select(
-        &self,
-        ask: &mut Ask,
-        _: &View,
-        _: &TurnQuery,
-    ) -> journeyman::Result<Selection> {
+    async fn select(&self, ask: &mut Ask, _: &View, _: &TurnQuery) -> journeyman::Result<Selected> {
         let query = Query {
             text: format!("text {}", self.0.fetch_add(1, Ordering::SeqCst)),
             limit: 1,
             among: None,
         };
         ask.retrieve(query).await?;
-        Ok(Selection::nothing(NothingReason::NoCandidates))
+        Ok(Selection::nothing(NothingReason::NoCandidates).into())
     }
 }
 
@@ -485,7 +490,7 @@ fn another_first_question_of_the_first_task_is_found_out_on_replay() {
     let fickle: Arc<dyn SelectProgram> = Arc::new(Fickle::default());
     let policies = Policies::new().with_selector("own", move |_| Ok(Arc::clone(&fickle)));
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Own(OwnPolicy::new("own"));
+    recipe.select.selector = Policy::new("own");
     let (components, _) = parts(Script::default());
     let journal = Arc::new(MemoryJournal::new());
     let components = components.with_journal(Arc::clone(&journal) as _);

@@ -110,7 +110,7 @@ fn harmful() -> (Components, Recipe) {
 fn a_role_that_is_never_there_is_asked_three_times_for_the_same() {
     let (mut components, mut recipe) = harmful();
     // Nothing is injected, so nothing new is known of any skill.
-    recipe.select.selector = Selector::Nothing;
+    recipe.select.selector = Nothing.into();
     let asked = without(&mut components, "refine");
     let (_, events) = learn(&components, "then", recipe, tasks(30));
     let asked = asked.lock().unwrap();
@@ -145,7 +145,7 @@ fn a_group_that_can_never_be_gone_through_is_given_up() {
     let asked = without(&mut components, "refactor");
     let mut recipe = hisme();
     recipe.write.when = WriteWhen::Never;
-    recipe.select.selector = Selector::Nothing;
+    recipe.select.selector = Nothing.into();
     let same = |number| sample::task(&format!("task-{number}"), &["one", "two"]);
     let (_, events) = learn(
         &components,
@@ -198,7 +198,7 @@ fn a_bundle_that_can_never_be_played_is_given_up() {
         ))
     })));
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Nothing;
+    recipe.select.selector = Nothing.into();
     recipe.maintenance.refactor = None;
     let (library, _) = learn(&components, "first", recipe.clone(), tasks(3));
     assert!(library.entries().count() > 0);

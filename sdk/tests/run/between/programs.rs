@@ -18,6 +18,10 @@ fn busy() -> Script {
 fn machine() -> RunMachine {
     let mut recipe = hisme();
     recipe.schedule.gain = Some(n64(3));
+    machine_of(recipe)
+}
+
+fn machine_of(recipe: Recipe) -> RunMachine {
     let plan = RunPlan {
         run: RunId::new("run"),
         seed: Seed(7),
@@ -230,4 +234,63 @@ fn answers_and_commits_of_an_earlier_step_change_nothing() {
     }
     let (library, ..) = run(None, false);
     assert_eq!(bytes(machine.library()), library);
+}
+
+/// A task's questions to roles: the role, the place and the seed of each, by its number.
+type Asked = std::collections::BTreeMap<u32, (Role, Vec<u32>, Seed)>;
+
+#[test]
+fn a_task_asks_about_its_skills_first_and_the_writer_s_questions_have_the_numbers_after_them() {
+    let mut recipe = hisme();
+    recipe.credit.attribute = Attribute::Always;
+    recipe.write.when = WriteWhen::Always;
+    recipe.write.by = Extract {
+        candidates: n32(3),
+        failures: true,
+    }
+    .into();
+    let (mut machine, performer) = (machine_of(recipe), performer());
+    let mut tasks = std::collections::BTreeMap::<u64, Asked>::new();
+    let mut round = 0;
+    while !machine.is_finished() {
+        for (id, effect) in machine.effects() {
+            let (Station::Role, Effect::Role { ask, seed }) = (id.station, effect) else {
+                continue;
+            };
+            let path = id.place.path().to_vec();
+            let number = *path.last().expect("a number");
+            let question = (ask.role(), path, seed);
+            let asked = tasks.entry(id.step).or_default();
+            let before = asked.insert(number, question.clone());
+            assert!(before.is_none_or(|before| before == question), "{id}");
+        }
+        let pick = |count| Seed(3).derive("pick", round).index(count).unwrap_or(0);
+        step(&mut machine, &performer, pick);
+        round += 1;
+        let saved = machine.save().expect("it saves");
+        let resumed = RunMachine::resume(&saved, &journeyman::policy::Policies::new());
+        machine = resumed.expect("it resumes");
+    }
+    assert_eq!(tasks.len(), 9);
+    let attributions = |asked: &Asked| {
+        let mut roles = asked.values();
+        roles.position(|(role, ..)| *role != Role::Attribute)
+    };
+    assert!(tasks.values().any(|asked| attributions(asked) > Some(0)));
+    for (step, asked) in &tasks {
+        let about_skills = attributions(asked).expect("it writes");
+        let roles: Vec<Role> = asked.values().map(|(role, ..)| *role).collect();
+        let writer = [Role::Extract; 3];
+        assert_eq!(roles[about_skills..], writer, "task {step}");
+        let scope = asked.values().next().map(|(_, path, _)| path.clone());
+        let scope = scope.expect("it asks");
+        let scope = scope.split_last().expect("a number").1;
+        assert!(scope.iter().skip(1).all(|number| *number == 0), "{scope:?}");
+        for (place, (number, (role, path, seed))) in (0..).zip(asked) {
+            assert_eq!(*number, place, "task {step}");
+            assert_eq!(path.split_last(), Some((number, scope)));
+            let of_step = Seed(7).derive("step", *step);
+            assert_eq!(*seed, of_step.derive(role.name(), u64::from(*number)));
+        }
+    }
 }

@@ -100,7 +100,7 @@ fn shared(library: &SkillLibrary) -> (u64, State) {
 #[test]
 fn skills_are_shown_with_the_attempts_that_they_were_made_from() {
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Nothing;
+    recipe.select.selector = Nothing.into();
     let (.., prompts, _) = learn_from(recipe, Script::default(), tasks_alike());
     let asked = shown(&prompts);
     let count = |prompt: &str, field: &str| {
@@ -119,7 +119,7 @@ fn skills_are_shown_with_the_attempts_that_they_were_made_from() {
 fn attempts_speak_for_the_skill_that_they_are_found_to_share() {
     let state = |refactor| {
         let mut recipe = hisme();
-        recipe.select.selector = Selector::Nothing;
+        recipe.select.selector = Nothing.into();
         recipe.credit.attribute = Attribute::Never;
         let (_, library, ..) = learn_from(recipe, extracting(refactor), tasks_alike());
         shared(&library)
@@ -131,7 +131,7 @@ fn attempts_speak_for_the_skill_that_they_are_found_to_share() {
 #[test]
 fn a_bundle_has_whole_attempts_at_four_tasks() {
     let mut recipe = hisme();
-    recipe.select.selector = Selector::Nothing;
+    recipe.select.selector = Nothing.into();
     let tasks = alike(["one", "two", "three", "four", "five", "six"]);
     let (_, library, ..) = learn_from(recipe, extracting(SAME), tasks);
     let mut entries = library.entries();

@@ -200,16 +200,16 @@ fn a_judge_that_hangs_in_a_case_is_given_up_and_says_nothing_of_the_skill() {
 
 #[test]
 fn what_was_done_alike_without_a_skill_speaks_for_it() {
-    let states = |selector| {
+    let states = |selector: Nothing| {
         let mut recipe = hisme();
-        recipe.select.selector = selector;
+        recipe.select.selector = selector.into();
         recipe.credit.attribute = Attribute::Never;
         let (_, library, ..) = learn_with(recipe, Script::default(), 6);
         let states = library.entries().map(|entry| entry.skill.state);
         states.collect::<Vec<_>>()
     };
     // The second task of each kind comes to the same skill, which it was not given.
-    assert_eq!(states(Selector::Nothing), [State::Active; 3]);
+    assert_eq!(states(Nothing), [State::Active; 3]);
 }
 
 #[test]

@@ -362,7 +362,7 @@ fn a_curator_is_told_the_agents_own_word_where_a_judge_gives_it() {
 fn a_selector_without_candidates_shows_the_curator_what_was_injected() {
     let (components, prompts) = parts(&[]);
     let mut recipe = recipe::skillos();
-    recipe.select.selector = Selector::Own(journeyman::policy::OwnPolicy::new("last"));
+    recipe.select.selector = journeyman::policy::Policy::new("last");
     #[derive(Debug)]
     struct Last;
     #[async_trait::async_trait]
@@ -372,12 +372,13 @@ fn a_selector_without_candidates_shows_the_curator_what_was_injected() {
             _: &mut journeyman::policy::Ask,
             view: &journeyman::policy::View,
             _: &journeyman::domain::TurnQuery,
-        ) -> journeyman::Result<journeyman::domain::Selection> {
+        ) -> journeyman::Result<Selected> {
             let last = view.offered().last().map(|entry| entry.skill.reference());
-            Ok(journeyman::domain::Selection::unscored(Decision::Inject {
+            let last = journeyman::domain::Selection::unscored(Decision::Inject {
                 skills: last.into_iter().collect(),
                 explored: false,
-            }))
+            });
+            Ok(last.into())
         }
     }
     let policies = Policies::new().with_selector("last", |_| Ok(Arc::new(Last)));

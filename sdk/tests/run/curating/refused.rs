@@ -2,7 +2,8 @@
 
 use journeyman::{
     domain::Trust,
-    policy::{AdmitRule, OwnPolicy},
+    policy::{AdmitRule, Ask, Policy, View, WriteGroup, WriteProgram, Written},
+    propose::Curate,
 };
 
 use super::*;
@@ -154,7 +155,7 @@ fn the_hosts_own_rule_is_asked_about_what_is_inserted_and_updated() {
         Ok(Arc::new(Without("damn", Arc::clone(&kept))))
     });
     let mut recipe = recipe::skillos();
-    recipe.admit.own = Some(OwnPolicy::new("mild"));
+    recipe.admit.rules = vec![Policy::new("mild")];
     let (components, _) = parts(&[(
         "one",
         calls(&[
@@ -317,4 +318,50 @@ fn a_refused_call_has_the_kind_that_it_would_have_had() {
     let kinds: Vec<CallKind> = run.curation(0).calls.iter().map(|call| call.kind).collect();
     assert_eq!(kinds, [CallKind::Delete, CallKind::Update]);
     assert!(run.curation(0).calls.iter().all(|call| call.about == "x"));
+}
+
+/// Asks the curator twice, and hands on both answers.
+#[derive(Debug)]
+struct Twice;
+
+#[journeyman::async_trait]
+impl WriteProgram for Twice {
+    async fn write(
+        &self,
+        ask: &mut Ask,
+        view: &View,
+        group: &WriteGroup<'_>,
+    ) -> journeyman::Result<Written> {
+        let skills = n32(1);
+        let mut replies = Vec::new();
+        for _ in 0..2 {
+            let written = Curate { skills }.write(ask, view, group).await?;
+            replies.extend(written.replies().to_vec());
+        }
+        Ok(Written::of_roles(replies))
+    }
+
+    fn roles(&self) -> Vec<Role> {
+        vec![Role::Curate]
+    }
+}
+
+#[test]
+fn a_writer_that_hands_on_two_curations_writes_nothing_and_says_why() {
+    let (components, _) = parts(&[("one", calls(&[insert("one", "Say one.")]))]);
+    let mut recipe = recipe::skillos();
+    recipe.write.by = Policy::new("twice");
+    let policies = Policies::new().with_writer("twice", |_| Ok(Arc::new(Twice)));
+    let run = curate_with(components, recipe, policies, (Vec::new(), words(&["one"])));
+    assert_eq!(run.report.tasks[0].curation, None);
+    assert_eq!(run.library.entries().count(), 0);
+    let refused = run.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Refused { reason } => Some(reason.as_str()),
+        _ => None,
+    });
+    let refused: Vec<&str> = refused.collect();
+    assert!(
+        refused.len() == 1 && refused[0].contains("more than one curation"),
+        "{refused:?}"
+    );
 }

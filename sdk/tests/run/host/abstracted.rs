@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use journeyman::{
     format::{AriseLimits, AriseSchema, ProblemTypes},
-    propose::Writer,
+    propose::Summarize,
     role::{GeneralRoles, RoleOptions},
 };
 
@@ -101,10 +101,11 @@ fn from_words_alone_a_trace_is_abstracted_where_the_recipe_keeps_the_reasoning()
         let mut parts = components();
         (parts.model, parts.roles) = (shop.model.clone(), shop.roles.clone());
         let mut recipe = recipe();
-        recipe.write.by = Writer::Summarize {
+        recipe.write.by = Summarize {
             shown_chars: None,
             keeps_reasoning,
-        };
+        }
+        .into();
         recipe.admit.fallback_state = state;
         block_on(async {
             let journeyman = open_as("test", &parts, recipe).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use journeyman::{
     AttemptId, SkillId,
-    credit::CreditPer,
+    credit::PerRollout,
     domain::{EndReason, SkillRef},
 };
 
@@ -263,7 +263,7 @@ fn credit_and_judgement_name_the_skill_and_the_attempt_on_one_line() {
 #[test]
 fn each_attempt_of_a_group_that_is_credited_is_named() {
     let mut recipe = recipe();
-    recipe.credit.per = CreditPer::Rollout;
+    recipe.credit.by = PerRollout.into();
     recipe.select.selector = top(1);
     block_on(async {
         let journeyman = open_as("test", &own_loop(), recipe).await;

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use async_trait::async_trait;
 use journeyman::{
     domain::Role,
-    policy::{Ask, MaintenanceProgram, OwnPolicy, Policies, View},
+    policy::{Ask, MaintenanceProgram, Policies, Policy, View},
     testing::HashEmbedder,
 };
 
@@ -34,11 +34,13 @@ async fn found(recipe: Recipe, change: Change<'_>) -> Vec<Finding> {
 /// Marks the threshold of the recipe's gate as fitted to the scripted scorer.
 pub(super) fn calibrated(recipe: &mut Recipe) {
     let model = complete().scorer.expect("a scorer").model().clone();
-    if let Some(gate) = recipe.select.selector.gate_mut() {
-        gate.fitted_for = Some(journeyman::select::ThresholdFor {
-            score: gate.score,
-            model,
-            prompt_format: None,
+    if recipe.gate().is_some() {
+        change_gate(recipe, |gate| {
+            gate.fitted_for = Some(journeyman::select::ThresholdFor {
+                score: gate.score,
+                model,
+                prompt_format: None,
+            });
         });
     }
 }
@@ -113,7 +115,7 @@ fn a_program_of_the_hosts_own_does_not_hide_that_tasks_write_nothing() {
         components.model = None;
         *recipe = recipe
             .clone()
-            .with_program(NonZeroU64::MIN, OwnPolicy::new("own"));
+            .with_program(NonZeroU64::MIN, Policy::new("own"));
     };
     let findings = block_on(async {
         let (mut components, mut recipe) = (complete(), recipe::standard());
@@ -168,7 +170,7 @@ fn what_the_recipe_rules_out_is_found() {
     check(recipe::standard(), &never, &[NeverWrites]);
     check(
         recipe::standard(),
-        &|_, r| r.select.selector = Selector::Nothing,
+        &|_, r| r.select.selector = Nothing.into(),
         &[NeverInjects],
     );
     let top = |b: &mut Components, r: &mut Recipe| {
@@ -382,13 +384,12 @@ fn thresholds_that_were_fitted_for_another_model_are_found() {
     let fitted = |model: &str| {
         let model = model.to_owned();
         move |_: &mut Components, r: &mut Recipe| {
-            r.select.selector = Selector::Gate(GatePolicy {
-                fitted_for: Some(journeyman::select::ThresholdFor {
-                    score: GatePolicy::default().score,
+            change_gate(r, |gate| {
+                gate.fitted_for = Some(journeyman::select::ThresholdFor {
+                    score: gate.score,
                     model: model.as_str().into(),
                     prompt_format: None,
-                }),
-                ..GatePolicy::default()
+                });
             });
         }
     };
@@ -406,10 +407,11 @@ fn a_threshold_that_nobody_fitted_is_found() {
     let untrained = || Arc::new(ScriptedScorer::that(Play::Give(-1.0)).untrained());
     let guessed = |b: &mut Components, r: &mut Recipe| {
         b.scorer = Some(untrained());
-        r.select.selector = Selector::Gate(GatePolicy {
+        let gate = GatePolicy {
             most_wrong: None,
             ..GatePolicy::default()
-        });
+        };
+        r.select.selector = gate.into();
     };
     check(recipe::standard(), &guessed, &[FindingKind::Uncalibrated]);
     let found = block_on(found(recipe::standard(), &guessed));
@@ -420,18 +422,20 @@ fn a_threshold_that_nobody_fitted_is_found() {
             if !trained {
                 b.scorer = Some(untrained());
             }
-            r.select.selector = Selector::default();
+            r.select.selector = GatePolicy::default().into();
         };
         check(recipe::standard(), &by_default, &[]);
     }
     // A relative threshold compares candidates with each other.
     let relative = |_: &mut Components, r: &mut Recipe| {
-        r.select.selector = Selector::Gate(GatePolicy::paper());
+        r.select.selector = GatePolicy::paper().into();
     };
     check(recipe::standard(), &relative, &[]);
     let other_prompt_format = |b: &mut Components, r: &mut Recipe| {
-        let gate = r.select.selector.gate_mut().expect("a gate");
-        gate.fitted_for.as_mut().expect("fitted").prompt_format = Some("0123456789ab".to_owned());
+        change_gate(r, |gate| {
+            let fitted = gate.fitted_for.as_mut().expect("fitted");
+            fitted.prompt_format = Some("0123456789ab".to_owned());
+        });
         assert!(b.prompt_format.is_some());
     };
     check(
@@ -444,7 +448,7 @@ fn a_threshold_that_nobody_fitted_is_found() {
 #[test]
 fn a_gate_that_asks_whether_a_skill_fits_needs_a_prompt_format_that_can_ask() {
     let asks = |_: &mut Components, r: &mut Recipe| {
-        r.select.selector = Selector::Gate(GatePolicy::fits());
+        r.select.selector = GatePolicy::fits().into();
         calibrated(r);
     };
     check(recipe::standard(), &asks, &[]);

@@ -48,10 +48,7 @@ fn parts(scorer: Arc<dyn Scorer>, store: Arc<dyn SkillStore>) -> Components {
 
 async fn opened(scorer: Arc<dyn Scorer>, store: Arc<dyn SkillStore>) -> Journeyman {
     let mut recipe = recipe::standard();
-    recipe.select.selector = Selector::Gate(GatePolicy {
-        epsilon: 0.0,
-        ..GatePolicy::default()
-    });
+    change_gate(&mut recipe, |gate| gate.epsilon = 0.0);
     let options = Options::new("test", Seed(7));
     let opened = Journeyman::open(parts(scorer, store), recipe, options).await;
     opened.expect("it opens")
@@ -289,9 +286,7 @@ fn decisions_among_more_skills_have_a_threshold_for_as_many() {
 /// A session with a search, and a model that finds `one` likelier behind tasks that say it, and `other` still more.
 async fn searching(scorer: Arc<ScriptedScorer>) -> Journeyman {
     let mut recipe = recipe::standard();
-    if let Some(gate) = recipe.select.selector.gate_mut() {
-        gate.epsilon = 0.0;
-    }
+    change_gate(&mut recipe, |gate| gate.epsilon = 0.0);
     searching_by(scorer, recipe).await
 }
 
@@ -355,7 +350,7 @@ fn a_calibration_of_a_sessions_fit_decides_as_that_session_and_fits_nothing() {
         let calibration = GateCalibration::from_json(&text).expect("read");
         let mut recipe = recipe::standard();
         recipe.calibrate(&calibration).expect("a gate");
-        recipe.select.selector.gate_mut().expect("a gate").epsilon = 0.0;
+        change_gate(&mut recipe, |gate| gate.epsilon = 0.0);
         recipe.validate().expect("valid");
 
         let scorer = likes(-0.5);
@@ -421,9 +416,9 @@ fn a_host_may_give_a_fit_more_time() {
 fn a_relative_test_compares_all_candidates_also_with_a_search() {
     block_on(async {
         let mut recipe = recipe::standard();
-        if let Some(gate) = recipe.select.selector.gate_mut() {
+        change_gate(&mut recipe, |gate| {
             (gate.epsilon, gate.relative) = (0.0, Some(0.99));
-        }
+        });
         let journeyman = searching_by(likes(-0.5), recipe).await;
         let selection = decided(&journeyman, "first").await;
         assert_eq!(selection.candidates.len(), 2, "{selection}");
@@ -528,5 +523,183 @@ fn a_fit_that_a_decision_has_no_time_for_goes_on_at_the_next_ones() {
         };
         assert!(without > 0);
         assert_eq!(fitted.tasks, 24);
+    });
+}
+
+/// The decision about a task, and what the attempt is given.
+async fn begun(journeyman: &Journeyman, task: Task) -> (journeyman::domain::Selection, String) {
+    let events = journeyman.events();
+    let handle = journeyman.begin(task).await.expect("begun");
+    let selection = told(events).into_iter().find_map(|event| match event.kind {
+        EventKind::Selected { selection, .. } => Some(selection),
+        _ => None,
+    });
+    (selection.expect("decided"), handle.prompt())
+}
+
+/// A model that keeps the greatest number of tokens that a request wants of a text.
+#[derive(Debug)]
+struct Watched {
+    inner: ScriptedScorer,
+    most: AtomicUsize,
+}
+
+#[async_trait]
+impl Scorer for Watched {
+    fn model(&self) -> &journeyman::ModelId {
+        self.inner.model()
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> journeyman::Result<Vec<TokenScores>> {
+        let wanted = request.max_continuation_tokens;
+        self.most.fetch_max(wanted, Ordering::SeqCst);
+        self.inner.score(request).await
+    }
+}
+
+#[test]
+fn of_a_skill_of_thirty_thousand_words_no_more_is_scored_than_of_a_short_one() {
+    block_on(async {
+        for has_search in [false, true] {
+            let scorer = Arc::new(Watched {
+                inner: untrained(),
+                most: AtomicUsize::new(0),
+            });
+            let mut components = parts(scorer.clone(), memory());
+            if has_search {
+                components.retriever = Some(Arc::new(ScriptedRetriever::new()));
+            }
+            let options = Options::new("test", Seed(7));
+            let opened = Journeyman::open(components, recipe::standard(), options).await;
+            let journeyman = opened.expect("it opens");
+            let long = Skill {
+                body: "say ".repeat(30_000).trim_end().to_owned(),
+                ..sample::skill("right")
+            };
+            let added = journeyman.add(vec![long, sample::skill("other")], "a start");
+            added.await.expect("added");
+            let (selection, prompt) = begun(&journeyman, sample::task("t", &["one", "two"])).await;
+            assert!(selection.fault().is_none(), "{selection}");
+            assert!(selection.fitted.is_some(), "{selection}");
+            assert_eq!(scorer.most.load(Ordering::SeqCst), 32);
+            // Without a search the model alone decides.
+            if !has_search {
+                assert_eq!(selection.skill().expect("injected").id.as_str(), "right");
+                assert!(prompt.contains("say say"));
+            }
+        }
+    });
+}
+
+#[test]
+fn of_five_skills_of_one_text_none_is_injected_and_nothing_fails() {
+    block_on(async {
+        // All texts are alike to it, and behind this task less likely than behind most others.
+        let scorer = ScriptedScorer::by(|prompt, _| {
+            let prompt = prompt.text();
+            Play::Give(
+                match (prompt.contains("say one"), prompt.trim() == "skill:") {
+                    (true, _) => -2.99,
+                    (_, true) => -3.0,
+                    _ => -3.0 + 0.05 * (1.0 + drawn(&prompt, "")),
+                },
+            )
+        });
+        let scorer = Arc::new(scorer.untrained());
+        for has_search in [false, true] {
+            let mut components = parts(scorer.clone(), memory());
+            if has_search {
+                components.retriever = Some(Arc::new(ScriptedRetriever::new()));
+            }
+            let options = Options::new("test", Seed(7));
+            let opened = Journeyman::open(components, recipe::standard(), options).await;
+            let journeyman = opened.expect("it opens");
+            let skills = (1..=5).map(|number| Skill {
+                description: "How to do it.".to_owned(),
+                body: "To do it, say it.".to_owned(),
+                ..sample::skill(&format!("it-{number}"))
+            });
+            let added = journeyman.add(skills.collect(), "a start").await;
+            assert_eq!(added.expect("added").changed(), 5);
+            let (selection, _) = begun(&journeyman, sample::task("t", &["one", "two"])).await;
+            assert!(selection.skills().is_empty(), "{selection}");
+            assert!(selection.fault().is_none(), "{selection}");
+            assert!(
+                matches!(
+                    selection.decision,
+                    Decision::Nothing(NothingReason::BelowAbsolute { .. })
+                ),
+                "{selection}"
+            );
+            // With a search the first one alone is scored.
+            let scored = if has_search { 1 } else { 5 };
+            assert_eq!(selection.candidates.len(), scored, "{selection}");
+            let first = selection.candidates[0].value;
+            assert!(selection.candidates.iter().all(|one| one.value == first));
+        }
+    });
+}
+
+#[test]
+fn a_scorer_that_fails_for_one_of_two_candidates_costs_the_injection_and_no_task() {
+    block_on(async {
+        // The recipe's threshold holds for it, so that it is asked at the decision alone.
+        let scorer = Arc::new(ScriptedScorer::by(|prompt, text| {
+            match (
+                prompt.text().contains("say one"),
+                text.contains("How to do other"),
+            ) {
+                (true, true) => Play::Fail(Error::invalid("test", "it has no such token")),
+                (true, false) => Play::Give(-0.5),
+                (false, _) => Play::Give(-3.0),
+            }
+        }));
+        assert!(scorer.is_trained_to_score());
+        let journeyman = opened(scorer, memory()).await;
+        with_skills(&journeyman, &["right", "other"]).await;
+        let handle = journeyman.begin(sample::task("t", &["one", "two"])).await;
+        let handle = handle.expect("begun");
+        assert!(handle.injection().skills.is_empty());
+        let report = handle.finish(sample::outcome(true)).await;
+        let report = report.expect("finished").expect("a group of one");
+        let Decision::Nothing(NothingReason::ScorerUnavailable(why)) =
+            &report.selections[0].decision
+        else {
+            panic!("{}", report.selections[0]);
+        };
+        assert!(why.contains("it has no such token"), "{why}");
+        assert_eq!(report.attempts[0].success, Some(true));
+        assert_eq!(report.attempts[0].error, None);
+        assert_eq!(report.failed, None);
+    });
+}
+
+#[test]
+fn a_task_longer_than_the_scorers_context_is_decided_or_says_why_it_is_not() {
+    let long = || Task {
+        instruction: "say one and then two ".repeat(3_000),
+        ..sample::task("long", &["one", "two"])
+    };
+    block_on(async {
+        // It loses its middle.
+        let journeyman = opened(Arc::new(untrained()), memory()).await;
+        with_skills(&journeyman, &["right", "other"]).await;
+        let (selection, _) = begun(&journeyman, long()).await;
+        assert!(selection.fault().is_none(), "{selection}");
+        assert_eq!(selection.skill().expect("injected").id.as_str(), "right");
+
+        // A scorer that does not say how much it has room for.
+        let scorer = ScriptedScorer::by(|prompt, _| match prompt.text().len() {
+            0..10_000 => Play::Give(-1.0),
+            _ => Play::Fail(Error::invalid("test", "the prompt is too long")),
+        });
+        let journeyman = opened(Arc::new(scorer.untrained()), memory()).await;
+        with_skills(&journeyman, &["right", "other"]).await;
+        let (selection, _) = begun(&journeyman, long()).await;
+        assert!(selection.skills().is_empty(), "{selection}");
+        let Decision::Nothing(NothingReason::ScorerUnavailable(why)) = &selection.decision else {
+            panic!("{selection}");
+        };
+        assert!(why.contains("the prompt"), "{why}");
     });
 }

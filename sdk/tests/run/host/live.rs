@@ -14,12 +14,12 @@ use journeyman::{
     testing::{Play, ScriptedScorer, sample},
 };
 
-use crate::{components, recipe, tasks};
+use crate::{change_gate, components, recipe, tasks};
 
 /// Opens a session on what was learned, whose gate always explores where it may.
 async fn exploring(explore_live: bool) -> Journeyman {
     let mut recipe = recipe();
-    recipe.select.selector.gate_mut().expect("a gate").epsilon = 1.0;
+    change_gate(&mut recipe, |gate| gate.epsilon = 1.0);
     let mut options = Options::new("test", Seed(7));
     options.explore_live = explore_live;
     let journeyman = Journeyman::open(components(), recipe, options)

@@ -6,7 +6,7 @@ use journeyman::{
     maintain::Maintenance,
     propose::WriteWhen,
     recipe,
-    select::{Candidates, GatePolicy, Selector},
+    select::{BankSelector, Candidates, GatePolicy, Nothing},
 };
 use journeyman_toolworld::stream::UniverseSpec;
 
@@ -38,7 +38,7 @@ fn what_is_left_out_has_its_default() {
         format!("{{\"steps\":8,\"universe\":{universe}}}")
     );
     let arm = &plan.arms[0];
-    assert_eq!(arm.recipe.select.selector, Selector::Nothing);
+    assert_eq!(arm.recipe.select.selector, Nothing.into());
     assert_eq!((arm.has_skills, arm.learns), (false, false));
     assert!(file.model.ends_with("model.gguf") && file.model.is_absolute());
 }
@@ -68,7 +68,7 @@ recipe = "none"
 name = "arise"
 recipe = "arise"
 library = "seeds"
-unset = ["select.selector.gate.relative"]
+unset = ["select.selector.options.relative"]
 set."attempts.warm_up" = 0
 set.tiers = { cache = 5, initial_utility = 1 }
 set."write.when.below" = 0.5
@@ -81,7 +81,7 @@ learn = false
 
 [[sweep]]
 arm = "arise"
-path = "select.selector.gate.relative"
+path = "select.selector.options.relative"
 values = [0.15, 0.55]
 
 [[sweep]]
@@ -135,18 +135,14 @@ values = ["cache"]
     assert!(
         arise
             .description
-            .ends_with(", select.selector.gate.relative = nothing"),
+            .ends_with(", select.selector.options.relative = nothing"),
         "{}",
         arise.description
     );
     assert!(matches!(&file.starts[2], Start::Folder(path) if path.ends_with("skills")));
     assert!(!plan.arms[2].learns);
     let swept = &plan.arms[4];
-    assert!(
-        matches!(&swept.recipe.select.selector, Selector::Gate(gate) if gate.relative == Some(0.55)),
-        "{:?}",
-        swept.recipe.select.selector
-    );
+    assert_eq!(swept.recipe.gate().unwrap().relative, Some(0.55));
     assert_eq!(file.starts[4], Start::Seeds);
     assert_eq!(plan.arms[5].recipe.select.candidates, Candidates::Cache);
     let places: Vec<usize> = plan.sweeps[0].values.iter().map(|(_, arm)| *arm).collect();
@@ -367,9 +363,8 @@ fn the_examples_mix_recipes() {
     assert_eq!(recipe.maintenance, recipe::hisme().maintenance);
 
     let recipe = mixed("skillrl-behind-arise.toml");
-    let Selector::Bank(bank) = &recipe.select.selector else {
-        unreachable!("{:?}", recipe.select.selector)
-    };
+    let bank = recipe.select.selector.read::<BankSelector>().unwrap();
+    let bank = bank.unwrap();
     let absolute = GatePolicy {
         epsilon: 0.0,
         ..GatePolicy::default()

@@ -1,0 +1,260 @@
+//! The gate's options: score, temperature, thresholds, exploration. The public paths are those of [`select`](crate::select).
+
+use std::{fmt, num::NonZeroUsize};
+
+use serde::{Deserialize, Serialize};
+
+use super::{FoundWeight, ScoreKind};
+use crate::{
+    error::{Error, Result},
+    id::ModelId,
+};
+
+/// The best candidate by the model's own log-probabilities, or nothing if it fails the gate's tests (ARISE Eq. 3 and 7; rows A3,
+/// J4): the selector `gate`.
+///
+/// The relative test compares candidates with each other: a single candidate always has probability 1, and two that fit
+/// equally well (a skill that was written twice) have at most 0.5 each. The absolute test compares the best with 'none of
+/// these'. [`GatePolicy::paper`] has the relative test, the default has the absolute one; both may be on.
+///
+/// ```
+/// use journeyman::{
+///     Seed, Version,
+///     contract::{SkillScores, Total},
+///     domain::{Mode, SkillRef},
+///     select::{GatePolicy, decide},
+/// };
+///
+/// let skill = SkillRef { id: "open-jar".into(), version: Version(1) };
+/// let scores = |sum| SkillScores {
+///     skill: skill.clone(),
+///     conditional: Some(Total { sum, tokens: 20 }),
+///     unconditional: Some(Total { sum: -40.0, tokens: 20 }),
+///     fit: None,
+/// };
+/// let gate = GatePolicy::default();
+/// let decide = |sum| decide(&gate, &[scores(sum)], &[], Seed(1), Mode::Evaluate);
+/// // PMI is the difference of both sums: 10 nats pass the threshold of 5, 2 nats do not.
+/// assert_eq!(decide(-30.0)?.skills(), [skill.clone()]);
+/// assert!(decide(-38.0)?.skills().is_empty());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GatePolicy {
+    /// The score that is compared.
+    pub score: ScoreKind,
+    /// Temperature of the softmax (sigma of Eq. 3), positive. The paper: 1.
+    pub temperature: f64,
+    /// Minimum probability of the best candidate (delta), in [0, 1]; `None` switches the relative test off. The paper: 0.35.
+    pub relative: Option<f64>,
+    /// Value that the best candidate must exceed, in the score's unit (nats; nats per token for the mean); `None` switches
+    /// the absolute test off. 'Nothing' competes as PMI 0, and wins ties. Row J4.
+    ///
+    /// The default's holds for models that were trained to have skills scored, and for all where `most_wrong` is `None`. One that
+    /// is set by hand always holds.
+    pub absolute: Option<f64>,
+    /// Share of tasks without a right skill at which one may be injected, above 0 and at most 0.5. For a model that was not trained
+    /// to have skills scored ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)), a session finds the
+    /// threshold for it, without labels, where score and threshold are the default's and `fitted_for` has none. `None`: the threshold is
+    /// the one above, for every model.
+    pub most_wrong: Option<f64>,
+    /// What the score of a search counts beside the model's, where the threshold was fitted with it: then the decision is about the skill
+    /// that the search finds first. `None`: the model's score alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<FoundWeight>,
+    /// Probability that a training run whose best candidate passes takes a random skill of the whole pool instead, in
+    /// [0, 1]. The paper: 0.1. Always 0 in evaluation, and for attempts that a host begins
+    /// ([`Options::explore_live`](crate::run::Options::explore_live)).
+    pub epsilon: f64,
+    /// The score and the model that the absolute threshold was fitted for; `None` for a threshold chosen by hand.
+    pub fitted_for: Option<ThresholdFor>,
+}
+
+/// The gate of a selector ([`SelectProgram::gate`](crate::policy::SelectProgram::gate)), and which skills it decides about.
+///
+/// ```
+/// use journeyman::select::{GatePolicy, SelectorGate};
+///
+/// let policy = GatePolicy::default();
+/// let gate = SelectorGate::of(&policy);
+/// assert!(gate.own_candidates.is_none() && !gate.exempts_general);
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SelectorGate<'a> {
+    /// The tests.
+    pub policy: &'a GatePolicy,
+    /// Greatest number of skills beside the general ones that the selector finds by itself and the gate decides about. `None` for a
+    /// gate that decides about the candidates that the recipe finds.
+    pub own_candidates: Option<NonZeroUsize>,
+    /// Whether general skills need not pass it.
+    pub exempts_general: bool,
+}
+
+impl<'a> SelectorGate<'a> {
+    /// A gate that decides about the candidates that the recipe finds.
+    pub fn of(policy: &'a GatePolicy) -> Self {
+        Self {
+            policy,
+            own_candidates: None,
+            exempts_general: false,
+        }
+    }
+}
+
+/// The score and the model that a threshold is valid for: values of another score or model are on another scale.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThresholdFor {
+    /// The score.
+    pub score: ScoreKind,
+    /// The model that scored.
+    pub model: ModelId,
+    /// A digest of the prompt format's words, where it is known. Calibrations that lie on disk say `dialect`.
+    #[serde(default, alias = "dialect", skip_serializing_if = "Option::is_none")]
+    pub prompt_format: Option<String>,
+}
+
+impl Default for GatePolicy {
+    /// PMI above 5 nats (the query makes the skill some 150 times as likely), and no relative test.
+    fn default() -> Self {
+        Self {
+            score: ScoreKind::Pmi,
+            temperature: 1.0,
+            relative: None,
+            absolute: Some(5.0),
+            most_wrong: Some(0.02),
+            found: None,
+            epsilon: 0.1,
+            fitted_for: None,
+        }
+    }
+}
+
+impl GatePolicy {
+    /// The paper's gate: the summed log-probability, probability at least 0.35, epsilon 0.1 (Table 3).
+    pub fn paper() -> Self {
+        Self {
+            score: ScoreKind::Sum,
+            temperature: 1.0,
+            relative: Some(0.35),
+            absolute: None,
+            most_wrong: None,
+            found: None,
+            epsilon: 0.1,
+            fitted_for: None,
+        }
+    }
+
+    /// A gate that asks the model whether the best candidate fits ([`ScoreKind::Fits`]): it has to hold that likelier than not.
+    /// It is for a model that answers such questions well, and costs a reading of every candidate. With SmolLM2-135M-Instruct, which was
+    /// not trained for it, the right one of eight was first in 3% of tasks, less often than by chance (`docs/results/gate.md`): measure it
+    /// with your own tasks.
+    pub fn fits() -> Self {
+        Self {
+            score: ScoreKind::Fits,
+            absolute: Some(0.0),
+            most_wrong: None,
+            ..Self::default()
+        }
+    }
+
+    /// The share of wrong injections that a threshold is to be fitted for; `None` where there is one: fitted, or chosen by hand.
+    pub(crate) fn to_fit(&self) -> Option<f64> {
+        let default = Self::default();
+        let untouched = (self.score, self.absolute) == (default.score, default.absolute);
+        self.most_wrong
+            .filter(|_| self.fitted_for.is_none() && untouched)
+    }
+
+    /// Checks the ranges that the fields document, and that a fitted threshold was fitted for this score.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the field, its value and its range.
+    pub(crate) fn in_range(&self) -> Result<()> {
+        let sigma = self.temperature;
+        check(
+            sigma.is_finite() && sigma > 0.0,
+            "temperature",
+            sigma,
+            "finite and positive",
+        )?;
+        if let Some(delta) = self.relative {
+            check((0.0..=1.0).contains(&delta), "relative", delta, "in [0, 1]")?;
+        }
+        if let Some(nats) = self.absolute {
+            check(nats.is_finite(), "absolute", nats, "finite")?;
+        }
+        if let Some(share) = self.most_wrong {
+            let range = "above 0 and at most 0.5";
+            check(share > 0.0 && share <= 0.5, "most_wrong", share, range)?;
+        }
+        if let Some(found) = self.found {
+            let FoundWeight {
+                nats,
+                words_power,
+                most,
+            } = found;
+            check(
+                nats.is_finite() && nats >= 0.0,
+                "found.nats",
+                nats,
+                "finite and not negative",
+            )?;
+            check(
+                (0.0..=1.0).contains(&words_power),
+                "found.words_power",
+                words_power,
+                "in [0, 1]",
+            )?;
+            check(most.is_finite(), "found.most", most, "finite")?;
+            if !matches!(self.score, ScoreKind::Pmi | ScoreKind::CardPmi) {
+                return Err(invalid(format!(
+                    "found counts beside PMI alone, and the score is {}",
+                    self.score.name()
+                )));
+            }
+        }
+        let epsilon = self.epsilon;
+        check(
+            (0.0..=1.0).contains(&epsilon),
+            "epsilon",
+            epsilon,
+            "in [0, 1]",
+        )?;
+        match &self.fitted_for {
+            Some(fitted) if fitted.score != self.score => Err(invalid(format!(
+                "the threshold was fitted for {:?}, and the score is {:?}",
+                fitted.score, self.score
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the ranges, and that a fitted threshold was fitted for the model that scores.
+    ///
+    /// # Errors
+    /// `Invalid` for a field out of range, and for a threshold that was fitted for another score or model.
+    pub fn validate_for(&self, model: &ModelId) -> Result<()> {
+        self.in_range()?;
+        match &self.fitted_for {
+            Some(fitted) if fitted.model != *model => Err(invalid(format!(
+                "the threshold was fitted for the model {}, and {model} scores",
+                fitted.model
+            ))
+            .hint("fit it again, or choose one by hand and leave `fitted_for` empty")),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn check(holds: bool, field: &str, value: impl fmt::Display, range: &str) -> Result<()> {
+    if holds {
+        return Ok(());
+    }
+    Err(invalid(format!("{field} must be {range}, and is {value}")))
+}
+
+fn invalid(message: String) -> Error {
+    Error::invalid("GatePolicy::validate", message)
+}
