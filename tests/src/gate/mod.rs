@@ -43,6 +43,16 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Characters of a body that hold more than the tokens that are scored.
 const BODY: usize = 2_000;
+/// The scores that need a sentence encoder.
+const BY_ENCODER: [&str; 7] = [
+    "PMI of the nearest passage",
+    "PMI of 32 tokens of the nearest passage",
+    "MiniLM of names and descriptions",
+    "MiniLM of the nearest passage",
+    "MiniLM of both",
+    "MiniLM and BM25",
+    "MiniLM and PMI of 32 tokens",
+];
 /// The places of a fitted gate's score among those of skills, and of the score of a model that was trained to score.
 const CARD: usize = 5;
 const WHOLE: usize = 2;
@@ -163,7 +173,13 @@ fn scores(
         ("PMI of the head of the body", whole),
         ("PMI of 32 tokens of the body", beginning),
     ]);
-    if let Some(encoder) = meaning::encoder(figures)? {
+    let encoder = meaning::encoder(figures)?;
+    if encoder.is_none() {
+        for name in BY_ENCODER {
+            figures.skip(name, "without ONNX Runtime: ORT_DYLIB_PATH is not set");
+        }
+    }
+    if let Some(encoder) = encoder {
         let near = meaning::nearest_passages(&encoder, set)?;
         let near = |task: usize, skill: usize| near[task][skill].clone();
         let [.., whole, _, _, beginning, _] = scoring.texts(figures, "passages", &near)?;

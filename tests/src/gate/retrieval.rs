@@ -106,8 +106,7 @@ fn at_size(
     block_on(of_cards.refresh(&update(&cards)))?;
     block_on(hybrid.refresh(&update(skills)))?;
     let words = found(&*words, queries)?;
-    let near = near(encoder, skills, queries)?;
-    let [by_cards, by_passages, beginnings] = &near;
+    let [by_cards, by_passages, beginnings] = &near(encoder, skills, queries)?;
     let meaning = found(&*meaning, queries)?;
     let joined = |dense: &Found, fusion: Fusion| -> Found {
         let pairs = words.iter().zip(dense);
@@ -158,7 +157,30 @@ fn at_size(
         let name = format!("{size} skills: hybrid less BM25: a right one {what}, points");
         figures.interval(&name, &less, Bound::AtLeast(0.0), Bound::None);
     }
+    record_missed(figures, (set, size), (&hybrid, &meaning, &words));
     Ok(())
+}
+
+/// Why the hybrid has no right skill among ten: what neither of its searches gives it, it cannot have.
+fn record_missed(
+    figures: &mut Figures<'_>,
+    (set, size): (&Set, usize),
+    (hybrid, meaning, words): (&Found, &Found, &Found),
+) {
+    let has = |found: &Found, most: usize| -> Vec<bool> {
+        let right = right_among(set, found, most);
+        right.into_iter().map(|one| one > 0.0).collect()
+    };
+    let among_ten = has(hybrid, TEN);
+    let missed = among_ten.iter().filter(|has| !**has).count();
+    let name = format!("{size} skills: hybrid: no right one among ten, tasks");
+    figures.record(&name, missed as f64, Bound::None);
+    for (search, found) in [("MiniLM", meaning), ("BM25", words)] {
+        let pairs = among_ten.iter().zip(has(found, POOL));
+        let outside = pairs.filter(|(among_ten, in_pool)| !**among_ten && !in_pool);
+        let name = format!("{size} skills: of these no right one among {search}'s {POOL}, tasks");
+        figures.record(&name, outside.count() as f64, Bound::None);
+    }
 }
 
 fn without_body(mut skill: Skill) -> Skill {
