@@ -95,6 +95,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         |tasks: &[usize]| gate.decided(&set, (&found, &skills[CARD], &skills[WHOLE]), tasks);
     let (decided, by_labels) = (decide(&reported), decide(&tuning));
     record_default(figures, (&decided, &words), gate.threshold());
+    session::record_misled(figures, &gate, &set, (&found, &skills[CARD]), &reported);
     record_labels(figures, (&by_labels, &decided))?;
 
     let scores = scores(

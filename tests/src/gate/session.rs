@@ -54,6 +54,59 @@ impl DefaultGate {
     }
 }
 
+/// Why the fitted gate injects a wrong skill where the right ones are left out: how many of those it injects have a search that counts
+/// its most, and by how many nats each exceeds the threshold.
+pub(super) fn record_misled(
+    figures: &mut Figures<'_>,
+    gate: &DefaultGate,
+    set: &Set,
+    (found, card): (&Matrix, &Matrix),
+    tasks: &[usize],
+) {
+    let DefaultGate::Fitted(FittedThreshold {
+        threshold,
+        found: Some(weight),
+        ..
+    }) = gate
+    else {
+        return;
+    };
+    let mut exceeding = Vec::new();
+    for &task in tasks {
+        let wrong = (0..set.skills.len()).filter(|&at| !set.is_right(task, at));
+        let first = wrong
+            .rev()
+            .max_by(|&one, &other| found[task][one].total_cmp(&found[task][other]));
+        let Some(first) = first.filter(|&at| found[task][at] > 0.0) else {
+            continue;
+        };
+        let counts = weight.counts(found[task][first], &set.tasks[task].instruction);
+        let by = counts + card[task][first] - threshold;
+        if by > 0.0 {
+            let task = &set.tasks[task].id;
+            let skill = &set.skills[first].name;
+            figures.progress(format_args!(
+                "{task} without its skills gets {skill}: the search counts {counts:.1}, the model {:.1}",
+                by + threshold - counts
+            ));
+            exceeding.push((by, counts >= weight.most));
+        }
+    }
+    let at_most = exceeding.iter().filter(|(_, at_most)| *at_most).count();
+    let by = exceeding.iter().map(|(by, _)| *by).fold(0.0, f64::max);
+    for (what, value) in [
+        ("what the search counts at most, nats", weight.most),
+        ("wrong skills injected", exceeding.len() as f64),
+        (
+            "of these with a search that counts its most",
+            at_most as f64,
+        ),
+        ("the greatest of these above the threshold, nats", by),
+    ] {
+        figures.record(&format!("the default: {what}"), value, Bound::None);
+    }
+}
+
 /// The gate that a session has for a library of these skills.
 pub(super) fn default_gate(
     figures: &mut Figures<'_>,
