@@ -145,7 +145,7 @@ struct Session<'a> {
     journeyman: &'a Journeyman,
     stream: &'a [Task],
     held_out: &'a [Task],
-    /// What is told while the run goes on.
+    /// The trace that the run writes, and what it has printed of its gate.
     said: (&'a Trace, &'a GateSaid),
 }
 
