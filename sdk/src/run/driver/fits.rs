@@ -21,8 +21,8 @@ impl Fits {
 /// A threshold that was fitted.
 #[derive(Debug)]
 pub(super) struct Fit {
-    /// The weights, the bits of the share of wrong injections, what decisions are about, and whether scores had to be repeatable.
-    pub(super) of: (ModelId, u64, DecidedOn, bool),
+    /// The weights, the bits of the share of wrong injections, and what decisions are about.
+    pub(super) of: (ModelId, u64, DecidedOn),
     /// Number of skills that were offered.
     pub(super) offered: usize,
     pub(super) fitted: FittedThreshold,

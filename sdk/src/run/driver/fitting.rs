@@ -28,7 +28,6 @@ impl Performer {
     pub(super) async fn threshold(
         &self,
         (most_wrong, on): (f64, DecidedOn),
-        repeatable: bool,
     ) -> Result<Option<Box<FittedThreshold>>> {
         // Without them nothing is scored, and that says why.
         let Ok((scorer, prompt_format)) = self.scoring_parts() else {
@@ -40,7 +39,7 @@ impl Performer {
         let library = self.follow().clone();
         let offered: Vec<SkillId> = offered(&library).cloned().collect();
         let on = self.fitted_on(on, offered.len());
-        let of = (scorer.weights(None), most_wrong.to_bits(), on, repeatable);
+        let of = (scorer.weights(None), most_wrong.to_bits(), on);
         // Decisions that wait for the same fit do not make it twice.
         let mut fits = self.fits.lock().await;
         let known = fits.iter().position(|fit| fit.of == of);
@@ -51,11 +50,7 @@ impl Performer {
         }
         quick_enough(scorer, on, self.limits.fit)?;
         tracing::info!(model = %of.0, most_wrong, "fitting the gate's threshold to the model");
-        let nulls = self.nulls(
-            (scorer, prompt_format),
-            (&library, &offered),
-            (on, repeatable),
-        );
+        let nulls = self.nulls((scorer, prompt_format), (&library, &offered), on);
         let (tasks, found) = match on {
             DecidedOn::First { .. } => together(&nulls.await?),
             DecidedOn::BestOf(_) => (nulls.await?, None),
@@ -113,11 +108,12 @@ impl Performer {
         &self,
         parts: (&dyn Scorer, &dyn PromptFormat),
         of: (&SkillLibrary, &[SkillId]),
-        (on, repeatable): (DecidedOn, bool),
+        on: DecidedOn,
     ) -> Result<Vec<NullTask>> {
+        // The same threshold in every session, whatever runs beside the fit.
         let wanted = Wanted {
             score: SCORE,
-            repeatable,
+            repeatable: true,
         };
         let mut tasks = Vec::new();
         let now = || self.components.clock.as_ref().map(|clock| clock.now().0);

@@ -73,11 +73,7 @@ impl Performer {
                 let wanted = Wanted { score, repeatable };
                 self.scored(&query, &skills, wanted).await
             }
-            Effect::Threshold {
-                most_wrong,
-                on,
-                repeatable,
-            } => self.fitted((most_wrong, on), repeatable).await,
+            Effect::Threshold { most_wrong, on } => self.fitted((most_wrong, on)).await,
             Effect::Attempt(effect) => {
                 let made = self.attempt(&effect, &[], desk).await;
                 Answer::Attempted(made.and_then(sound::trajectory))
@@ -128,8 +124,8 @@ impl Performer {
         Answer::Scored(scores.and_then(sound::scores))
     }
 
-    async fn fitted(&self, of: (f64, DecidedOn), repeatable: bool) -> Answer {
-        let fitting = self.threshold(of, repeatable);
+    async fn fitted(&self, of: (f64, DecidedOn)) -> Answer {
+        let fitting = self.threshold(of);
         // A fit that is broken off goes on at the next decision with the scores that it has.
         let part = (
             DecidingPart::Gate,

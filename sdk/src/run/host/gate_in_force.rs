@@ -95,8 +95,6 @@ impl Journeyman {
         let effect = Effect::Threshold {
             most_wrong,
             on: self.decided_on(&gate).await?,
-            // As its decisions are scored: a session that cannot learn evaluates.
-            repeatable: session.read_only,
         };
         let fitted = match session.performer.perform(effect).await? {
             Answer::Fitted(fitted) => fitted?,

@@ -82,8 +82,6 @@ pub enum Effect {
         most_wrong: f64,
         /// Which skill the decision is about.
         on: DecidedOn,
-        /// [`ScoreRequest::repeatable`](crate::contract::ScoreRequest).
-        repeatable: bool,
     },
     /// An attempt at a task.
     Attempt(Box<AttemptEffect>),

@@ -62,7 +62,6 @@ pub(crate) fn effect(
         Question::Threshold { most_wrong, on } => Effect::Threshold {
             most_wrong: *most_wrong,
             on: *on,
-            repeatable: context.mode == Mode::Evaluate,
         },
         Question::Attempt {
             task,

@@ -6,7 +6,9 @@ use std::{
     time::Duration,
 };
 
+use async_trait::async_trait;
 use journeyman::{
+    Result,
     builtin::{ForkStore, FrozenStore, SystemClock},
     contract::{ModelSpeed, ScoreRequest, Scorer, SkillStore, TokenScores},
     run::ThresholdBy,
@@ -152,6 +154,43 @@ fn a_library_that_has_grown_is_fitted_to_again() {
         let grown = journeyman.gate().await.expect("fitted").expect("a gate");
         assert!(scorer.calls() > calls);
         assert_ne!(gate.threshold, grown.threshold);
+    });
+}
+
+/// A model whose scores depend on what ran before, by this much, unless they have to be the same each time.
+#[derive(Debug)]
+struct Drifting(ScriptedScorer, f64);
+
+#[async_trait]
+impl Scorer for Drifting {
+    fn model(&self) -> &ModelId {
+        self.0.model()
+    }
+
+    async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
+        let mut scores = self.0.score(request).await?;
+        if !request.repeatable {
+            let drawn = drawn("drift", &format!("{} {}", self.0.calls(), self.1));
+            let values = scores.iter_mut().flat_map(|one| &mut one.logprobs);
+            values.for_each(|value| *value += self.1 * drawn);
+        }
+        Ok(scores)
+    }
+}
+
+#[test]
+fn a_session_that_learns_fits_the_same_threshold_each_time() {
+    block_on(async {
+        let mut thresholds = Vec::new();
+        for drift in [0.0, 0.1, 0.2] {
+            let scorer = Arc::new(Drifting(untrained(), drift));
+            let journeyman = opened(scorer, memory()).await;
+            with_skills(&journeyman, &["right", "other"]).await;
+            let selection = decided(&journeyman, "first").await;
+            thresholds.push(selection.fitted.expect("fitted").threshold);
+        }
+        assert!(thresholds[0] > 0.0, "{thresholds:?}");
+        assert_eq!(thresholds, [thresholds[0]; 3]);
     });
 }
 
