@@ -163,11 +163,16 @@ impl Performer {
         let weights = scorer.weights(None);
         // With what is data in it and what is not.
         let shown = format!("{:?}", of.prompt);
-        let cut = (of.most_tokens, repeatable);
-        let key = known_scores::key(&weights, (&shown, &of.text), cut);
-        if let Some(known) = self.known_scores.get(&key) {
+        let key = |repeatable| {
+            let cut = (of.most_tokens, repeatable);
+            known_scores::key(&weights, (&shown, &of.text), cut)
+        };
+        // A score that is the same each time serves every request.
+        let known = self.known_scores.get(&key(true));
+        if let Some(known) = known.or_else(|| self.known_scores.get(&key(repeatable))) {
             return Ok(known);
         }
+        let key = key(repeatable);
         let scores = self.once(scorer, of, repeatable).await?;
         // An adapter that was replaced in the meantime may have scored it.
         Ok(match scorer.weights(None) == weights {

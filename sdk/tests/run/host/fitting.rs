@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use journeyman::{
-    Result,
+    ModelId, Result,
     builtin::{ForkStore, FrozenStore, SystemClock},
     contract::{ModelSpeed, ScoreRequest, Scorer, SkillStore, TokenScores},
     run::ThresholdBy,
