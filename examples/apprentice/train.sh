@@ -41,7 +41,7 @@ if "$work/venv/bin/python" -c 'import sys, torch; sys.exit(not torch.cuda.is_ava
 # Text of other worlds than today's, or of other prompts, is made anew.
 toolworld=$root/adapters/toolworld/src
 made=$(cat "$toolworld"/*.rs "$toolworld"/*/*.rs "$toolworld"/general/*/*.rs "$root"/skills/role-*/SKILL.md \
-  "$root"/sdk/src/builtin/chat_format.rs "$root"/sdk/src/builtin/chat_format/*.rs "$root"/sdk/src/role/*.rs | cksum)
+  "$root"/sdk/src/agent/chat_format.rs "$root"/sdk/src/agent/chat_format/*.rs "$root"/sdk/src/agent/role/*.rs | cksum)
 corpus=$work/corpus-$seed run=$work/run-$seed
 if [ "$(cat "$corpus/made" 2>/dev/null)" != "$made $tokens" ]; then
   cargo run --quiet --manifest-path "$root/Cargo.toml" --package journeyman-toolworld --bin general_corpus -- \

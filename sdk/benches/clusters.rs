@@ -18,7 +18,7 @@ use std::{num::NonZeroU64, process::ExitCode, sync::Arc, time::Instant};
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    builtin::{EnvironmentJudge, MemoryStore},
+    agent::{EnvironmentJudge, MemoryStore},
     contract::{Components, SkillStore},
     domain::{AssessedSubgoal, Assessment, Commit, LibraryChange, Role, Subgoal},
     recipe,

@@ -25,10 +25,10 @@ use std::{
 };
 
 use journeyman::{
-    Seed, SegmentId,
+    Seed,
     contract::Embedding,
-    domain::Taint,
-    propose::{
+    domain::{SegmentId, Taint},
+    stations::propose::{
         OverlapGraph, OverlapOptions, Segment, SegmentArgument, SegmentCall, SegmentKind,
         ValueSource,
     },

@@ -10,7 +10,7 @@
 //!
 //! use journeyman::{
 //!     Seed,
-//!     builtin::EnvironmentJudge,
+//!     agent::EnvironmentJudge,
 //!     contract::Components,
 //!     domain::Action,
 //!     recipe,
@@ -36,50 +36,34 @@
 //! ```
 //!
 //! # Features
-//! - `system-clock` (default): [`builtin`] has `SystemClock`, a clock that reads the system's time.
-//! - `threads` (default): [`builtin`] has `OnThread`, a wrapper that runs blocking parts on threads of their own.
-//! - `json-schema`: validation of JSON by a schema. [`text`] has `JsonSchema`, `ToolCalls` and `loosened`, [`role`] has `Structured` and
-//!   `ModelJudge`, [`builtin`] has `FnEnvironment`. Without it, arguments of tool calls are not held against the tools' schemas
-//!   ([`ChatFormat`](builtin::ChatFormat)), and a role's skill keeps its shipped schema
-//!   ([`GeneralRoles`](role::GeneralRoles)).
-//! - `clustering`: assessment ([`assess`]), which [`recipe::scribe`] needs. Without it, a recipe that assesses is refused
+//! - `system-clock` (default): [`agent`] has `SystemClock`, a clock that reads the system's time.
+//! - `threads` (default): [`agent`] has `OnThread`, a wrapper that runs blocking parts on threads of their own.
+//! - `json-schema`: validation of JSON by a schema. [`text`] has `JsonSchema`, `ToolCalls` and `loosened`, [`agent::role`] has `Structured` and
+//!   `ModelJudge`, [`agent`] has `FnEnvironment`. Without it, arguments of tool calls are not held against the tools' schemas
+//!   ([`ChatFormat`](agent::ChatFormat)), and a role's skill keeps its shipped schema
+//!   ([`GeneralRoles`](agent::role::GeneralRoles)).
+//! - `clustering`: assessment ([`stations::assess`]), which [`recipe::scribe`] needs. Without it, a recipe that assesses is refused
 //!   ([`Recipe::resolve`](recipe::Recipe::resolve)).
 //! - `testing`: the module `testing`, scripted doubles of all parts and generators of inputs. The example above needs it. It enables
 //!   `json-schema` and `clustering`.
-//! - `conformance`: the module `conformance`, a suite of checks for each contract. It enables `testing`. Both are for a
+//! - `conformance`: the module `testing::conformance`, a suite of checks for each contract. It enables `testing`. Both are for a
 //!   host's `[dev-dependencies]`.
 //!
-//! Where to read on: [`contract`] for what a host implements, [`run`] for the two ways in, [`select`] for the gate,
-//! [`library`] for what a library does with a commit, [`role`] for what a model is asked beside its tasks.
+//! Where to read on: [`contract`] for what a host implements, [`run`] for the two ways in, [`stations::select`] for the gate,
+//! [`library`] for what a library does with a commit, [`agent::role`] for what a model is asked beside its tasks.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
-pub mod admit;
-pub mod assess;
-pub mod builtin;
-#[cfg(feature = "conformance")]
-pub mod conformance;
+pub mod agent;
 pub mod contract;
-pub mod credit;
 pub mod domain;
 mod error;
-pub mod format;
 mod id;
-pub mod inject;
 pub mod library;
-pub mod maintain;
-pub mod measure;
-pub mod meta;
 pub mod policy;
 pub mod prelude;
-pub mod program;
-pub mod propose;
 pub mod recipe;
-pub mod report;
-pub mod retrieve;
-pub mod reward;
-pub mod role;
 pub mod run;
-pub mod select;
+pub mod stations;
 mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -88,7 +72,4 @@ pub mod text;
 /// The attribute that the contracts are written with, so that a host implements them with the same version.
 pub use async_trait::async_trait;
 pub use error::{Error, ErrorKind, Result, Retry};
-pub use id::{
-    AttemptId, Category, CommitKey, ModelId, PrototypeId, Revision, RunId, Seed, SegmentId,
-    SkillId, TaskId, Timestamp, Version, sha256_hex,
-};
+pub use id::{Category, ModelId, RunId, Seed, SkillId, TaskId, Version};

@@ -4,8 +4,11 @@
 //! imported from there.
 
 pub use crate::{
-    Error, ErrorKind, Result, Seed, async_trait,
-    builtin::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
+    Error, ErrorKind, Result, Seed,
+    agent::{
+        ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, role::GeneralRoles,
+    },
+    async_trait,
     contract::{
         Attempt, Components, Environment, EnvironmentCapabilities, Episode, Executor, Judge,
         JudgeRequest, LanguageModel,
@@ -15,10 +18,11 @@ pub use crate::{
         ToolCall, ToolDefinition, Trajectory, Transition, Verdict,
     },
     recipe,
-    report::{Event, EventKind, RunReport},
-    role::GeneralRoles,
-    run::{AttemptHandle, Journeyman, Options},
+    run::{
+        AttemptHandle, Journeyman, Options,
+        report::{Event, EventKind, RunReport},
+    },
 };
 
 #[cfg(feature = "system-clock")]
-pub use crate::builtin::SystemClock;
+pub use crate::agent::SystemClock;

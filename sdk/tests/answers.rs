@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use journeyman::{
-    builtin::ChatFormat,
+    agent::{ChatFormat, role::GeneralRoles},
     domain::Role,
-    role::GeneralRoles,
     testing::{AnswerCase, AnswerTo, Meaning, answers, held_back_answers, read_answers},
 };
 

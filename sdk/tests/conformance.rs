@@ -25,23 +25,26 @@ use host_policies::{
     select_program, write_program,
 };
 use journeyman::{
-    Error, ErrorKind, Seed, Timestamp,
-    builtin::{
+    Error, ErrorKind, Seed,
+    agent::{
         AdaptedModel, EnvironmentJudge, ForkStore, JsonLinesJournal, MemoryJournal, MemoryStore,
         ModelExecutor, ModelExecutorOptions, ObservedExecutor, SystemClock, VectorRetriever,
     },
-    conformance::{self, Outcome, Report, prompt_format::UseSample},
     contract::{
         Clock, FixedGuidance, GenerateRequest, Journal, PromptFormat, Retriever, SkillFiles,
         SkillStore, ToolChoice,
     },
-    credit::{PerRollout, PerStep},
-    domain::{Action, EndReason, Message, Prompt, Role, SkillUse, Speaker},
-    reward::{LevelReward, ProcessReward},
+    domain::{Action, EndReason, Message, Prompt, Role, SkillUse, Speaker, Timestamp},
+    stations::{
+        credit::{PerRollout, PerStep},
+        reward::{LevelReward, ProcessReward},
+    },
     testing::{
         HashEmbedder, ManualClock, Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat,
         ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer,
-        WordTokenizer, sample,
+        WordTokenizer,
+        conformance::{self, Outcome, Report, prompt_format::UseSample},
+        sample,
     },
 };
 
@@ -508,7 +511,7 @@ fn every_rule_of_a_contract_has_a_case_and_every_case_a_rule() {
         };
         let cases: Vec<&str> = report.cases().iter().map(|case| case.name).collect();
         assert_eq!(cases, rules, "{stem}");
-        let suite = folder("conformance").join(format!("{stem}.rs"));
+        let suite = folder("testing/conformance").join(format!("{stem}.rs"));
         assert!(suite.is_file(), "{} is not there", suite.display());
     }
     assert_eq!(seen, suites.len());

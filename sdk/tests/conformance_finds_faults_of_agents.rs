@@ -13,7 +13,6 @@ use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Result, Seed,
-    conformance::{self, Report, prompt_format::UseSample},
     contract::{
         Attempt, Environment, EnvironmentCapabilities, Episode, Executor, FitQuestion,
         GenerateRequest, PromptFormat, RoleAnswer, RoleRequest, RoleTask, Roles, TurnMove,
@@ -23,7 +22,11 @@ use journeyman::{
         Action, EndReason, Observation, Prompt, Role, RoleRule, Segmentation, Skill, SkillUse,
         Span, Task, Trajectory, Transition,
     },
-    testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedRoles, sample},
+    testing::{
+        Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedRoles,
+        conformance::{self, Report, prompt_format::UseSample},
+        sample,
+    },
 };
 
 fn failed(report: &Report) -> Vec<&'static str> {

@@ -4,7 +4,7 @@
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind,
-    builtin::EnvironmentJudge,
+    agent::EnvironmentJudge,
     contract::{Judge, JudgeRequest},
     domain::{EndReason, Outcome, Trajectory, Verdict},
     testing::sample,

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Seed,
-    builtin::{EnvironmentJudge, FnEnvironment, Reply},
-    conformance::{self, environment::EnvironmentFixture},
+    agent::{EnvironmentJudge, FnEnvironment, Reply},
     contract::{Components, Environment, EnvironmentCapabilities},
     domain::{
         Action, EndReason, ObservationKind, Outcome, Source, Task, ToolCall, ToolDefinition,
@@ -19,7 +18,10 @@ use journeyman::{
     },
     recipe,
     run::{Journeyman, Options},
-    testing::{Play, ScriptedExecutor},
+    testing::{
+        Play, ScriptedExecutor,
+        conformance::{self, environment::EnvironmentFixture},
+    },
 };
 use serde_json::{Value, json};
 

@@ -10,16 +10,19 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, Error, Seed,
-    builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions},
-    conformance::{self, Report, prompt_format::UseSample},
+    Error, Seed,
+    agent::{ChatFormat, ModelExecutor, ModelExecutorOptions},
     contract::{Attempt, Environment, Executor, FixedGuidance},
     domain::{
-        Action, EndReason, Observation, Outcome, SkillDraft, SkillUse, ToolCall, ToolDefinition,
-        Trajectory, Transition,
+        Action, AttemptId, EndReason, Observation, Outcome, SkillDraft, SkillUse, ToolCall,
+        ToolDefinition, Trajectory, Transition,
     },
-    format::seed_skills,
-    testing::{Play, ScriptedEnvironment, ScriptedModel, sample},
+    library::format::seed_skills,
+    testing::{
+        Play, ScriptedEnvironment, ScriptedModel,
+        conformance::{self, Report, prompt_format::UseSample},
+        sample,
+    },
 };
 use serde_json::json;
 

@@ -12,13 +12,12 @@ use std::{
 use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, Result, Revision,
-    builtin::{HybridRetriever, VectorRetriever},
-    conformance,
+    Error, ErrorKind, Result,
+    agent::{HybridRetriever, VectorRetriever},
     contract::{Embedder, Embedding, EmbeddingSpace, Retriever},
-    domain::{Candidate, IndexUpdate, Query},
-    retrieve::Fusion,
-    testing::{HashEmbedder, ScriptedRetriever, sample},
+    domain::{Candidate, IndexUpdate, Query, Revision},
+    stations::retrieve::Fusion,
+    testing::{HashEmbedder, ScriptedRetriever, conformance, sample},
 };
 
 /// An embedder that can be switched off.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use futures::executor::block_on;
 use journeyman::{
     ErrorKind, RunId,
-    builtin::{JsonLinesJournal, read_json_lines, recover_json_lines},
+    agent::{JsonLinesJournal, read_json_lines, recover_json_lines},
     contract::{Journal, JournalEntry},
 };
 use serde_json::json;

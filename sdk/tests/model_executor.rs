@@ -6,13 +6,16 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, Error, ErrorKind, Result, Seed,
-    builtin::{ModelExecutor, ModelExecutorOptions},
+    Error, ErrorKind, Result, Seed,
+    agent::{ModelExecutor, ModelExecutorOptions},
     contract::{
         Attempt, Environment, Executor, FixedGuidance, GenerateRequest, Guidance, LanguageModel,
         PromptFormat, TurnContext, TurnMove, TurnView,
     },
-    domain::{Action, EndReason, Injection, Prompt, Skill, SkillRef, SkillUse, Task, Trajectory},
+    domain::{
+        Action, AttemptId, EndReason, Injection, Prompt, Skill, SkillRef, SkillUse, Task,
+        Trajectory,
+    },
     testing::{Play, ScriptedEnvironment, ScriptedFormat, ScriptedModel, sample},
 };
 

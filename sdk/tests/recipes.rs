@@ -5,13 +5,13 @@ use std::{collections::BTreeSet, num::NonZeroU32};
 
 use journeyman::{
     domain::RoleRule,
-    maintain::QuarantinePolicy,
     policy::Policies,
-    propose::WriteWhen,
     recipe::{self, Recipe},
-    reward::CompositeWeights,
     run::Rollouts,
-    select::BankSelector,
+    stations::{
+        maintain::QuarantinePolicy, propose::WriteWhen, reward::CompositeWeights,
+        select::BankSelector,
+    },
 };
 use serde_json::{Value, json};
 

@@ -17,10 +17,13 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Revision, Seed, async_trait,
-    builtin::{EnvironmentJudge, MemoryStore},
+    Result, Seed,
+    agent::{EnvironmentJudge, MemoryStore},
+    async_trait,
     contract::{Attempt, Components, Episode, Executor, Retriever, SkillStore},
-    domain::{Action, Candidate, IndexUpdate, LibraryChange, Query, Role, SkillRef, Trajectory},
+    domain::{
+        Action, Candidate, IndexUpdate, LibraryChange, Query, Revision, Role, SkillRef, Trajectory,
+    },
     library::SkillLibrary,
     recipe,
     run::{Journeyman, Options, Rollouts},

@@ -12,10 +12,10 @@ use std::{
 use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, Result, Revision, Seed, SkillId, Version,
-    builtin::{VectorRetriever, Vectors},
+    ErrorKind, Result, Seed, SkillId, Version,
+    agent::{VectorRetriever, Vectors},
     contract::{Embedder, Embedding, EmbeddingSpace, Retriever},
-    domain::{Candidate, IndexUpdate, Query, Skill},
+    domain::{Candidate, IndexUpdate, Query, Revision, Skill},
     testing::sample,
 };
 use rand_chacha::rand_core::Rng;

@@ -1,7 +1,7 @@
 //! The skills that ship with Journeyman, as texts: each is the SKILL.md of a folder of this crate.
 //!
 //! [`ROLES`] are the prompts of the roles that a model plays beside the agent's; the crate `journeyman` compiles them in
-//! (`role::GeneralRoles::shipped`). [`SEEDS`] are the skills that ARISE starts a library with (its Table 5). The folders
+//! (`agent::role::GeneralRoles::shipped`). [`SEEDS`] are the skills that ARISE starts a library with (its Table 5). The folders
 //! themselves can be copied and edited: each is named as its skill.
 //!
 //! ```

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use journeyman_tests::source::{Imports, Sources, blank_tests, first_segments, mask, repository};
+use journeyman_tests::source::{Imports, Sources, blank_tests, mask, paths_behind, repository};
 use serde_json::Value;
 
 /// What may stand at the top, beside dot-files.
@@ -76,33 +76,44 @@ const SDK_WITHOUT: [&str; 12] = [
 
 /// The stations that a task passes, in order: each may see those before it.
 const STATIONS: [&str; 11] = [
-    "retrieve", "inject", "select", "assess", "reward", "credit", "propose", "admit", "maintain",
-    "measure", "meta",
+    "stations/retrieve",
+    "stations/inject",
+    "stations/select",
+    "stations/assess",
+    "stations/reward",
+    "stations/credit",
+    "stations/propose",
+    "stations/admit",
+    "stations/maintain",
+    "stations/measure",
+    "stations/meta",
 ];
 
-/// What each module of the SDK may see; `error` and `id`, which every module may, are left out.
+/// What each module of the SDK may see, those inside another one by themselves; `error` and `id`, which every module may, are left
+/// out.
 fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     const VALUES: &[&str] = &["domain"];
     const CONTRACTS: &[&str] = &["domain", "contract"];
-    const SHARED: &[&str] = &["format", "text", "role", "library"];
+    const SHARED: &[&str] = &["library/format", "text", "agent/role", "library"];
     /// What policies see of a run, what they ask and tell.
-    const POLICY: &[&str] = &["program", "report", "policy"];
+    const POLICY: &[&str] = &["policy/program", "run/report", "policy"];
     let set = |groups: &[&[&'static str]]| groups.concat().into_iter().collect();
     let mut table = BTreeMap::from([
         ("error", set(&[])),
         ("id", set(&[])),
         ("domain", set(&[])),
-        ("format", set(&[VALUES, &["text"]])),
+        ("library/format", set(&[VALUES, &["text"]])),
         ("contract", set(&[VALUES])),
-        ("program", set(&[])),
+        ("policy/program", set(&[])),
         ("text", set(&[CONTRACTS])),
-        ("role", set(&[CONTRACTS, &["format", "text"]])),
+        ("agent/role", set(&[CONTRACTS, &["library/format", "text"]])),
         ("library", set(&[CONTRACTS, &["text"]])),
-        ("report", set(&[VALUES, &["text", "library"]])),
+        ("run/report", set(&[VALUES, &["text", "library"]])),
         (
             "policy",
-            set(&[CONTRACTS, &["library", "program", "report"]]),
+            set(&[CONTRACTS, &["library", "policy/program", "run/report"]]),
         ),
+        ("stations", set(&[])),
         ("recipe", set(&[CONTRACTS, SHARED, POLICY, &STATIONS])),
         (
             "run",
@@ -111,29 +122,42 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
                 SHARED,
                 POLICY,
                 &STATIONS,
-                &["recipe", "builtin", "telemetry", "wrap"],
+                &["recipe", "agent", "telemetry"],
             ]),
         ),
-        ("telemetry", set(&[CONTRACTS, &["report", "text"]])),
-        ("wrap", set(&[CONTRACTS])),
+        ("telemetry", set(&[CONTRACTS, &["run/report", "text"]])),
         (
-            "conformance",
+            "testing/conformance",
             set(&[
                 CONTRACTS,
                 POLICY,
                 &[
-                    "admit", "builtin", "library", "propose", "recipe", "run", "select", "testing",
+                    "stations/admit",
+                    "stations/propose",
+                    "stations/select",
+                    "agent",
+                    "library",
+                    "recipe",
+                    "run",
+                    "testing",
                 ],
             ]),
         ),
-        ("testing", set(&[CONTRACTS, &["format", "report"]])),
         (
-            "builtin",
-            set(&[CONTRACTS, SHARED, &["inject", "retrieve", "telemetry"]]),
+            "testing",
+            set(&[CONTRACTS, &["library/format", "run/report"]]),
+        ),
+        (
+            "agent",
+            set(&[
+                CONTRACTS,
+                SHARED,
+                &["stations/inject", "stations/retrieve", "telemetry"],
+            ]),
         ),
         (
             "prelude",
-            set(&[CONTRACTS, SHARED, &["builtin", "recipe", "report", "run"]]),
+            set(&[CONTRACTS, SHARED, &["agent", "recipe", "run/report", "run"]]),
         ),
     ]);
     for (place, station) in STATIONS.into_iter().enumerate() {
@@ -141,6 +165,17 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         table.insert(station, set(&[CONTRACTS, SHARED, POLICY, before]));
     }
     table
+}
+
+/// The module of the table that a path leads into: the inner one where there is one.
+fn module_of(
+    path: &[&str],
+    table: &BTreeMap<&'static str, BTreeSet<&'static str>>,
+) -> Option<&'static str> {
+    let known = |name: &str| table.keys().find(|key| **key == name).copied();
+    path.get(..2)
+        .and_then(|two| known(&two.join("/")))
+        .or_else(|| path.first().and_then(|one| known(one)))
 }
 
 /// The parts of `run`: what decides, what acts, what a host calls. Each may see those before it.
@@ -152,11 +187,11 @@ const NO_CLOCK: [&str; 2] = ["Instant", "SystemTime"];
 /// The SDK's files that act, with the reason.
 const ACTING: [(&str, &str); 2] = [
     (
-        "sdk/src/builtin/system_clock.rs",
+        "sdk/src/agent/system_clock.rs",
         "the clock that a host may choose; behind the feature `system-clock`",
     ),
     (
-        "sdk/src/builtin/on_thread.rs",
+        "sdk/src/agent/on_thread.rs",
         "threads for a host's blocking parts, where it wraps them; behind the feature `threads`",
     ),
 ];
@@ -437,32 +472,64 @@ fn module_faults(
     text: &str,
     table: &BTreeMap<&'static str, BTreeSet<&'static str>>,
 ) -> Vec<String> {
-    let inner = path.trim_start_matches("sdk/src/");
-    let module = inner
-        .split('/')
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches(".rs");
-    if module == "lib" || inner.ends_with("/tests.rs") || inner.contains("/tests/") {
+    let inner = path.trim_start_matches("sdk/src/").trim_end_matches(".rs");
+    if inner == "lib" || inner.ends_with("/tests") || inner.contains("/tests/") {
         return Vec::new();
     }
-    let Some(seen) = table.get(module) else {
+    let own: Vec<&str> = inner.trim_end_matches("/mod").split('/').collect();
+    let Some(module) = module_of(&own, table) else {
         return vec![format!(
-            "{path}: the module {module} has no place in the order; give it one in may_see()"
+            "{path}: the module {} has no place in the order; give it one in may_see()",
+            own[0]
         )];
     };
     let (code, _) = blank_tests(&mask(text));
-    let mut paths = first_segments(&code, "crate");
-    // How many `super` lead out of the module: one from its root file, one more from each level below.
-    let depth = inner.matches('/').count() + usize::from(!inner.ends_with("/mod.rs"));
-    paths.extend(first_segments(&code, &vec!["super"; depth].join("::")));
-    paths
-        .into_iter()
-        .filter(|(_, name)| table.contains_key(name.as_str()))
-        .filter(|(_, name)| name != module && !["error", "id"].contains(&name.as_str()))
-        .filter(|(_, name)| !seen.contains(name.as_str()))
-        .map(|(line, name)| format!("{path}:{line}: {module} must not see {name}"))
-        .collect()
+    let mut seen: Vec<(usize, Option<&str>)> = Vec::new();
+    for (line, path) in paths_behind(&code, "crate") {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        seen.push((line, module_of(&path, table)));
+    }
+    for up in 1..=own.len() {
+        let base = &own[..own.len() - up];
+        for (line, path) in paths_behind(&code, &vec!["super"; up].join("::")) {
+            // One more `super` is looked at in the next turn.
+            if path[0] != "super" {
+                let path = path.iter().map(String::as_str);
+                let path: Vec<&str> = base.iter().copied().chain(path).collect();
+                seen.push((line, module_of(&path, table)));
+            }
+        }
+    }
+    // An inner module by a name that is in scope: `library::format` behind `use crate::library`, and `format` in the outer one's file.
+    for key in table.keys() {
+        let Some((outer, inner)) = key.split_once('/') else {
+            continue;
+        };
+        let named = |root: &str, first: &str| {
+            let paths = paths_behind(&code, root).into_iter();
+            let named = paths.filter(|(_, path)| path[0] == first);
+            named
+                .map(|(line, _)| (line, Some(*key)))
+                .collect::<Vec<_>>()
+        };
+        seen.extend(named(outer, inner));
+        if own == [outer] {
+            seen.extend(named("self", inner));
+            let behind = paths_behind(&code, inner).into_iter();
+            seen.extend(behind.map(|(line, _)| (line, Some(*key))));
+        }
+    }
+    seen.retain(|(_, name)| {
+        name.is_some_and(|name| {
+            name != module && !["error", "id"].contains(&name) && !table[module].contains(name)
+        })
+    });
+    seen.sort_unstable();
+    seen.dedup();
+    let faults = seen.iter().filter_map(|(line, name)| {
+        name.map(|name| format!("{path}:{line}: {module} must not see {name}"))
+    });
+    faults.collect()
 }
 
 #[test]
@@ -500,10 +567,10 @@ fn the_sdk_does_not_act() {
 
 fn acting_faults(path: &str, text: &str) -> Vec<String> {
     let (code, _) = blank_tests(&mask(text));
-    let mut faults: Vec<_> = first_segments(&code, "std")
+    let mut faults: Vec<_> = paths_behind(&code, "std")
         .into_iter()
-        .filter(|(_, name)| NO_ACTING.contains(&name.as_str()))
-        .map(|(line, name)| format!("{path}:{line}: std::{name}; hosts act, the SDK decides"))
+        .filter(|(_, path)| NO_ACTING.contains(&path[0].as_str()))
+        .map(|(line, of)| format!("{path}:{line}: std::{}; hosts act, the SDK decides", of[0]))
         .collect();
     for (line, text) in (1..).zip(code.lines()) {
         let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -585,17 +652,35 @@ fn each_rule_can_fail() {
         assert_eq!(module_faults(path, text, &may_see()), expect);
     };
     check(
-        "sdk/src/select/gate.rs",
-        "use crate::{\n    Error,\n    credit::x,\n    library,\n};\nuse super::score;\nuse super::super::run::y;",
+        "sdk/src/stations/select/gate.rs",
+        "use crate::{\n    Error,\n    stations::{retrieve::y, credit::x},\n    library,\n};\nuse super::score;\nuse super::super::super::run::y;",
         &[
-            "sdk/src/select/gate.rs:3: select must not see credit",
-            "sdk/src/select/gate.rs:7: select must not see run",
+            "sdk/src/stations/select/gate.rs:3: stations/select must not see stations/credit",
+            "sdk/src/stations/select/gate.rs:7: stations/select must not see run",
         ],
     );
     check(
-        "sdk/src/select/mod.rs",
+        "sdk/src/stations/select/mod.rs",
         "use super::credit;",
-        &["sdk/src/select/mod.rs:1: select must not see credit"],
+        &["sdk/src/stations/select/mod.rs:1: stations/select must not see stations/credit"],
+    );
+    check(
+        "sdk/src/library/entry.rs",
+        "use super::format::x;\nuse crate::text::y;",
+        &["sdk/src/library/entry.rs:1: library must not see library/format"],
+    );
+    check(
+        "sdk/src/library/mod.rs",
+        "pub mod format;\npub use format::X;",
+        &["sdk/src/library/mod.rs:2: library must not see library/format"],
+    );
+    check(
+        "sdk/src/policy/view.rs",
+        "use crate::{library, run::{report::E, machine::M}};\nfn f() { library::format::g() }",
+        &[
+            "sdk/src/policy/view.rs:1: policy must not see run",
+            "sdk/src/policy/view.rs:2: policy must not see library/format",
+        ],
     );
     check(
         "sdk/src/domain/task.rs",

@@ -10,12 +10,12 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, PrototypeId, Seed,
-    builtin::MemoryStore,
-    domain::{SubgoalRef, SubgoalScore, Trace},
+    Seed,
+    agent::MemoryStore,
+    domain::{AttemptId, PrototypeId, SubgoalRef, SubgoalScore, Trace},
     library::{KnownSubgoal, SkillLibrary},
     recipe::{self, Recipe},
-    report::RunReport,
+    run::report::RunReport,
 };
 use journeyman_toolworld::{
     general::roles::NOT_HELPING,

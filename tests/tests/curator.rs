@@ -13,14 +13,15 @@ use apprentice::{Arena, Roles};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::{FrozenStore, MemoryStore},
+    agent::{FrozenStore, MemoryStore},
     contract::{Components, Retriever, SkillStore},
     domain::{Origin, Role, Task},
-    measure::Efficiency,
     recipe::{self, Grouping},
-    report::{CallCounts, RunReport},
-    reward::CompositeWeights,
-    run::{GroupRollout, Journeyman, Options, Rollouts},
+    run::{
+        GroupRollout, Journeyman, Options, Rollouts,
+        report::{CallCounts, RunReport},
+    },
+    stations::{measure::Efficiency, reward::CompositeWeights},
 };
 use journeyman_interchange::rollouts::{self, Validator};
 use journeyman_tantivy::{Bm25Retriever, Config};

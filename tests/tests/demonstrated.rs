@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, Seed,
-    builtin::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
+    Seed,
+    agent::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{GenerateRequest, Journal, LanguageModel},
     domain::{
-        AnsweredCall, Message, NativeCall, Prompt, Speaker, TokenId, ToolCall, ToolDefinition,
-        Trace,
+        AnsweredCall, AttemptId, Message, NativeCall, Prompt, Speaker, TokenId, ToolCall,
+        ToolDefinition, Trace,
     },
     recipe,
     run::{Journeyman, Options, recorded_attempts},

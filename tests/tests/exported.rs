@@ -12,12 +12,11 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    builtin::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
+    agent::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{GenerateRequest, Journal, LanguageModel, ScoreRequest, Scorer},
     domain::{Prompt, Span, TokenId},
     recipe,
-    report::RunReport,
-    run::{Journeyman, Options},
+    run::{Journeyman, Options, report::RunReport},
 };
 use journeyman_interchange::rollouts::{
     self, ExportedRollouts, Rollout, RolloutEnd, Segment, Validator,

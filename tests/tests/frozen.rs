@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use futures::executor::block_on;
-use journeyman::{Seed, domain::Task, recipe, report::TaskReport};
+use journeyman::{Seed, domain::Task, recipe, run::report::TaskReport};
 use journeyman_disk::{DiskOptions, DiskStore, LibraryReader};
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::{Parts, spoken};

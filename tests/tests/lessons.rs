@@ -10,15 +10,16 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::{MemoryJournal, MemoryStore},
+    agent::{MemoryJournal, MemoryStore},
     contract::{Journal, JournalEntry},
     domain::{Skill, Task},
-    maintain::{BankPolicy, Failure},
-    measure::Compression,
     recipe::{self, Recipe},
-    report::RunReport,
-    run::{Journeyman, recorded_attempts},
-    select::{BankSelector, Nothing},
+    run::{Journeyman, recorded_attempts, report::RunReport},
+    stations::{
+        maintain::{BankPolicy, Failure},
+        measure::Compression,
+        select::{BankSelector, Nothing},
+    },
 };
 use journeyman_interchange::demonstrations;
 use journeyman_toolworld::{

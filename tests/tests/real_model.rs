@@ -10,15 +10,15 @@ use std::{
 use apprentice::{Arena, Roles};
 use futures::executor::block_on;
 use journeyman::{
-    CommitKey, Result, Revision, Seed, SkillId, Version,
-    admit::{Admittance, to_skill},
-    builtin::{MemoryJournal, MemoryStore},
+    Result, Seed, SkillId, Version,
+    agent::{MemoryJournal, MemoryStore},
     contract::{GenerateRequest, Journal, LanguageModel, ScoreRequest, Scorer, SkillStore},
     domain::{
-        Cause, Commit, Decision, LibraryChange, Message, NothingReason, Origin, Prompt, Provenance,
-        Role, Selection, Speaker, Taint,
+        Cause, Commit, CommitKey, Decision, LibraryChange, Message, NothingReason, Origin, Prompt,
+        Provenance, Revision, Role, Selection, Speaker, Taint,
     },
     recipe,
+    stations::admit::{Admittance, to_skill},
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, PublicModel};
 use quickstart::{Choice, Parts, Split, Tasks, selector, spoken};

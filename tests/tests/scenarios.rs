@@ -6,11 +6,10 @@ use std::{path::Path, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::{MemoryJournal, MemoryStore},
+    agent::{MemoryJournal, MemoryStore},
     contract::Journal,
     recipe::{self, Recipe},
-    report::RunReport,
-    run::replay,
+    run::{replay, report::RunReport},
 };
 use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use journeyman::{
     SkillId, Version,
-    admit::{Admittance, to_skill},
     domain::{Origin, Provenance, Skill, SkillDraft, Taint},
-    format::{SkillMd, seed_skills},
+    library::format::{SkillMd, seed_skills},
+    stations::admit::{Admittance, to_skill},
 };
 use journeyman_lint::lint;
 

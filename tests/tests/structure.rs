@@ -11,14 +11,20 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed, TaskId,
-    assess::{AssessBy, AssessPolicy, AssessedPair, RouterAccuracy, VariantAgreement, annotations},
-    builtin::MemoryStore,
+    agent::MemoryStore,
     contract::SegmentPrompt,
     domain::{Assessment, Skill, Subgoal, Task, Trace},
     library::{KnownSubgoal, SkillLibrary},
-    measure::{ExecutedPlan, HighLevel, MidLevel, Plan, StructureOptions, Trials, candidate_plans},
     recipe::{self, Recipe},
     run::{Journeyman, TrialOptions},
+    stations::{
+        assess::{
+            AssessBy, AssessPolicy, AssessedPair, RouterAccuracy, VariantAgreement, annotations,
+        },
+        measure::{
+            ExecutedPlan, HighLevel, MidLevel, Plan, StructureOptions, Trials, candidate_plans,
+        },
+    },
 };
 use journeyman_interchange::assessments::{self, Split};
 use journeyman_tests::papers::subgoals::{completes, rendered, tool};

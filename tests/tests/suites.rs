@@ -59,7 +59,10 @@ fn every_rule_has_its_case() {
     let mut faults = Vec::new();
     for (name, contract) in &contracts {
         let suite = sources
-            .rust(&format!("sdk/src/conformance/{}.rs", contract.module))
+            .rust(&format!(
+                "sdk/src/testing/conformance/{}.rs",
+                contract.module
+            ))
             .unwrap();
         let suite = suite.first().map_or("", |(_, text)| text.as_str());
         faults.extend(rule_faults(name, contract, suite));

@@ -32,6 +32,44 @@ const MACHINE_PATHS: [&str; 4] = [
 /// What may break a rule: (path, a part of the fault's text, why).
 const EXCEPTIONS: [(&str, &str, &str); 0] = [];
 
+/// Whether a page describes the tree as it is: results name the files of their time, the change log those of each version.
+fn describes_the_tree(path: &str) -> bool {
+    let dated = ["docs/results/", "docs/api/", "docs/CHANGELOG"];
+    path.ends_with(".md") && !dated.iter().any(|folder| path.starts_with(folder))
+}
+
+/// The Rust files that a page names, whole or by the end of their path, and that are not there.
+fn missing_files<'a>(page: &'a str, paths: &[String]) -> Vec<&'a str> {
+    let is_in_path = |c: char| c.is_alphanumeric() || "_-/.".contains(c);
+    let named = page
+        .split(|c: char| !is_in_path(c))
+        .map(|word| word.trim_end_matches('.'))
+        .filter(|word| word.ends_with(".rs") && *word != ".rs");
+    named
+        .filter(|word| {
+            let end = format!("/{}", word.trim_start_matches(['.', '/']));
+            !paths.iter().any(|path| format!("/{path}").ends_with(&end))
+        })
+        .collect()
+}
+
+#[test]
+fn the_files_that_pages_name_are_there() {
+    let sources = Sources::list().unwrap();
+    let pages = sources.paths.iter().filter(|path| describes_the_tree(path));
+    let mut faults = Vec::new();
+    for path in pages {
+        let page = String::from_utf8(sources.read(path).unwrap()).unwrap();
+        let missing = missing_files(&page, &sources.paths);
+        faults.extend(missing.iter().map(|file| format!("{path}: {file}")));
+    }
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+
+    let paths = ["sdk/src/lib.rs".to_owned()];
+    let page = "`lib.rs`, sdk/src/lib.rs. (`../sdk/src/lib.rs`) b.rs; `xlib.rs`, `*.rs`";
+    assert_eq!(missing_files(page, &paths), ["b.rs", "xlib.rs"]);
+}
+
 #[test]
 fn the_house_is_tidy() {
     let sources = Sources::list().unwrap();

@@ -5,8 +5,7 @@ use std::{collections::BTreeSet, fs, io, path::Path};
 use journeyman::{
     Error, ErrorKind, Result, SkillId,
     domain::{LibraryChange, Skill, State},
-    format::SkillMd,
-    library::{Entry, SkillLibrary},
+    library::{Entry, SkillLibrary, format::SkillMd},
 };
 use journeyman_disk::SkillFolder;
 

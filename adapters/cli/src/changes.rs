@@ -246,9 +246,11 @@ mod tests {
     use std::num::NonZeroUsize;
 
     use journeyman::{
-        propose::WriteWhen,
         recipe::{self, Recipe},
-        select::{Candidates, Random, Top},
+        stations::{
+            propose::WriteWhen,
+            select::{Candidates, Random, Top},
+        },
     };
 
     use super::*;

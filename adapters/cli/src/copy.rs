@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use journeyman::{Error, ErrorKind, Result, Revision, contract::SkillStore};
+use journeyman::{Error, ErrorKind, Result, contract::SkillStore, domain::Revision};
 use journeyman_disk::{ArchiveLimits, Archived, DiskStore};
 use serde_json::json;
 use tempfile::NamedTempFile;

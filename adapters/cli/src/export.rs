@@ -3,10 +3,10 @@
 use std::{collections::BTreeSet, fs, io, path::Path};
 
 use journeyman::{
-    CommitKey, Error, ErrorKind, Result, Revision,
+    Error, ErrorKind, Result,
     contract::{SkillFiles, SkillStore},
-    domain::{Cause, Commit, LibraryChange, Skill},
-    format::SkillMd,
+    domain::{Cause, Commit, CommitKey, LibraryChange, Revision, Skill},
+    library::format::SkillMd,
 };
 use journeyman_disk::DiskStore;
 use journeyman_interchange::{arise, skillrl};

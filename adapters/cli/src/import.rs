@@ -9,9 +9,9 @@ use std::{
 
 use journeyman::{
     Error, ErrorKind, Result, SkillId, Version,
-    admit::imported,
     domain::{FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, Source, Taint},
-    format::SkillMd,
+    library::format::SkillMd,
+    stations::admit::imported,
     text::Redactor,
 };
 use journeyman_disk::{ArchiveLimits, LibraryReader, SkillFolder, is_misnamed_skill, read_offer};
@@ -160,7 +160,7 @@ fn of_folder(
     })
 }
 
-/// A skill as its file describes it; [`journeyman::admit::imported`] later gives it an id of its source.
+/// A skill as its file describes it; [`journeyman::stations::admit::imported`] later gives it an id of its source.
 fn skill(file: &SkillMd, files: BTreeMap<FilePath, FileRef>) -> Result<Skill> {
     let skill = file.skill()?;
     Ok(Skill {

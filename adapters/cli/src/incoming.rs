@@ -25,7 +25,7 @@ pub(crate) struct Incoming {
     pub(crate) skill: Skill,
     pub(crate) files: BTreeMap<FilePath, Vec<u8>>,
     pub(crate) source: Source,
-    /// Whether it has passed [`imported`](journeyman::admit::imported), and so has an id derived from its source.
+    /// Whether it has passed [`imported`](journeyman::stations::admit::imported), and so has an id derived from its source.
     pub(crate) is_imported: bool,
     /// Whether secrets were removed from it.
     pub(crate) redacted: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// A skill that has passed [`imported`](journeyman::admit::imported).
+    /// A skill that has passed [`imported`](journeyman::stations::admit::imported).
     pub(crate) fn read(
         path: &Path,
         skill: Skill,

@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use journeyman::{
-    CommitKey, Result, Revision,
+    Result,
     contract::SkillStoreExt,
-    domain::{Cause, Commit, LibraryChange},
+    domain::{Cause, Commit, CommitKey, LibraryChange, Revision},
     library::{Applied, Move},
 };
 use serde_json::{Value, json};

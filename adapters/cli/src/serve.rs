@@ -11,13 +11,13 @@ use std::{
 use futures::{FutureExt, channel::oneshot};
 use journeyman::{
     Error, ErrorKind, Result, Seed,
-    builtin::SystemClock,
+    agent::SystemClock,
     contract::Components,
     domain::State,
     library::SkillLibrary,
     recipe,
     run::{Journeyman, Options},
-    select::First,
+    stations::select::First,
 };
 use journeyman_mcp::{
     LibraryServer,

@@ -5,8 +5,7 @@ use std::path::Path;
 use journeyman::{
     Error, ErrorKind, Result, Version,
     domain::{Skill, SkillRef, State},
-    format::SkillMd,
-    library::Entry,
+    library::{Entry, format::SkillMd},
     text::plain_terminal,
 };
 use serde_json::{Map, Value, json};

@@ -8,11 +8,10 @@ use std::{
 
 use journeyman::{
     Error, Result, SkillId,
-    admit::imported,
     contract::SkillFiles,
     domain::{FilePath, FileRef, LibraryChange, Skill, SkillName, Source, Trust},
-    format::SkillMd,
-    library::Applied,
+    library::{Applied, format::SkillMd},
+    stations::admit::imported,
     text::Redactor,
 };
 use journeyman_lint::{Finding, Rule, Severity, lint};

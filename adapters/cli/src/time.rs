@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use journeyman::Timestamp;
+use journeyman::domain::Timestamp;
 
 /// A time of the system as commits have it; before 1970 it is 0.
 pub(crate) fn timestamp(time: SystemTime) -> Timestamp {

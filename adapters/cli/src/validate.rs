@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use journeyman::{Error, Result, format::SkillMd};
+use journeyman::{Error, Result, library::format::SkillMd};
 use journeyman_disk::{SkillFolder, find_skills, is_misnamed_skill};
 use journeyman_lint::{Finding, Report, Rule, Severity, lint};
 use serde_json::{Value, json};

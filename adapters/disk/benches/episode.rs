@@ -19,13 +19,12 @@ use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
     ModelId, Seed,
-    builtin::EnvironmentJudge,
+    agent::EnvironmentJudge,
     contract::{Attempt, Components, ScoreRequest, Scorer, TokenScores},
     domain::{Action, Step, Task},
-    propose::WriteWhen,
     recipe,
     run::{Journeyman, Options},
-    select::Candidates,
+    stations::{propose::WriteWhen, select::Candidates},
     testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, sample},
 };
 use journeyman_disk::{DiskOptions, DiskStore};

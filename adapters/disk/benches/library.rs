@@ -53,7 +53,7 @@ fn filled(root: &Path, count: usize) {
     let store = DiskStore::open(root, &options).unwrap();
     for number in 0..count {
         let commit = Commit {
-            base: journeyman::Revision(number as u64),
+            base: journeyman::domain::Revision(number as u64),
             key: format!("add {number}").as_str().into(),
             cause: cause(),
             changes: vec![LibraryChange::Add(Box::new(skill(number)))],

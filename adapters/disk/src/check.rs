@@ -3,10 +3,9 @@
 use std::{collections::BTreeMap, path::Path};
 
 use journeyman::{
-    Error, ErrorKind, Result, Revision, RunId, SkillId,
-    domain::{FileRef, SkillName},
+    Error, ErrorKind, Result, RunId, SkillId,
+    domain::{FileRef, Revision, SkillName, sha256_hex},
     library::{Entry, SkillLibrary},
-    sha256_hex,
 };
 use rusqlite::Connection;
 
@@ -315,7 +314,7 @@ fn folder_agrees(
     let content = SkillFolder::read(path)?;
     let text = std::str::from_utf8(&content.text)
         .map_err(|_| Error::invalid(CHECK, "SKILL.md is not UTF-8").hint("save it as UTF-8"))?;
-    journeyman::format::SkillMd::read(text, Some(name.as_str()))?;
+    journeyman::library::format::SkillMd::read(text, Some(name.as_str()))?;
     let entry = library.by_name(&name);
     Ok(entry.is_some_and(|entry| {
         place(&entry.skill) == folder && agrees(&content, &name, &entry.skill)

@@ -2,7 +2,7 @@
 
 use std::{io, path::Path};
 
-use journeyman::{Error, ErrorKind, Result, sha256_hex};
+use journeyman::{Error, ErrorKind, Result, domain::sha256_hex};
 use rusqlite::ErrorCode;
 use serde::{Serialize, de::DeserializeOwned};
 

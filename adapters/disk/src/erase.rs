@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::{
-    CommitKey, Error, ErrorKind, Result, Revision, SkillId,
+    Error, ErrorKind, Result, SkillId,
     contract::JournalEntry,
-    domain::{Cause, Commit, Committed, FileRef, LibraryChange, Skill},
+    domain::{
+        Cause, Commit, CommitKey, Committed, FileRef, LibraryChange, Revision, Skill, sha256_hex,
+    },
     library::SkillLibrary,
-    sha256_hex,
 };
 use rusqlite::{Connection, params};
 use serde::{Serialize, de::DeserializeOwned};

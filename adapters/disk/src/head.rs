@@ -13,7 +13,10 @@ use std::{
     time::Duration,
 };
 
-use journeyman::{Error, ErrorKind, Result, Revision, sha256_hex};
+use journeyman::{
+    Error, ErrorKind, Result,
+    domain::{Revision, sha256_hex},
+};
 use rusqlite::Connection;
 
 use crate::convert::{DAMAGED, file_failed};

@@ -1,7 +1,7 @@
 //! Durable skill libraries for [Journeyman](journeyman): a folder with an SQLite database and the skills as folders.
 //!
 //! ```
-//! use journeyman::{Revision, contract::SkillStore};
+//! use journeyman::{domain::Revision, contract::SkillStore};
 //! use journeyman_disk::{DiskStore, DiskOptions};
 //!
 //! # futures::executor::block_on(async {

@@ -13,9 +13,8 @@ use cap_std::{
 };
 use journeyman::{
     Error, ErrorKind, Result,
-    domain::{FilePath, FileRef},
-    format::SkillMd,
-    sha256_hex,
+    domain::{FilePath, FileRef, sha256_hex},
+    library::format::SkillMd,
 };
 
 use crate::convert::file_failed;

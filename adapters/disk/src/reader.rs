@@ -6,9 +6,10 @@ use std::{
 };
 
 use journeyman::{
-    Error, ErrorKind, Result, Revision,
-    builtin::{FrozenStore, MemoryStore},
+    Error, ErrorKind, Result,
+    agent::{FrozenStore, MemoryStore},
     contract::Snapshot,
+    domain::Revision,
     library::SkillLibrary,
 };
 

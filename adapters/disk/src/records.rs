@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use journeyman::{
-    Error, ErrorKind, Result, Revision, RunId,
+    Error, ErrorKind, Result, RunId,
     contract::JournalEntry,
-    domain::{Commit, Committed, FileRef},
-    sha256_hex,
+    domain::{Commit, Committed, FileRef, Revision, sha256_hex},
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde_json::Value;

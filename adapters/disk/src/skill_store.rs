@@ -9,9 +9,9 @@ use std::{
 
 use async_trait::async_trait;
 use journeyman::{
-    Error, ErrorKind, Result, Revision, RunId,
+    Error, ErrorKind, Result, RunId,
     contract::{Journal, JournalEntry, KeptScores, SkillFiles, SkillStore, Snapshot},
-    domain::{Commit, Committed, FileRef},
+    domain::{Commit, Committed, FileRef, Revision},
 };
 
 use crate::{

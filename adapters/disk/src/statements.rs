@@ -3,8 +3,7 @@
 use journeyman::{
     Result,
     contract::JournalEntry,
-    domain::{Committed, FileRef},
-    sha256_hex,
+    domain::{Committed, FileRef, sha256_hex},
 };
 use rusqlite::{Connection, Row, params};
 

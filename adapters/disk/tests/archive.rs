@@ -5,11 +5,12 @@ use std::io::Cursor;
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, Revision, RunId, Seed, Version,
+    Error, ErrorKind, RunId, Seed, Version,
     contract::{Journal, JournalEntry, SkillFiles, SkillStore},
-    domain::{FilePath, LibraryChange, Origin, Skill, Source, State, Taint, Trust},
+    domain::{
+        FilePath, LibraryChange, Origin, Revision, Skill, Source, State, Taint, Trust, sha256_hex,
+    },
     library::SkillLibrary,
-    sha256_hex,
     testing::sample,
 };
 use journeyman_disk::{ArchiveLimits, Archived, DiskOptions, DiskStore, Offer, read_offer};

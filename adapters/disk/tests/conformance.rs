@@ -8,8 +8,9 @@ use std::sync::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, conformance,
+    Result,
     contract::{Journal, SkillFiles, SkillStore},
+    testing::conformance,
 };
 use journeyman_disk::{DiskOptions, DiskStore, Durability};
 use tempfile::TempDir;

@@ -8,8 +8,7 @@ use journeyman::{
     ErrorKind,
     contract::{SkillFiles, SkillStore, SkillStoreExt},
     domain::{Cause, Commit, FilePath, LibraryChange, Origin, Skill, SkillName, State},
-    format::SkillMd,
-    library::SkillLibrary,
+    library::{SkillLibrary, format::SkillMd},
     testing::sample,
 };
 use journeyman_disk::{DiskOptions, DiskStore, FolderReport};

@@ -3,10 +3,10 @@
 
 use futures::executor::block_on;
 use journeyman::{
-    CommitKey, Error, Result, Revision, RunId,
-    builtin::{MemoryJournal, MemoryStore},
+    Error, Result, RunId,
+    agent::{MemoryJournal, MemoryStore},
     contract::{Journal, JournalEntry, SkillStore},
-    domain::{Cause, Commit, LibraryChange, State},
+    domain::{Cause, Commit, CommitKey, LibraryChange, Revision, State},
 };
 use journeyman_disk::{DiskOptions, DiskStore, Durability};
 use proptest::prelude::*;

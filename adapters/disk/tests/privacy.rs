@@ -5,9 +5,9 @@ use std::{fs, path::Path};
 
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, Revision, RunId, Version,
+    ErrorKind, RunId, Version,
     contract::{Journal, JournalEntry, SkillFiles, SkillStore},
-    domain::{Cause, Commit, FilePath, LibraryChange, Skill},
+    domain::{Cause, Commit, FilePath, LibraryChange, Revision, Skill},
     library::SkillLibrary,
     testing::sample,
     text::Redactor,

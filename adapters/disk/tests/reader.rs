@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use futures::executor::block_on;
 use journeyman::{
-    CommitKey, ErrorKind, Revision,
+    ErrorKind,
     contract::{KeptScores, SkillFiles, SkillStore},
-    domain::{Cause, Commit, FilePath, LibraryChange},
+    domain::{Cause, Commit, CommitKey, FilePath, LibraryChange, Revision},
     testing::sample,
 };
 use journeyman_disk::{DiskOptions, DiskStore, LibraryReader};

@@ -9,9 +9,9 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, Revision, RunId, Seed,
+    ErrorKind, RunId, Seed,
     contract::{Journal, JournalEntry, SkillFiles, SkillStore},
-    domain::{FilePath, LibraryChange},
+    domain::{FilePath, LibraryChange, Revision},
     library::SkillLibrary,
     testing::sample,
 };

@@ -8,9 +8,9 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, Revision, RunId,
+    ErrorKind, RunId,
     contract::{Journal, SkillFiles, SkillStore},
-    domain::{FilePath, LibraryChange, State},
+    domain::{FilePath, LibraryChange, Revision, State},
     library::SkillLibrary,
     testing::sample,
 };

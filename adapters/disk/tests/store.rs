@@ -5,9 +5,9 @@ use std::{fs, path::Path};
 
 use futures::executor::block_on;
 use journeyman::{
-    CommitKey, ErrorKind, Result, Revision, RunId,
+    ErrorKind, Result, RunId,
     contract::{Journal, JournalEntry, SkillStore, SkillStoreExt},
-    domain::{Cause, Commit, Committed, LibraryChange},
+    domain::{Cause, Commit, CommitKey, Committed, LibraryChange, Revision},
 };
 use journeyman_disk::{ArchiveLimits, DiskOptions, DiskStore, Durability};
 use rusqlite::Connection;

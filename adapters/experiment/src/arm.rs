@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use journeyman::{
     domain::Skill,
-    propose::WriteWhen,
     recipe::{self, Recipe},
-    select::Nothing,
+    stations::{propose::WriteWhen, select::Nothing},
 };
 use serde_json::Value;
 

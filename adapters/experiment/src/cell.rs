@@ -4,13 +4,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    CommitKey, Error, Result, Revision, Seed,
-    builtin::MemoryStore,
+    Error, Result, Seed,
+    agent::MemoryStore,
     contract::{Components, SkillStore},
-    domain::{Cause, Commit, Committed, LibraryChange, Skill, Task},
+    domain::{
+        Cause, Commit, CommitKey, Committed, LibraryChange, Revision, Skill, Task, sha256_hex,
+    },
     recipe::Recipe,
     run::{Journeyman, Options},
-    sha256_hex,
 };
 use serde::{Serialize, Serializer, ser::Error as _};
 

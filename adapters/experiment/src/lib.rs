@@ -16,11 +16,11 @@
 //!
 //! use journeyman::{
 //!     Result,
-//!     builtin::EnvironmentJudge,
+//!     agent::EnvironmentJudge,
 //!     contract::Components,
 //!     domain::Action,
 //!     recipe,
-//!     select::First,
+//!     stations::select::First,
 //!     testing::{Play, ScriptedEnvironment, ScriptedExecutor, sample},
 //! };
 //! use journeyman_experiment::{Arm, Conditions, Experiment, Host, Metric, Options, Plan, Tasks};

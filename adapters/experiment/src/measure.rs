@@ -7,7 +7,7 @@ use journeyman::{
     Error, ErrorKind, Result,
     domain::{Committed, Decision, NothingReason, Selection, SkillUse, Tier},
     library::SkillLibrary,
-    report::{AttemptReport, RunReport, TaskReport, WriteReport},
+    run::report::{AttemptReport, RunReport, TaskReport, WriteReport},
 };
 
 use serde::Serialize;

@@ -16,12 +16,11 @@ use std::{
 
 use journeyman::{
     Error, ErrorKind, Result,
-    builtin::EnvironmentJudge,
+    agent::EnvironmentJudge,
     contract::{Attempt, Components, EnvironmentCapabilities},
     domain::{Action, Step, Task},
-    propose::WriteWhen,
     recipe,
-    select::First,
+    stations::{propose::WriteWhen, select::First},
     testing::{
         Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedModel,
         ScriptedRetriever, ScriptedRoles, sample,

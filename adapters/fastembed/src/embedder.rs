@@ -31,7 +31,7 @@ use crate::{
 /// embedding does not depend on other texts.
 ///
 /// The embedding space is named after the folder, the digest of its files and the pooling: vectors that were kept of another
-/// model or pooling are refused by [`VectorRetriever::with_vectors`](journeyman::builtin::VectorRetriever::with_vectors).
+/// model or pooling are refused by [`VectorRetriever::with_vectors`](journeyman::agent::VectorRetriever::with_vectors).
 pub struct FastEmbedder {
     space: EmbeddingSpace,
     time_limit: Duration,

@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 use futures::executor::block_on;
-use journeyman::conformance::embedder;
+use journeyman::testing::conformance::embedder;
 use journeyman_fastembed::{FastEmbedder, Pooling};
 
 mod support;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures::executor::block_on;
-use journeyman::{ErrorKind, builtin::VectorRetriever, contract::Embedder};
+use journeyman::{ErrorKind, agent::VectorRetriever, contract::Embedder};
 use journeyman_fastembed::{FastEmbedder, FastEmbedderConfig, Pooling};
 
 mod support;

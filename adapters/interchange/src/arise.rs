@@ -3,7 +3,7 @@
 //!
 //! The tier is kept in a skill's metadata (`arise-place`). A library does not take it over: imported skills are
 //! quarantined, and their tier follows from evidence in that library. Texts are not cut to ARISE's lengths here;
-//! [`AriseSchema::fit`](journeyman::format::AriseSchema::fit) does that.
+//! [`AriseSchema::fit`](journeyman::library::format::AriseSchema::fit) does that.
 //!
 //! ```
 //! use journeyman::domain::{Source, Trust};
@@ -23,7 +23,7 @@
 use journeyman::{
     Error, Result,
     domain::{Skill, SkillDraft, Source},
-    format::AriseDocument,
+    library::format::AriseDocument,
 };
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ const FORM: Form = Form {
     },
 };
 
-/// Reads documents. Their skills are [`imported`](journeyman::admit::imported) from `source`, and each has the source's name under
+/// Reads documents. Their skills are [`imported`](journeyman::stations::admit::imported) from `source`, and each has the source's name under
 /// `arise-set` in its metadata, by which a host finds the skills to write again.
 ///
 /// # Errors

@@ -2,8 +2,8 @@
 
 use journeyman::{
     Error, Result, SkillId, Version,
-    admit::{Admittance, to_skill},
     domain::{Origin, Provenance, Skill, SkillDraft, Source, Taint},
+    stations::admit::{Admittance, to_skill},
 };
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ impl Form {
         Ok(draft)
     }
 
-    /// Makes a skill of the entry at a place of the text. The skill has not passed [`imported`](journeyman::admit::imported) yet.
+    /// Makes a skill of the entry at a place of the text. The skill has not passed [`imported`](journeyman::stations::admit::imported) yet.
     pub(super) fn skill(&self, place: &str, entry: &Entry, source: &Source) -> Result<Skill> {
         let mut draft = self
             .keep(entry)

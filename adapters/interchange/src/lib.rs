@@ -29,7 +29,7 @@
 //! - *Bounded* (F10, S12). At most 10 MiB, 10,000 entries, a nesting of 32, and field names of 256 bytes. A skill that does
 //!   not fit into a SKILL.md is refused.
 //! - *Visible* (S9). Hidden characters are refused.
-//! - *Untrusted origin* (S2). Every skill that is read has passed [`imported`](journeyman::admit::imported).
+//! - *Untrusted origin* (S2). Every skill that is read has passed [`imported`](journeyman::stations::admit::imported).
 
 pub mod arise;
 pub mod assessments;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use journeyman::{
     Error, ErrorKind, Result,
-    admit::imported,
     domain::{Kind, Scope, Skill, SkillDraft, Source, State},
+    stations::admit::imported,
 };
 use serde_json::Value;
 

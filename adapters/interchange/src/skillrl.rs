@@ -14,7 +14,7 @@
 use journeyman::{
     Category, Error, Result,
     domain::{Kind, Scope, Skill, SkillDraft, SkillName, Source},
-    format::SkillMd,
+    library::format::SkillMd,
 };
 use serde_json::{Map, Value, json};
 
@@ -56,7 +56,7 @@ const MISTAKE: Form = Form {
     ..SKILL
 };
 
-/// Reads a bank. Its skills are [`imported`](journeyman::admit::imported) from `source`, and each has the source's name under
+/// Reads a bank. Its skills are [`imported`](journeyman::stations::admit::imported) from `source`, and each has the source's name under
 /// `skillrl-set` in its metadata, by which a host finds the skills to write again.
 ///
 /// # Errors

@@ -12,12 +12,12 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Result, Seed,
-    builtin::{EnvironmentJudge, MemoryJournal, MemoryStore},
+    agent::{EnvironmentJudge, MemoryJournal, MemoryStore},
     contract::{Components, Retriever},
     domain::{Action, Role, Task},
     recipe,
-    reward::CompositeWeights,
     run::{GroupRollout, Journeyman, Options, Rollouts},
+    stations::reward::CompositeWeights,
     testing::{
         Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedModel,
         ScriptedRetriever, ScriptedRoles, sample,

@@ -3,10 +3,9 @@
 
 use journeyman::{
     Category, Result, Seed,
-    admit::{imported, offered},
     domain::{LibraryChange, Origin, Scope, Skill, Source, State, Taint, Trust},
-    format::SkillMd,
-    library::SkillLibrary,
+    library::{SkillLibrary, format::SkillMd},
+    stations::admit::{imported, offered},
     testing::sample,
 };
 use journeyman_interchange::{arise, skillrl};

@@ -9,17 +9,18 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, Revision, Seed,
-    assess::{AssessBy, AssessPolicy},
-    builtin::{EnvironmentJudge, MemoryJournal, ModelExecutor, ModelExecutorOptions},
+    Error, ErrorKind, Seed,
+    agent::{EnvironmentJudge, MemoryJournal, ModelExecutor, ModelExecutorOptions},
     contract::{Components, Journal, JournalEntry},
-    domain::{EndReason, GenerationRecord, Role, Sampling, Trajectory},
-    propose::WriteWhen,
+    domain::{EndReason, GenerationRecord, Revision, Role, Sampling, Trajectory},
     recipe::{self, Recipe},
-    report::RunReport,
-    reward::{ProcessReward, advantages},
-    run::{Journeyman, Options},
-    select::Top,
+    run::{Journeyman, Options, report::RunReport},
+    stations::{
+        assess::{AssessBy, AssessPolicy},
+        propose::WriteWhen,
+        reward::{ProcessReward, advantages},
+        select::Top,
+    },
     testing::{
         Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedJudge, ScriptedModel,
         ScriptedRetriever, ScriptedRoles, sample,
@@ -340,7 +341,7 @@ fn what_cannot_be_exported_is_refused_with_the_reason_and_the_others_stay() {
     for group in rollouts::read(&lines).unwrap().chunks(4) {
         assert!(group.iter().all(|one| (one.size, one.attempts) == (4, 6)));
         let rewards: Vec<f64> = group.iter().map(|one| one.reward).collect();
-        let expect = advantages(&rewards, journeyman::reward::ADVANTAGE_EPSILON);
+        let expect = advantages(&rewards, journeyman::stations::reward::ADVANTAGE_EPSILON);
         let found: Option<Vec<f64>> = group.iter().map(|one| one.advantage).collect();
         assert_eq!(found, expect);
         with_advantage += usize::from(expect.is_some());

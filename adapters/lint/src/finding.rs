@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use journeyman::format::SkillMd;
+use journeyman::library::format::SkillMd;
 use serde::{Serialize, Serializer};
 
 /// A rule that the linter checks; each variant says what must hold.

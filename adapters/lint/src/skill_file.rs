@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use journeyman::{
     Error,
     domain::{FilePath, SkillName},
-    format::{Examined, Forgiven, SkillMd},
+    library::format::{Examined, Forgiven, SkillMd},
     text::Redactor,
 };
 

@@ -1,4 +1,4 @@
-use journeyman::{domain::FilePath, format::SkillMd};
+use journeyman::{domain::FilePath, library::format::SkillMd};
 
 use super::*;
 

@@ -61,7 +61,7 @@ mod without {
                 operation,
                 "this build holds no model to a JSON Schema",
             )
-            .hint("build journeyman-llama-cpp with the feature `llguidance`, which is on by default, or ask by role::Structured"))
+            .hint("build journeyman-llama-cpp with the feature `llguidance`, which is on by default, or ask by agent::role::Structured"))
         }
     }
 

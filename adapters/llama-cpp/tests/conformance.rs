@@ -5,14 +5,14 @@ use std::{sync::Arc, time::Duration};
 
 use futures::executor::block_on;
 use journeyman::{
-    builtin::SystemClock,
-    conformance::{
+    agent::SystemClock,
+    contract::{GenerateRequest, LanguageModel, Scorer, Tokenizer},
+    testing::conformance::{
         Report, embedder,
         language_model::{self, LanguageModelFixture},
         scorer::{self, ScorerFixture},
         tokenizer,
     },
-    contract::{GenerateRequest, LanguageModel, Scorer, Tokenizer},
 };
 
 mod support;

@@ -22,7 +22,7 @@
 //! `examples/embed/src/bin/shortest.rs` is a whole program of 25 lines, and `docs/embed.md` says more.
 //!
 //! # Tools
-//! An environment can be a function: [`FnEnvironment`](journeyman::builtin::FnEnvironment). With the feature `schemars`, which is on,
+//! An environment can be a function: [`FnEnvironment`](journeyman::agent::FnEnvironment). With the feature `schemars`, which is on,
 //! `tool` makes the definition of a tool from the type of its arguments, and [`ToolCallExt::read_arguments`] reads a call into it.
 //!
 //! # Features

@@ -8,9 +8,8 @@ use std::{
 
 use journeyman::{
     Result,
-    builtin::{ChatFormat, SystemClock},
+    agent::{ChatFormat, SystemClock, role::GeneralRoles},
     contract::{Components, Environment, LanguageModel, Scorer},
-    role::GeneralRoles,
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 

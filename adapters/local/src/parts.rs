@@ -51,7 +51,7 @@ pub fn builder(model: impl Into<Model>) -> Builder {
 /// | agent, scorer, prompt format, roles' model | the model, in its own chat template |
 /// | environment | none: the host keeps its own loop ([`Journeyman::begin`]) |
 /// | judge | the environment's outcome; in a loop of the host's own, what it finishes an attempt with |
-/// | roles | the shipped prompts ([`GeneralRoles::shipped`](journeyman::role::GeneralRoles::shipped)) |
+/// | roles | the shipped prompts ([`GeneralRoles::shipped`](journeyman::agent::role::GeneralRoles::shipped)) |
 /// | library, journal | in memory: they end with the process |
 /// | retriever | BM25, in memory, filled from the library when the session needs it |
 /// | clock | the system's |

@@ -3,7 +3,7 @@
 //! It is the SDK's [prelude](journeyman::prelude), an environment that is a function, and what this crate adds.
 
 pub use journeyman::{
-    builtin::{FnEnvironment, Reply},
+    agent::{FnEnvironment, Reply},
     prelude::*,
 };
 pub use journeyman_llama_cpp::LlamaConfig;

@@ -86,7 +86,7 @@ pub trait ToolCallExt {
     /// The arguments as a value of this type. Those that obey the schema of `tool` for the same type can be read, apart from numbers
     /// that the schema allows and the type cannot hold. No arguments are read as null where the type takes no object, as `()` does.
     /// Returned from the function of a
-    /// [`FnEnvironment`](journeyman::builtin::FnEnvironment), the error is a refusal that the agent reads.
+    /// [`FnEnvironment`](journeyman::agent::FnEnvironment), the error is a refusal that the agent reads.
     ///
     /// # Errors
     /// `Invalid` where they do not have the type's form. It names a field that is missing, and repeats no argument; the error of

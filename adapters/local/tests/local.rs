@@ -9,7 +9,7 @@ use journeyman_local::{
     Model, builder,
     journeyman::{
         ErrorKind, ModelId, Result, Seed,
-        builtin::{FnEnvironment, Reply},
+        agent::{FnEnvironment, Reply},
         contract::{
             GenerateRequest, Generation, Judge, JudgeRequest, LanguageModel, ModelCapabilities,
             ScoreRequest, Scorer, TokenScores,
@@ -17,7 +17,7 @@ use journeyman_local::{
         domain::{Outcome, Skill, Source, Task, ToolDefinition, Verdict},
         policy::Policy,
         recipe,
-        report::FindingKind,
+        run::report::FindingKind,
         testing::{ScriptedModel, ScriptedRoles, ScriptedScorer},
     },
     journeyman_llama_cpp::LlamaConfig,

@@ -61,7 +61,7 @@ pub struct ToolCheck {
 ///
 /// - A server has no tasks: the host brings them. The first observation is the task's instruction with the approved tools.
 /// - A server has no outcome: the agent's message to the user, or the end of its turn, ends the episode, and the host's
-///   [`Judge`] says how it went. With [`EnvironmentJudge`](journeyman::builtin::EnvironmentJudge) in the components it is
+///   [`Judge`] says how it went. With [`EnvironmentJudge`](journeyman::agent::EnvironmentJudge) in the components it is
 ///   asked once. A judge that cannot decide fails the attempt, so that nothing is learned from a guess.
 /// - Each episode has a session of its own, and a child process of its own where the server is one.
 /// - An agent sees the tools that are approved as the server has them now. A tool whose definition changed is blocked, the

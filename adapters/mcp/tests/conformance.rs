@@ -6,8 +6,8 @@ mod support;
 use futures::executor::block_on;
 use journeyman::{
     Error, Seed,
-    conformance::{self, environment::EnvironmentFixture, judge::JudgeFixture},
     domain::{Action, EndReason, Source, Step, StepResult, Task, Trajectory},
+    testing::conformance::{self, environment::EnvironmentFixture, judge::JudgeFixture},
 };
 use journeyman_mcp::{ExpectationJudge, Expected};
 use serde_json::json;

@@ -13,14 +13,15 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, Revision, Seed, async_trait,
-    builtin::MemoryStore,
+    Error, ErrorKind, Seed,
+    agent::MemoryStore,
+    async_trait,
     contract::{Components, SkillFiles, SkillStore, Snapshot},
-    domain::{Commit, Committed, FilePath, FileRef, Skill, State},
-    format::SkillMd,
+    domain::{Commit, Committed, FilePath, FileRef, Revision, Skill, State},
+    library::format::SkillMd,
     recipe::{self, Recipe},
     run::{Journeyman, Options},
-    select::First,
+    stations::select::First,
     testing::sample,
 };
 use journeyman_mcp::{

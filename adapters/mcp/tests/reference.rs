@@ -8,9 +8,9 @@ use std::env;
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    conformance::{self, environment::EnvironmentFixture},
     contract::Environment,
     domain::{Action, Task},
+    testing::conformance::{self, environment::EnvironmentFixture},
 };
 use journeyman_mcp::{ApprovedTools, McpConfig, McpEnvironment, McpServer, list_tools};
 use journeyman_process::ProcessConfig;

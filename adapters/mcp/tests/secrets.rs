@@ -11,7 +11,7 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, Seed, builtin::EnvironmentJudge, contract::Environment, domain::Task,
+    Error, ErrorKind, Seed, agent::EnvironmentJudge, contract::Environment, domain::Task,
 };
 use journeyman_mcp::{
     ApprovedTools, HttpEndpoint, McpConfig, McpEnvironment, McpServer, list_tools,

@@ -59,7 +59,7 @@ impl OpenAi {
 
     /// Checks that the server lists an adapter (LoRA) of this model: on vLLM a model whose `parent` is this one, on llama-server one of
     /// the files that it was started with, by the file's name without the ending. A request names it by [`GenerateRequest::adapter`](journeyman::contract::GenerateRequest::adapter), which
-    /// [`AdaptedModel`](journeyman::builtin::AdaptedModel) does for a whole part of a host.
+    /// [`AdaptedModel`](journeyman::agent::AdaptedModel) does for a whole part of a host.
     ///
     /// # Errors
     /// `NotFound` where the server lists none of this name; the error lists those that it has.

@@ -206,7 +206,7 @@ impl Server {
             Some(_) if !self.support.json_schema => Err(OpenAiError::Request {
                 kind: ErrorKind::Unsupported,
                 what: "the server did not obey a JSON Schema when it was probed".to_owned(),
-                hint: "ask in the prompt and validate the answer: role::Structured does both",
+                hint: "ask in the prompt and validate the answer: agent::role::Structured does both",
             }),
             Some(schema) => match JsonSchema::new(schema.clone()) {
                 Ok(_) => Ok(()),
@@ -236,7 +236,7 @@ impl Server {
                     "the server did not call a tool when it was probed ({})",
                     declined.collect::<String>()
                 ),
-                hint: "write the tools into the prompt and read the answer, as builtin::ChatFormat does",
+                hint: "write the tools into the prompt and read the answer, as agent::ChatFormat does",
             });
         }
         let tools = ToolCalls::new(&request.tools, &request.tool_choice);

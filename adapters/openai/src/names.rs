@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use journeyman::{domain::ToolDefinition, sha256_hex, text::WrittenCall};
+use journeyman::{
+    domain::{ToolDefinition, sha256_hex},
+    text::WrittenCall,
+};
 
 /// The longest name that OpenAI's interface takes, in characters.
 const LONGEST: usize = 64;

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use futures::executor::block_on;
 use journeyman::{
     ErrorKind,
-    builtin::AdaptedModel,
+    agent::AdaptedModel,
     contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer},
 };
 use journeyman_openai::{OpenAi, Route};

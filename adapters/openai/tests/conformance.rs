@@ -5,13 +5,13 @@ use std::{sync::Arc, time::Duration};
 
 use futures::executor::block_on;
 use journeyman::{
-    builtin::SystemClock,
-    conformance::{
+    agent::SystemClock,
+    contract::{GenerateRequest, LanguageModel},
+    testing::conformance::{
         Report, embedder,
         language_model::{self, LanguageModelFixture},
         scorer::{self, ScorerFixture},
     },
-    contract::{GenerateRequest, LanguageModel},
 };
 use journeyman_openai::{OpenAi, OpenAiEmbedder, Route};
 

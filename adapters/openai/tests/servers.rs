@@ -11,13 +11,13 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use futures::executor::block_on;
 use journeyman::{
     ErrorKind,
-    conformance::{
+    contract::{Embedder, GenerateRequest, LanguageModel, ScoreRequest, Scorer, ToolChoice},
+    domain::{Prompt, ToolDefinition},
+    testing::conformance::{
         Report, embedder,
         language_model::{self, LanguageModelFixture},
         scorer::{self, ScorerFixture},
     },
-    contract::{Embedder, GenerateRequest, LanguageModel, ScoreRequest, Scorer, ToolChoice},
-    domain::{Prompt, ToolDefinition},
 };
 use journeyman_openai::{ApiKey, OpenAi, OpenAiEmbedder, Route, ScoringForm, ServerKind};
 use serde_json::json;

@@ -16,7 +16,7 @@ use futures::executor::block_on;
 use futures_timer::Delay;
 use journeyman::{
     Error, ErrorKind, Retry, Seed,
-    builtin::EnvironmentJudge,
+    agent::EnvironmentJudge,
     contract::{Attempt, Components, Environment, Episode, Executor, FixedGuidance},
     domain::{Action, EndReason, Injection, Observation, Task, Trajectory, Transition, Trust},
     recipe,

@@ -8,10 +8,13 @@ use std::{sync::Arc, time::Duration};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    conformance::{self, Report, environment::EnvironmentFixture, executor::ExecutorFixture},
     contract::Environment,
     domain::{Action, ObservationKind, Task},
-    testing::{ScriptedEnvironment, sample},
+    testing::{
+        ScriptedEnvironment,
+        conformance::{self, Report, environment::EnvironmentFixture, executor::ExecutorFixture},
+        sample,
+    },
 };
 use journeyman_process::{ProcessEnvironment, ProcessExecutor};
 use serde_json::json;

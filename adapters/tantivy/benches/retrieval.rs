@@ -18,9 +18,9 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    CommitKey, Revision, SkillId, Version,
+    SkillId, Version,
     contract::Retriever,
-    domain::{Candidate, IndexUpdate, Query, Skill},
+    domain::{Candidate, CommitKey, IndexUpdate, Query, Revision, Skill},
     testing::sample,
 };
 use journeyman_tantivy::{Bm25Retriever, Config};

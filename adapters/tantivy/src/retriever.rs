@@ -8,9 +8,9 @@ use std::{
 
 use async_trait::async_trait;
 use journeyman::{
-    Result, Revision,
+    Result,
     contract::Retriever,
-    domain::{Candidate, IndexMark, IndexUpdate, Query},
+    domain::{Candidate, IndexMark, IndexUpdate, Query, Revision},
 };
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use journeyman::{Result, conformance, contract::Retriever};
+use journeyman::{Result, contract::Retriever, testing::conformance};
 use journeyman_tantivy::{Bm25Retriever, Config};
 
 #[test]

@@ -10,11 +10,13 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    CommitKey, ErrorKind, Result, Revision, Seed, SkillId, Version, conformance,
+    ErrorKind, Result, Seed, SkillId, Version,
     contract::Retriever,
-    domain::{Candidate, Cause, Committed, IndexUpdate, LibraryChange, Query, Skill},
+    domain::{
+        Candidate, Cause, CommitKey, Committed, IndexUpdate, LibraryChange, Query, Revision, Skill,
+    },
     library::SkillLibrary,
-    testing::sample,
+    testing::{conformance, sample},
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
 use tempfile::{TempDir, tempdir};

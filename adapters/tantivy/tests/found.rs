@@ -11,10 +11,10 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Revision, Version,
+    Version,
     contract::Retriever,
-    domain::{IndexUpdate, Query, Skill},
-    format::SkillMd,
+    domain::{IndexUpdate, Query, Revision, Skill},
+    library::format::SkillMd,
     testing::sample,
 };
 use journeyman_tantivy::{Bm25Retriever, Config, Stemmer};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, Revision, Seed, SkillId, Version,
+    ErrorKind, Seed, SkillId, Version,
     contract::Retriever,
-    domain::{Candidate, IndexUpdate, Query, Skill},
+    domain::{Candidate, IndexUpdate, Query, Revision, Skill},
     testing::sample,
 };
 use journeyman_tantivy::{Bm25Retriever, Config};

@@ -3,9 +3,9 @@
 
 use futures::executor::block_on;
 use journeyman::Seed;
-use journeyman::conformance;
-use journeyman::conformance::environment::EnvironmentFixture;
 use journeyman::domain::{Action, Task, ToolCall};
+use journeyman::testing::conformance;
+use journeyman::testing::conformance::environment::EnvironmentFixture;
 use journeyman_toolworld::environment::Toolworld;
 use journeyman_toolworld::policy::Policy;
 use journeyman_toolworld::simulate::{Simulation, parse};

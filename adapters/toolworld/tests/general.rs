@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use journeyman::Seed;
+use journeyman::agent::role::GeneralRoles;
 use journeyman::contract::{RoleAnswer, RoleRequest, RoleTask, Roles};
 use journeyman::domain::Role;
-use journeyman::role::GeneralRoles;
 use journeyman_toolworld::environment::command;
 use journeyman_toolworld::general::acting::prompt_format;
 use journeyman_toolworld::general::corpus::{Mixture, Writer};

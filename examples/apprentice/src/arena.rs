@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::executor::block_on;
-use journeyman::builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions};
+use journeyman::agent::role::{GeneralRoles, RoleOptions};
+use journeyman::agent::{ChatFormat, ModelExecutor, ModelExecutorOptions};
 use journeyman::contract::{
     Attempt, Environment, Executor, FixedGuidance, LanguageModel, PromptFormat, RoleAnswer,
     RoleRequest, RoleTask, Roles, Scorer,
 };
 use journeyman::domain::{InjectedSkill, Injection, Skill, Task, Trace, Verdict};
-use journeyman::role::{GeneralRoles, RoleOptions};
-use journeyman::{AttemptId, Result, Seed};
+use journeyman::{Result, Seed, domain::AttemptId};
 use journeyman_toolworld::environment::{Setup, Toolworld};
 use journeyman_toolworld::general::manner::Manner;
 use journeyman_toolworld::world::World;

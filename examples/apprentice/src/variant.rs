@@ -1,7 +1,7 @@
 //! Changes of a prompt that the training text does not have in this form.
 
 use journeyman::Result;
-use journeyman::builtin::ChatFormat;
+use journeyman::agent::ChatFormat;
 use journeyman::contract::{PromptFormat, TurnMove, TurnView};
 use journeyman::domain::{Message, Prompt, Skill, Speaker};
 

@@ -6,9 +6,9 @@ use std::{path::Path, process::Command};
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    conformance::{self, environment::EnvironmentFixture},
     contract::Environment,
     domain::{Action, Outcome, Task, Trust},
+    testing::conformance::{self, environment::EnvironmentFixture},
 };
 use journeyman_process::{ProcessConfig, ProcessEnvironment};
 use serde_json::json;

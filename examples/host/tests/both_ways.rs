@@ -7,7 +7,7 @@ use host::{desk::Desk, hand_over, judge::Supervisor, model::Scripted, own_loop, 
 use journeyman::{
     prelude::*,
     recipe::Recipe,
-    report::{Finding, FindingKind},
+    run::report::{Finding, FindingKind},
 };
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use journeyman::{
     domain::ScoreKind,
     policy::Policy,
-    select::{First, GatePolicy, Nothing, Random},
+    stations::select::{First, GatePolicy, Nothing, Random},
 };
 
 /// How a skill is chosen.

@@ -2,7 +2,11 @@
 
 use std::{fs, io, path::Path};
 
-use journeyman::{Error, ErrorKind, Result, domain::Skill, format::SkillMd, library::SkillLibrary};
+use journeyman::{
+    Error, ErrorKind, Result,
+    domain::Skill,
+    library::{SkillLibrary, format::SkillMd},
+};
 
 /// Writes each offered skill of a library as `<name>/SKILL.md` under a folder; gives how many.
 ///

@@ -18,7 +18,10 @@ use futures::{
 };
 use futures_timer::Delay;
 use journeyman::{
-    Error, Result, Seed, builtin::MemoryStore, recipe, report::RunReport, run::Journeyman,
+    Error, Result, Seed,
+    agent::MemoryStore,
+    recipe,
+    run::{Journeyman, report::RunReport},
 };
 use journeyman_llama_cpp::{Pulse, find_model, print_warnings};
 use output::unwritable;

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use journeyman::{Error, ErrorKind, Result, builtin::JsonLinesJournal, contract::JournalEntry};
+use journeyman::{Error, ErrorKind, Result, agent::JsonLinesJournal, contract::JournalEntry};
 
 /// The session, which each of its runs' names begins with.
 pub(crate) const SESSION: &str = "quickstart";

@@ -8,10 +8,12 @@ use std::{
 
 use journeyman::{
     Result, Seed,
-    builtin::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock},
+    agent::{
+        ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock,
+        role::GeneralRoles,
+    },
     contract::{Components, Journal, LanguageModel, PromptFormat, Roles, SkillStore},
     recipe::Recipe,
-    role::GeneralRoles,
     run::{Journeyman, Options},
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};

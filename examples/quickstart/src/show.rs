@@ -13,8 +13,8 @@ use journeyman::{
     library::SkillLibrary,
     policy::PolicyOptions,
     recipe::Recipe,
-    report::{Event, EventKind, RunReport, TaskReport},
-    select::{First, GatePolicy, Nothing, Random},
+    run::report::{Event, EventKind, RunReport, TaskReport},
+    stations::select::{First, GatePolicy, Nothing, Random},
 };
 use quickstart::{Parts, Summaries, Summary, Tasks};
 use serde_json::{Value, json};
@@ -182,7 +182,7 @@ impl Progress {
 
     fn task(&self, out: &mut dyn Write, report: &TaskReport) -> io::Result<()> {
         let n = report.attempts.len();
-        let count = |holds: &dyn Fn(&journeyman::report::AttemptReport) -> bool| {
+        let count = |holds: &dyn Fn(&journeyman::run::report::AttemptReport) -> bool| {
             report.attempts.iter().filter(|a| holds(a)).count()
         };
         writeln!(

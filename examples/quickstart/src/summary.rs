@@ -1,6 +1,6 @@
 //! What a run over tasks came to.
 
-use journeyman::report::{AttemptReport, RunReport, TaskReport};
+use journeyman::run::report::{AttemptReport, RunReport, TaskReport};
 use serde::Serialize;
 
 /// Means over tasks, each attempted once.

@@ -173,7 +173,8 @@ fn without_selection_no_skill_is_used_and_every_skill_is_a_folder_that_reads_bac
         let entry = entry.expect("an entry");
         let text = std::fs::read_to_string(entry.path().join("SKILL.md")).expect("a file");
         let name = entry.file_name().into_string().expect("a name");
-        journeyman::format::SkillMd::read_strict(&text, Some(&name)).expect("a strict SKILL.md");
+        journeyman::library::format::SkillMd::read_strict(&text, Some(&name))
+            .expect("a strict SKILL.md");
     }
     std::fs::remove_dir_all(out).expect("cleared");
 }

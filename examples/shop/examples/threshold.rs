@@ -4,7 +4,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use journeyman::{builtin::MemoryStore, contract::Scorer, prelude::*};
+use journeyman::{agent::MemoryStore, contract::Scorer, prelude::*};
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, find_model};
 use shop::{desk::tasks, gate, parts, scripted};
 

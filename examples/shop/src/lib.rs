@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use desk::Desk;
 use journeyman::testing::{Play, ScriptedExecutor};
-use journeyman::{contract::Scorer, prelude::*, recipe::Recipe, select::GatePolicy};
+use journeyman::{contract::Scorer, prelude::*, recipe::Recipe, stations::select::GatePolicy};
 use journeyman_tantivy::Bm25Retriever;
 use scripted::{next_call, writer};
 

@@ -3,7 +3,7 @@
 
 use std::{env, path::Path, sync::Arc};
 
-use journeyman::{builtin::MemoryStore, contract::Scorer, prelude::*, select::First};
+use journeyman::{agent::MemoryStore, contract::Scorer, prelude::*, stations::select::First};
 use journeyman_disk::read_skills;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, find_model};
 use shop::{Figures, desk::tasks};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use host::{desk::Desk, judge::Supervisor, model::Scripted, tasks::task};
 use journeyman::{
     Seed,
-    builtin::{HashedEmbedder, MemoryJournal, MemoryStore},
+    agent::{HashedEmbedder, MemoryJournal, MemoryStore},
     domain::{Skill, State},
     prelude::*,
-    retrieve::RankWeights,
+    stations::retrieve::RankWeights,
 };
 use journeyman_tantivy::Bm25Retriever;
 

@@ -10,7 +10,7 @@ use crate::id::Timestamp;
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-/// use journeyman::{Timestamp, async_trait, contract::Clock};
+/// use journeyman::{domain::Timestamp, async_trait, contract::Clock};
 ///
 /// /// The time of a simulation: waiting moves it forward.
 /// #[derive(Debug, Default)]

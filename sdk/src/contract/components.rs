@@ -16,7 +16,7 @@ use crate::domain::Role;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use journeyman::{builtin::{MemoryJournal, SystemClock}, contract::Components};
+/// use journeyman::{agent::{MemoryJournal, SystemClock}, contract::Components};
 ///
 /// let components = Components::own_loop()
 ///     .with_journal(Arc::new(MemoryJournal::new()))

@@ -65,7 +65,7 @@ impl JournalEntry {
 /// # futures::executor::block_on(async {
 /// // The suite of the contract has a case for each rule.
 /// let fresh = async || Ok(Arc::new(InMemory::default()) as Arc<dyn Journal>);
-/// journeyman::conformance::journal::check(fresh).await.into_result()?;
+/// journeyman::testing::conformance::journal::check(fresh).await.into_result()?;
 /// # Ok::<_, journeyman::Error>(())
 /// # }).unwrap();
 /// ```

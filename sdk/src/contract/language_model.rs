@@ -195,7 +195,7 @@ impl GenerateRequest {
         }
         Err(
             Error::unsupported(operation, "this model has no interface for tool calls").hint(
-                "write the tools into the prompt and read the answer, as builtin::ChatFormat does",
+                "write the tools into the prompt and read the answer, as agent::ChatFormat does",
             ),
         )
     }
@@ -274,7 +274,7 @@ pub struct Generation {
     /// The model that wrote it.
     pub model: ModelId,
     /// The adapter (LoRA) that it was written with, where the model chose one that the request does not name, as
-    /// [`AdaptedModel`](crate::builtin::AdaptedModel) does.
+    /// [`AdaptedModel`](crate::agent::AdaptedModel) does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
 }

@@ -15,7 +15,7 @@ use crate::{
 ///
 /// ```
 /// use std::{collections::BTreeMap, sync::{Arc, Mutex}};
-/// use journeyman::{Result, Revision, SkillId, async_trait, contract::Retriever};
+/// use journeyman::{Result, domain::Revision, SkillId, async_trait, contract::Retriever};
 /// use journeyman::domain::{Candidate, IndexMark, IndexUpdate, Query, Skill};
 ///
 /// /// The score is the number of a query's words that a skill's text contains.
@@ -65,7 +65,7 @@ use crate::{
 /// # futures::executor::block_on(async {
 /// // The suite of the contract has a case for each rule.
 /// let fresh = async || Ok(Arc::new(Words::default()) as Arc<dyn Retriever>);
-/// journeyman::conformance::retriever::check(fresh).await.into_result()?;
+/// journeyman::testing::conformance::retriever::check(fresh).await.into_result()?;
 /// # Ok::<_, journeyman::Error>(())
 /// # }).unwrap();
 /// ```

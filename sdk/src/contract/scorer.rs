@@ -5,10 +5,10 @@ use std::{fmt, time::Duration};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::ModelSpeed;
 use crate::{
-    domain::{Prompt, TokenId},
-    error::Result,
+    contract::ModelSpeed,
+    domain::{Prompt, ScoreKind, SkillRef, TokenId},
+    error::{Error, Result},
     id::ModelId,
 };
 
@@ -135,7 +135,7 @@ pub trait Scorer: fmt::Debug + Send + Sync {
     }
 
     /// Whether the model was trained to have skills scored behind tasks, so that a recipe's own threshold holds for it. For any other
-    /// model a session fits one ([`GatePolicy::most_wrong`](crate::select::GatePolicy)). The default: no.
+    /// model a session fits one ([`GatePolicy::most_wrong`](crate::stations::select::GatePolicy)). The default: no.
     fn is_trained_to_score(&self) -> bool {
         false
     }
@@ -154,4 +154,176 @@ pub trait Scorer: fmt::Debug + Send + Sync {
 /// The id of a model with an adapter, by the adapter's name or by more than that.
 pub(crate) fn adapted(model: &ModelId, adapter: &str) -> ModelId {
     ModelId::new(format!("{model}+{adapter}"))
+}
+
+// The log-probabilities of skills.
+
+/// The log-probability of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Total {
+    /// The sum over its tokens, nats; finite.
+    pub sum: f64,
+    /// Number of tokens that were scored, after the cut.
+    pub tokens: usize,
+}
+
+impl From<&TokenScores> for Total {
+    fn from(scores: &TokenScores) -> Self {
+        Self {
+            sum: scores.sum(),
+            tokens: scores.logprobs.len(),
+        }
+    }
+}
+
+/// The log-probabilities of one candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkillScores {
+    /// The skill, in its version.
+    pub skill: SkillRef,
+    /// The skill's log-probability after the query. [`ScoreKind::Fits`] alone does without it.
+    pub conditional: Option<Total>,
+    /// The skill's log-probability after the same template with an empty query. It depends only on the skill's version and
+    /// the model, so it can be kept. [`ScoreKind::Pmi`] needs it.
+    pub unconditional: Option<Total>,
+    /// The log-probabilities of the two answers to the question whether the skill fits. [`ScoreKind::Fits`] needs them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<FitTotals>,
+}
+
+/// The log-probabilities of the two answers of a [`FitQuestion`](super::FitQuestion).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FitTotals {
+    /// That the skill fits.
+    pub fits: Total,
+    /// That it does not.
+    pub does_not: Total,
+}
+
+impl SkillScores {
+    /// The score of a kind; `None` where a part that it needs is missing, and where no token was scored: a sum over
+    /// nothing would be the largest that there can be.
+    pub fn value(&self, kind: ScoreKind) -> Option<f64> {
+        let scored = |total: &Total| total.tokens > 0;
+        let text = self.conditional.filter(scored);
+        match kind {
+            ScoreKind::Sum => text.map(|text| text.sum),
+            ScoreKind::Mean => text.map(|text| text.sum / text.tokens as f64),
+            ScoreKind::Pmi | ScoreKind::CardPmi => Some(text?.sum - self.unconditional?.sum),
+            ScoreKind::Fits => {
+                let FitTotals { fits, does_not } = self.fit?;
+                (scored(&fits) && scored(&does_not)).then_some(fits.sum - does_not.sum)
+            }
+        }
+    }
+
+    /// The score of a kind, checked.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the skill, where nothing of it was scored, a part that the score needs is missing or a number is
+    /// not finite.
+    pub(crate) fn checked(&self, kind: ScoreKind) -> Result<f64> {
+        let fault = |message| {
+            Error::invalid("select::decide", message)
+                .with("skill", &self.skill.id)
+                .with("version", self.skill.version)
+        };
+        let value = self.value(kind).ok_or_else(|| match kind {
+            _ if kind.is_pmi() && self.conditional.is_some_and(|text| text.tokens > 0) => {
+                fault("PMI needs the skill's log-probability without the query")
+            }
+            ScoreKind::Fits => fault("no token of an answer to whether the skill fits was scored"),
+            _ => fault("the scorer scored no token of the skill")
+                .hint("give the skill a text, and check that the scorer's tokenizer reads it"),
+        })?;
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(fault("the score is not a finite number")
+                .hint("the scorer's log-probabilities must be finite"))
+        }
+    }
+}
+
+// Scores of texts that do not depend on a task, which a store may keep.
+
+/// Sums of log-probabilities of one text behind one prompt, which a later session may need again: a skill by itself, for PMI, or
+/// behind a task by which a gate's threshold is set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptScores {
+    /// A digest of all that the sums depend on: the weights with their adapter, the prompt, the text, the cut, and whether the
+    /// request had to be repeatable. Anything else has another key, so an outdated value is never found.
+    pub key: String,
+    /// Number of tokens that were scored, after the cut.
+    pub tokens: usize,
+    /// The sums of the first 16, 32, ... tokens, nats, and last that of all.
+    pub sums: Vec<f64>,
+}
+
+impl KeptScores {
+    /// The number of tokens from one sum to the next.
+    pub const STEP: usize = 16;
+
+    pub(crate) fn of(key: String, scores: &TokenScores) -> Self {
+        let mut sum = 0.0;
+        let sums = scores.logprobs.chunks(Self::STEP).map(|some| {
+            sum += some.iter().sum::<f64>();
+            sum
+        });
+        Self {
+            key,
+            sums: sums.collect(),
+            tokens: scores.logprobs.len(),
+        }
+    }
+
+    /// The sum over all tokens.
+    pub fn total(&self) -> Total {
+        Total {
+            sum: self.sums.last().copied().unwrap_or_default(),
+            tokens: self.tokens,
+        }
+    }
+
+    /// Whether the numbers can be what a scorer gave.
+    pub(crate) fn is_sound(&self) -> bool {
+        let finite = self.sums.iter().all(|sum| sum.is_finite() && *sum <= 0.0);
+        finite && self.sums.len() == self.tokens.div_ceil(Self::STEP)
+    }
+}
+
+#[cfg(test)]
+mod kept_scores_tests {
+    use super::*;
+
+    #[test]
+    fn sums_go_up_to_every_sixteenth_token_and_to_the_last() {
+        let of = |count: usize| {
+            let scores = TokenScores {
+                ids: vec![1; count],
+                logprobs: vec![-0.5; count],
+                truncated: false,
+            };
+            KeptScores::of("k".to_owned(), &scores)
+        };
+        assert_eq!(of(40).sums, [-8.0, -16.0, -20.0]);
+        assert_eq!(of(32).sums, [-8.0, -16.0]);
+        assert_eq!(of(40).total().sum, -20.0);
+        assert_eq!(
+            of(0).total(),
+            Total {
+                sum: 0.0,
+                tokens: 0
+            }
+        );
+        for count in [0, 1, 16, 17, 40] {
+            assert!(of(count).is_sound());
+        }
+        let short = KeptScores {
+            tokens: 50,
+            ..of(40)
+        };
+        assert!(!short.is_sound());
+    }
 }

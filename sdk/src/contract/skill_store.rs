@@ -46,7 +46,7 @@ pub(crate) fn since(committed: &[Committed], revision: Revision) -> Result<Vec<C
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
-/// use journeyman::{Result, Revision, async_trait, contract::{SkillStore, Snapshot}};
+/// use journeyman::{Result, domain::Revision, async_trait, contract::{SkillStore, Snapshot}};
 /// use journeyman::domain::{Commit, Committed};
 ///
 /// #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ pub(crate) fn since(committed: &[Committed], revision: Revision) -> Result<Vec<C
 /// # futures::executor::block_on(async {
 /// // The suite of the contract has a case for each rule.
 /// let fresh = async || Ok(Arc::new(InMemory::default()) as Arc<dyn SkillStore>);
-/// journeyman::conformance::skill_store::check(fresh).await.into_result()?;
+/// journeyman::testing::conformance::skill_store::check(fresh).await.into_result()?;
 /// # Ok::<_, journeyman::Error>(())
 /// # }).unwrap();
 /// ```

@@ -1,12 +1,12 @@
-//! Evidence about skills besides rewards: attempts and judgements (HiSME 3.3), test cases, and the rules that roles learn
-//! from them (3.4).
+//! Evidence about skills besides rewards: attempts and judgements (HiSME 3.3), test cases with their results, marks of what was
+//! handled, and the rules that roles learn from them (3.4).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, SkillRef, SkillUse, Taint, Task, Trajectory, Verdict};
 use crate::{
+    domain::{Action, SkillRef, SkillUse, Taint, Task, Trajectory, Verdict},
     error::{Error, Result},
     id::{AttemptId, Category, ModelId, Seed, TaskId},
 };
@@ -251,5 +251,260 @@ impl From<RoleRule> for String {
 impl fmt::Display for RoleRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// A case of a skill's test bundle with its result.
+///
+/// In JSON: `failed` is the reason, or `null` where the case passed; `refusals` is absent where the case was not played.
+///
+/// ```
+/// use journeyman::domain::{CaseOutcome, CaseResult};
+///
+/// let reason = "the task was not done".to_owned();
+/// let outcome = CaseOutcome {
+///     name: "close-ticket-1".to_owned(),
+///     result: CaseResult::Failed { reason, refusals: 2 },
+/// };
+/// assert!(outcome.was_played() && !outcome.has_passed());
+/// assert_eq!(outcome.refusals(), Some(2));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct CaseOutcome {
+    /// The case's name, unique within its bundle.
+    pub name: String,
+    /// The result.
+    pub result: CaseResult,
+}
+
+/// The result of a test case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CaseResult {
+    /// The attempt met the case's conditions.
+    Passed {
+        /// Number of the agent's own actions that the environment refused.
+        refusals: u32,
+    },
+    /// The attempt missed one of the case's conditions.
+    Failed {
+        /// The condition that was missed, in words.
+        reason: String,
+        /// Number of the agent's own actions that the environment refused.
+        refusals: u32,
+    },
+    /// There was no attempt, or no verdict on it: the environment was unavailable, the judge gave no verdict, or the
+    /// environment cannot play such a case. The result is no evidence for or against the skill.
+    NotPlayed {
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+impl CaseOutcome {
+    /// Whether the case passed.
+    pub fn has_passed(&self) -> bool {
+        matches!(self.result, CaseResult::Passed { .. })
+    }
+
+    /// Whether the case was played and failed.
+    pub fn has_failed(&self) -> bool {
+        matches!(self.result, CaseResult::Failed { .. })
+    }
+
+    /// Whether the case was played and judged.
+    pub fn was_played(&self) -> bool {
+        !matches!(self.result, CaseResult::NotPlayed { .. })
+    }
+
+    /// Number of the agent's own actions that the environment refused; `None` where the case was not played.
+    pub fn refusals(&self) -> Option<u32> {
+        match &self.result {
+            CaseResult::Passed { refusals } | CaseResult::Failed { refusals, .. } => {
+                Some(*refusals)
+            }
+            CaseResult::NotPlayed { .. } => None,
+        }
+    }
+
+    /// Why the case failed or was not played; `None` where it passed.
+    pub fn reason(&self) -> Option<&str> {
+        match &self.result {
+            CaseResult::Passed { .. } => None,
+            CaseResult::Failed { reason, .. } | CaseResult::NotPlayed { reason } => Some(reason),
+        }
+    }
+}
+
+/// The JSON form.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    name: String,
+    failed: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refusals: Option<u32>,
+}
+
+impl From<CaseOutcome> for Saved {
+    fn from(outcome: CaseOutcome) -> Self {
+        let (failed, refusals) = match outcome.result {
+            CaseResult::Passed { refusals } => (None, Some(refusals)),
+            CaseResult::Failed { reason, refusals } => (Some(reason), Some(refusals)),
+            CaseResult::NotPlayed { reason } => (Some(reason), None),
+        };
+        Self {
+            name: outcome.name,
+            failed,
+            refusals,
+        }
+    }
+}
+
+impl TryFrom<Saved> for CaseOutcome {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let result = match (saved.failed, saved.refusals) {
+            (None, Some(refusals)) => CaseResult::Passed { refusals },
+            (Some(reason), Some(refusals)) => CaseResult::Failed { reason, refusals },
+            (Some(reason), None) => CaseResult::NotPlayed { reason },
+            (None, None) => {
+                return Err(Error::invalid(
+                    "CaseOutcome::try_from",
+                    "`refusals` is missing, and a case that passed was played",
+                ));
+            }
+        };
+        Ok(Self {
+            name: saved.name,
+            result,
+        })
+    }
+}
+
+/// Separates the subject from the number of the miss in the JSON form.
+const MISSED: &str = "/missed/";
+
+/// The record of one try of a maintenance step: the step is finished, or the try failed with a temporary error.
+///
+/// In JSON one string: the subject, and for a miss `/missed/` and its number.
+///
+/// ```
+/// use journeyman::domain::HandledMark;
+///
+/// let mark = HandledMark::missed("test/close-ticket/1/case-2", 3);
+/// assert_eq!(String::from(mark.clone()), "test/close-ticket/1/case-2/missed/3");
+/// assert_eq!(HandledMark::from("test/close-ticket/1/case-2/missed/3".to_owned()), mark);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct HandledMark {
+    /// The step and its evidence, such as `test/SKILL/VERSION/CASE`; more evidence makes another subject.
+    pub subject: String,
+    /// The number of the failed try, from 1; the step is tried again. `None` if the step is finished: done or given up.
+    pub miss: Option<u32>,
+}
+
+impl HandledMark {
+    /// The record of a step that is finished: done or given up.
+    pub fn done(subject: impl Into<String>) -> Self {
+        Self {
+            subject: subject.into(),
+            miss: None,
+        }
+    }
+
+    /// The record of a try that failed with a temporary error; tries are numbered from 1.
+    pub fn missed(subject: impl Into<String>, miss: u32) -> Self {
+        Self {
+            subject: subject.into(),
+            miss: Some(miss),
+        }
+    }
+}
+
+impl From<String> for HandledMark {
+    fn from(text: String) -> Self {
+        let miss = text.rsplit_once(MISSED).and_then(|(subject, digits)| {
+            let miss: u32 = digits.parse().ok()?;
+            // Every text is written as it was read.
+            (miss.to_string() == digits).then(|| Self::missed(subject, miss))
+        });
+        miss.unwrap_or_else(|| Self::done(text))
+    }
+}
+
+impl From<HandledMark> for String {
+    fn from(mark: HandledMark) -> Self {
+        match mark.miss {
+            None => mark.subject,
+            Some(miss) => format!("{}{MISSED}{miss}", mark.subject),
+        }
+    }
+}
+
+#[cfg(test)]
+mod case_outcome_tests {
+    use super::*;
+
+    fn check(result: CaseResult, json: &str) {
+        let outcome = CaseOutcome {
+            name: "one".to_owned(),
+            result,
+        };
+        assert_eq!(serde_json::to_string(&outcome).unwrap(), json);
+        assert_eq!(serde_json::from_str::<CaseOutcome>(json).unwrap(), outcome);
+    }
+
+    #[test]
+    fn each_result_has_its_json_form() {
+        let reason = || "no".to_owned();
+        check(
+            CaseResult::Passed { refusals: 2 },
+            r#"{"name":"one","failed":null,"refusals":2}"#,
+        );
+        check(
+            CaseResult::Failed {
+                reason: reason(),
+                refusals: 0,
+            },
+            r#"{"name":"one","failed":"no","refusals":0}"#,
+        );
+        check(
+            CaseResult::NotPlayed { reason: reason() },
+            r#"{"name":"one","failed":"no"}"#,
+        );
+    }
+
+    #[test]
+    fn a_passed_case_without_refusals_is_refused() {
+        let json = r#"{"name":"one","failed":null}"#;
+        let error = serde_json::from_str::<CaseOutcome>(json).unwrap_err();
+        assert!(
+            error.to_string().contains("`refusals` is missing"),
+            "{error}"
+        );
+    }
+}
+
+#[cfg(test)]
+mod handled_mark_tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_a_string_in_json() {
+        for (text, mark) in [
+            ("group/[1]", HandledMark::done("group/[1]")),
+            ("group/missed/2", HandledMark::missed("group", 2)),
+            ("a/missed/1/missed/2", HandledMark::missed("a/missed/1", 2)),
+            ("group/missed/", HandledMark::done("group/missed/")),
+            ("group/missed/02", HandledMark::done("group/missed/02")),
+            ("group/missed/+2", HandledMark::done("group/missed/+2")),
+        ] {
+            let json = format!("{text:?}");
+            assert_eq!(serde_json::to_string(&mark).unwrap(), json);
+            assert_eq!(serde_json::from_str::<HandledMark>(&json).unwrap(), mark);
+        }
+        assert!(serde_json::from_str::<HandledMark>("2").is_err());
     }
 }

@@ -1,12 +1,15 @@
 //! How a recipe finds candidates: their bound, their ranking, and how often skills are selected. The public paths are those of
-//! [`select`](crate::select) and [`retrieve`](crate::retrieve).
+//! [`select`](crate::stations::select) and [`retrieve`](crate::stations::retrieve).
 
 use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DecidedOn, gate_policy::SelectorGate};
-use crate::error::{Error, Result};
+use crate::{
+    domain::{DecidedOn, gate_policy::SelectorGate},
+    error::{Error, Result},
+    id::Category,
+};
 
 /// Which skills are candidates.
 #[non_exhaustive]
@@ -32,7 +35,7 @@ pub enum SelectPer {
     /// Once per rollout (ARISE Algorithm 1's z_i): exploration then differs within a group.
     Rollout,
     /// Once per turn of the agent (HiSME appendix B). The first turn's query is the task. A later turn's query
-    /// ([`turn_query`](crate::retrieve::turn_query())) has the current request, the latest refusals, the agent's last message,
+    /// ([`turn_query`](crate::stations::retrieve::turn_query())) has the current request, the latest refusals, the agent's last message,
     /// the tools that earlier turns called, and the tools in force. Turns with equal queries have the same skills.
     Turn,
 }
@@ -40,7 +43,7 @@ pub enum SelectPer {
 /// The weights of Eq. 20, each finite and not negative. The paper does not publish its weights.
 ///
 /// ```
-/// use journeyman::{recipe, retrieve::RankWeights};
+/// use journeyman::{recipe, stations::retrieve::RankWeights};
 ///
 /// let mut recipe = recipe::hisme_robust();
 /// recipe.select.rank = Some(RankWeights { dense: 0.0, ..RankWeights::default() }); // no embedder
@@ -115,4 +118,16 @@ impl Retrieval {
             (None, Candidates::Cache) => DecidedOn::BestOf(found),
         }
     }
+}
+
+/// A turn's query: its text, the tools in force, and the task's category.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnQuery {
+    /// The current request, then the latest refusals, then the agent's last message and the tools of earlier turns.
+    pub text: String,
+    /// The names of the tools in force.
+    pub tools: Vec<String>,
+    /// The category of the task, as the host gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
 }

@@ -1,10 +1,13 @@
-//! The decision of the gate, with its reason.
+//! A query, its candidates, the decision of the gate with its reason, and the skills that go into a prompt.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FittedThreshold, ScoreKind, SkillName, SkillRef, State};
+use crate::{
+    domain::{FittedThreshold, ScoreKind, Skill, SkillName, SkillRef, State},
+    id::SkillId,
+};
 
 /// The decision for one query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +28,7 @@ pub struct Selection {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<HeldBack>,
     /// Of the chosen skills those that are tried in quarantine
-    /// ([`Maintenance::quarantine`](crate::maintain::Maintenance::quarantine)).
+    /// ([`Maintenance::quarantine`](crate::stations::maintain::Maintenance::quarantine)).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarantined: Vec<SkillRef>,
 }
@@ -227,5 +230,75 @@ impl fmt::Display for Selection {
             1 => f.write_str(" (of one candidate)"),
             count => write!(f, " (of {count} candidates)"),
         }
+    }
+}
+
+/// A question to a [`Retriever`](crate::contract::Retriever).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Query {
+    /// The text to match: the task's instruction, or a turn's query.
+    pub text: String,
+    /// Greatest number of candidates.
+    pub limit: usize,
+    /// Search among these skills only, where given; an empty list finds nothing.
+    pub among: Option<Vec<SkillId>>,
+}
+
+/// A skill that may fit a query, with the retriever's score.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The skill, in its version.
+    pub skill: SkillRef,
+    /// Higher is closer; comparable within one answer, and between answers where the retriever says so
+    /// ([`Retriever::has_comparable_scores`](crate::contract::Retriever::has_comparable_scores)).
+    pub score: f64,
+}
+
+/// A skill as it stands in a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InjectedSkill {
+    /// Which skill, in which version.
+    pub skill: SkillRef,
+    /// Its text as the prompt format renders it, whole.
+    pub text: String,
+    /// The SHA-256 of the skill's content, checked when it was rendered.
+    pub sha256: String,
+    /// Whether the skill was in quarantine when it was chosen: it is tried, and not yet to be trusted
+    /// ([`Maintenance::quarantine`](crate::stations::maintain::Maintenance::quarantine)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quarantined: bool,
+}
+
+impl InjectedSkill {
+    /// A skill with its text as the prompt format renders it.
+    pub fn new(skill: &Skill, text: String) -> Self {
+        Self {
+            skill: skill.reference(),
+            text,
+            sha256: skill.content_sha256(),
+            quarantined: skill.state == State::Quarantined,
+        }
+    }
+}
+
+/// The skills that go into a prompt; often none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Injection {
+    /// In the order in which they are written.
+    pub skills: Vec<InjectedSkill>,
+}
+
+impl Injection {
+    /// No skill at all.
+    pub const NONE: Self = Self { skills: Vec::new() };
+
+    /// Whether it holds no skill.
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty()
+    }
+
+    /// Whether one of its skills is tried in quarantine.
+    pub fn has_quarantined(&self) -> bool {
+        self.skills.iter().any(|skill| skill.quarantined)
     }
 }

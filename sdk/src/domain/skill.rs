@@ -4,8 +4,10 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{FilePath, FileRef, SkillName};
-use crate::id::{Category, ModelId, RunId, SkillId, TaskId, Version, sha256_hex};
+use crate::{
+    domain::{FilePath, FileRef, SkillName},
+    id::{Category, ModelId, RunId, SkillId, TaskId, Version, sha256_hex},
+};
 
 /// The kind of a skill (HiSME 3.2).
 #[non_exhaustive]
@@ -242,4 +244,18 @@ impl Skill {
             self.name, self.description, self.body
         ))
     }
+}
+
+/// The host's trust in a source.
+#[non_exhaustive]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// Anybody may have written it: skills distilled from it are tainted.
+    #[default]
+    Untrusted,
+    /// The host trusts it.
+    Trusted,
 }

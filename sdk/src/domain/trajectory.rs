@@ -4,11 +4,8 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Compaction, Injection, ObservationKind, SkillRef, SkillUse, StepNote, Taint, Trust, Usage,
-    skill_use,
-};
 use crate::{
+    domain::{Compaction, Injection, SkillRef, SkillUse, Taint, Trust, skill_use},
     error::Error,
     id::{AttemptId, ModelId, Seed, TaskId},
 };
@@ -353,6 +350,87 @@ impl Trajectory {
     /// [want of context](Self::lacks_context) ended it. Only such an attempt is judged, credited and learned from.
     pub fn is_evidence(&self) -> bool {
         self.fault().is_none() && !self.lacks_context()
+    }
+}
+
+/// Something in an agent's words that was passed over, so that the step could be taken.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepNote {
+    /// The words cite a skill that did not stand in the prompt.
+    AbsentSkillCited,
+    /// A first answer could not be read as an action, and the model was asked again.
+    AskedAgain,
+    /// A call was not written as its tool wants it, in the spelling of the name or the types of values, and was put right without
+    /// loss.
+    Repaired,
+}
+
+impl fmt::Display for StepNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AbsentSkillCited => "the answer cites a skill that is not there",
+            Self::AskedAgain => "an answer that could not be used was asked for again",
+            Self::Repaired => {
+                "a call was put right: the spelling of its name, or the types of its values"
+            }
+        })
+    }
+}
+
+/// What an observation is to the agent: what came of its action, a user's words, or something that happened.
+///
+/// A prompt format gives a user's words to the model as the user's own turn, and everything else as data in which no instruction is
+/// followed. So an environment says [`User`](Self::User) where a person speaks to the agent, and nowhere else; how far the
+/// text is trusted is said by its [`Source`](super::Source), whatever the kind.
+///
+/// ```
+/// use journeyman::domain::{Observation, ObservationKind, Source};
+///
+/// let asks = Observation::new("And now the second one, please.", Source::trusted("desk"));
+/// assert_eq!(asks.kind, ObservationKind::Result);
+/// assert_eq!(asks.by_user().kind, ObservationKind::User);
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ObservationKind {
+    /// What came of an action, such as a tool's output, or what the world looks like at first: data.
+    #[default]
+    Result,
+    /// What the user of the dialogue says: a request, an answer to a question.
+    User,
+    /// Something that happened without the agent, such as an alarm: data.
+    Event,
+}
+
+impl ObservationKind {
+    /// Whether it is the default, which is not written.
+    pub(crate) fn is_result(&self) -> bool {
+        *self == Self::Result
+    }
+}
+
+/// Tokens spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompts, each turn's whole prompt counted once by its last generation.
+    pub prompt_tokens: u64,
+    /// Tokens that the model wrote.
+    pub output_tokens: u64,
+}
+
+impl Usage {
+    /// Adds more tokens. Counts may come from another program, so a sum that is too great stays at `u64::MAX`.
+    pub fn add(&mut self, more: Self) {
+        self.prompt_tokens = self.prompt_tokens.saturating_add(more.prompt_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+    }
+
+    /// Prompt and output together, at most `u64::MAX`.
+    pub fn total(&self) -> u64 {
+        self.prompt_tokens.saturating_add(self.output_tokens)
     }
 }
 

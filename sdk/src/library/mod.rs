@@ -20,7 +20,7 @@
 //! - *Order and ties.* Skills are ordered by utility, then by id: of two with equal utility the one with the
 //!   smaller id counts as the lower. It is the first to be evicted, swapped out or deleted, and the last to be
 //!   loaded. With ids that grow with time that is the older one, so a new skill gets its chance.
-//! - *Update.* `u = beta * u + (1 - beta) * reward` for each credit. [`credit`](crate::credit) decides whether a
+//! - *Update.* `u = beta * u + (1 - beta) * reward` for each credit. [`credit`](crate::stations::credit) decides whether a
 //!   step has one credit with the group's mean or one for each rollout. A pair of skill and attempt
 //!   counts once.
 //! - *Add.* A new skill enters the cache with the policy's initial utility and no use. A name that is taken
@@ -83,10 +83,10 @@
 //!   [`Fork::rebase`] names what was changed on both sides.
 
 mod applied;
-mod difference;
 mod entry;
 mod fold;
 mod fork;
+pub mod format;
 mod history;
 mod keys;
 mod life;
@@ -94,8 +94,6 @@ mod memory;
 mod refresh;
 mod remember;
 mod rubrics;
-mod run_filter;
-mod shelf;
 mod skill_library;
 mod tiers;
 
@@ -103,13 +101,13 @@ mod tiers;
 mod tests;
 
 pub use applied::{Applied, Move, Operation, PassReason, PassedOver};
-pub use difference::{Difference, FieldChange};
 pub use entry::{Entry, Evidence, Merged};
 pub use fork::{Conflict, ConflictReason, Fork, Rebased};
+pub use fork::{Difference, FieldChange};
+pub use history::{FoundRun, RunFilter};
 pub use life::{
     BundledCase, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, SetBy, StateSet,
     Tested,
 };
 pub use rubrics::KnownSubgoal;
-pub use run_filter::{FoundRun, RunFilter};
 pub use skill_library::SkillLibrary;

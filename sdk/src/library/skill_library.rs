@@ -4,23 +4,23 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Entry, PassReason,
-    keys::Keys,
-    memory::{Memory, shared},
-    rubrics::Rubrics,
-    shelf::{Names, Shelf},
-};
 use crate::{
     domain::{Committed, IndexUpdate, Skill, SkillName, SkillRef, Tier, TierPolicy},
     error::{Error, ErrorKind, Result},
     id::{CommitKey, Revision, SkillId},
+    library::{
+        Entry, PassReason,
+        keys::Keys,
+        memory::{Memory, shared},
+        rubrics::Rubrics,
+        tiers::{Names, Shelf},
+    },
 };
 
 /// The fold of a store's committed changes. The [module](crate::library) has the rules.
 ///
 /// ```
-/// use journeyman::{Revision, domain::{Cause, Committed, LibraryChange, TierPolicy}, library::SkillLibrary};
+/// use journeyman::{domain::{Revision, Cause, Committed, LibraryChange, TierPolicy}, library::SkillLibrary};
 ///
 /// let committed = Committed {
 ///     revision: Revision(1),

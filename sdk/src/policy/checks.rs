@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{GroupAttempt, SkillCredit, View, Written, selected::Selected};
 use crate::{
     domain::{Candidate, Role, Selection, SkillRef},
     error::{Error, Result},
+    policy::{GroupAttempt, SkillCredit, View, Written, view::Selected},
 };
 
 /// Checks that a selector looked at offered skills alone, at each once, by finite scores, and made as many selections as it may.

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 /// ```
 /// use std::num::NonZeroUsize;
 ///
-/// use journeyman::{policy::Policy, recipe, select::Top};
+/// use journeyman::{policy::Policy, recipe, stations::select::Top};
 /// use serde_json::json;
 ///
 /// let limit = NonZeroUsize::new(3).expect("not 0");

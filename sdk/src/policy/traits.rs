@@ -1,27 +1,32 @@
-//! The traits of policies.
+//! The traits of policies, and what they are given: the attempts at a task.
 
 use std::fmt;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
-use super::{
-    Ask, GroupAttempt, JudgedAttempt, SkillCredit, View, WriteGroup, Written, selected::Selected,
-};
 use crate::{
-    domain::{LibraryChange, Role, Skill, TurnQuery, gate_policy::SelectorGate},
+    contract::RoleAnswer,
+    domain::{
+        Candidate, LibraryChange, Role, Skill, SkillDraft, SkillRef, Trace, TurnQuery, Verdict,
+        gate_policy::SelectorGate,
+    },
     error::Result,
+    id::AttemptId,
     library::SkillLibrary,
+    policy::{Ask, RoleReply, View, view::Selected},
+    run::report::AttemptReport,
 };
 
 /// Chooses the skills for a query: a selector, of ours or of a host's own
-/// ([`SelectPolicy::selector`](crate::select::SelectPolicy::selector)).
+/// ([`SelectPolicy::selector`](crate::stations::select::SelectPolicy::selector)).
 ///
-/// A selector may choose among the candidates that the recipe finds and ranks ([`candidates()`](crate::select::candidates())), or
+/// A selector may choose among the candidates that the recipe finds and ranks ([`candidates()`](crate::stations::select::candidates())), or
 /// among all of [`View::offered`]. Each of ours can be asked by another one:
 /// `GatePolicy::default().select(ask, view, query)`.
 ///
 /// # Behavior
-/// Checked by `conformance::select_program`.
+/// Checked by `testing::conformance::select_program`.
 /// - *repeats*: the same view, query and answers give the same questions and the same choice. A resumed run runs the policy again
 ///   over the answers that it had, and refuses it with the place where it asks something else. Randomness is derived from
 ///   [`View::seed`].
@@ -36,7 +41,7 @@ use crate::{
 /// - *errors*: after an error nothing is injected and the task goes on; a panic, and asking without end, fail the whole task.
 ///   At a later turn the skills of the turn before stay after any of these.
 /// - *once*: it calls the selector once for all attempts at a task, or once for each turn of an attempt whose query is a new one
-///   ([`SelectPer::Turn`](crate::select::SelectPer::Turn)). It does not call it in the warm-up, nor where no skill is offered.
+///   ([`SelectPer::Turn`](crate::stations::select::SelectPer::Turn)). It does not call it in the warm-up, nor where no skill is offered.
 #[async_trait]
 pub trait SelectProgram: fmt::Debug + Send + Sync {
     /// Chooses skills for a query. A program that makes one selection ends with `Ok(selection.into())`.
@@ -57,7 +62,7 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
     }
 
     /// Whether it chooses among the candidates that the recipe finds. Otherwise a recipe that ranks these
-    /// ([`SelectPolicy::rank`](crate::select::SelectPolicy::rank)) is refused.
+    /// ([`SelectPolicy::rank`](crate::stations::select::SelectPolicy::rank)) is refused.
     fn uses_ranking(&self) -> bool {
         true
     }
@@ -72,7 +77,7 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
 /// ([`Recipe::programs`](crate::recipe::Recipe::programs)).
 ///
 /// # Behavior
-/// Checked by `conformance::maintenance_program`.
+/// Checked by `testing::conformance::maintenance_program`.
 /// - *repeats*: the same view and answers give the same questions and the same changes.
 /// - *ends*: as for [`SelectProgram`].
 /// - *permitted*: it may add, revise, merge, restore, roll back and release skills, set their states, add to their bundles, and
@@ -85,7 +90,7 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
 /// Checked by the tests of the runtime.
 /// - *whole*: all changes of the program are one commit, made when it returns; without changes there is no commit.
 /// - *errors*: after an error, a panic, or a change that is not permitted, nothing of the program is committed, the run goes on,
-///   and an event has the reason ([`EventKind::MaintenanceFailed`](crate::report::EventKind::MaintenanceFailed)). A
+///   and an event has the reason ([`EventKind::MaintenanceFailed`](crate::run::report::EventKind::MaintenanceFailed)). A
 ///   permitted change without effect, such as one that another writer overtook, is passed over with an event.
 #[async_trait]
 pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
@@ -113,20 +118,20 @@ pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
 }
 
 /// Writes skills from the attempts at a task: a writer, of ours or of a host's own
-/// ([`WritePolicy::by`](crate::propose::WritePolicy::by)).
+/// ([`WritePolicy::by`](crate::stations::propose::WritePolicy::by)).
 ///
 /// Each of ours can be asked by another one: `Summarize::default().write(ask, view, group)`.
 ///
 /// # Behavior
-/// Checked by `conformance::write_program`.
+/// Checked by `testing::conformance::write_program`.
 /// - *repeats*: the same view, attempts and answers give the same questions and the same drafts.
 /// - *ends*: as for [`SelectProgram`].
-/// - *valid*: each draft can become a skill ([`insert_ready`](crate::admit::insert_ready)); another one is refused. The answers
+/// - *valid*: each draft can become a skill ([`insert_ready`](crate::stations::admit::insert_ready)); another one is refused. The answers
 ///   that it hands on have one curation at most; more are an error.
 ///
 /// # What the run does
 /// Checked by the tests of the runtime.
-/// - *due*: it calls the writer where [`WritePolicy::when`](crate::propose::WritePolicy::when) calls for a skill, with the
+/// - *due*: it calls the writer where [`WritePolicy::when`](crate::stations::propose::WritePolicy::when) calls for a skill, with the
 ///   attempts to write from, the best first.
 /// - *admission*: each draft passes the recipe's admission. No draft is no skill.
 /// - *errors*: after an error no skill is written from the task, and an event has the reason. A panic, and asking without end,
@@ -161,12 +166,12 @@ pub trait WriteProgram: fmt::Debug + Send + Sync {
     }
 }
 
-/// Rewards attempts: a reward rule, of ours or of a host's own ([`RewardPolicy::by`](crate::reward::RewardPolicy::by)).
+/// Rewards attempts: a reward rule, of ours or of a host's own ([`RewardPolicy::by`](crate::stations::reward::RewardPolicy::by)).
 ///
 /// Each of ours can be asked by another one: `LevelReward::default().reward(attempt)`.
 ///
 /// # Behavior
-/// Checked by `conformance::reward_rule`.
+/// Checked by `testing::conformance::reward_rule`.
 /// - *repeats*: the same attempt gives the same reward.
 /// - *finite*: the reward is finite; another one is an error.
 ///
@@ -189,10 +194,10 @@ pub trait RewardRule: fmt::Debug + Send + Sync {
 }
 
 /// Credits skills from the attempts of a group: a credit rule, of ours or of a host's own
-/// ([`CreditPolicy::by`](crate::credit::CreditPolicy::by)).
+/// ([`CreditPolicy::by`](crate::stations::credit::CreditPolicy::by)).
 ///
 /// # Behavior
-/// Checked by `conformance::credit_rule`.
+/// Checked by `testing::conformance::credit_rule`.
 /// - *repeats*: the same attempts give the same credits, in the same order.
 /// - *exposed*: a skill is credited only for an attempt that was given it, or for the whole group, where one of its attempts was
 ///   given it; and at most once for each; anything else is an error.
@@ -212,10 +217,10 @@ pub trait CreditRule: fmt::Debug + Send + Sync {
 }
 
 /// Decides whether a skill enters the library: an admission rule of a host's own
-/// ([`AdmitPolicy::rules`](crate::admit::AdmitPolicy::rules)). There is none of ours: scans, duplicates and names are the engine's.
+/// ([`AdmitPolicy::rules`](crate::stations::admit::AdmitPolicy::rules)). There is none of ours: scans, duplicates and names are the engine's.
 ///
 /// # Behavior
-/// Checked by `conformance::admit_rule`.
+/// Checked by `testing::conformance::admit_rule`.
 /// - *repeats*: the same library and skill give the same decision.
 ///
 /// # What the run does
@@ -230,4 +235,200 @@ pub trait AdmitRule: fmt::Debug + Send + Sync {
     /// # Errors
     /// The reason why the skill is refused.
     fn admit(&self, library: &SkillLibrary, skill: &Skill) -> Result<()>;
+}
+
+// The attempts at a task as writers, reward rules and credit rules get them, and the results of these policies.
+
+/// The attempts that a writer writes from.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug)]
+pub struct WriteGroup<'a> {
+    /// The attempts, the best first; at least one in a run.
+    pub attempts: &'a [Trace],
+    /// The reports of these attempts, in the same order.
+    pub reports: &'a [AttemptReport],
+    /// The candidates that the task's selection found, the best first.
+    pub candidates: &'a [Candidate],
+}
+
+impl<'a> WriteGroup<'a> {
+    /// Attempts, the best first, with their reports in the same order, and the candidates of the selection.
+    pub fn new(
+        attempts: &'a [Trace],
+        reports: &'a [AttemptReport],
+        candidates: &'a [Candidate],
+    ) -> Self {
+        Self {
+            attempts,
+            reports,
+            candidates,
+        }
+    }
+}
+
+/// The result of a writer: drafts, and answers of roles that hold drafts or a curator's calls.
+///
+/// Drafts that a writer made by itself come from a list of them, `Ok(drafts.into())`. The answers of [`Ask::roles`] are handed on
+/// as they are, so that the report tells which of them are fallbacks or could not be read; answers of roles that write no skill
+/// are left out.
+///
+/// [`Ask::roles`]: crate::policy::Ask::roles
+///
+/// ```
+/// use journeyman::policy::Written;
+///
+/// assert_eq!(Written::from(Vec::new()).drafts().count(), 0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Written {
+    /// The answers of roles.
+    replies: Vec<RoleReply>,
+    /// The writer's own drafts.
+    drafts: Vec<SkillDraft>,
+}
+
+impl Written {
+    /// The answers of roles that write skills.
+    pub fn of_roles(replies: Vec<RoleReply>) -> Self {
+        Self {
+            replies,
+            drafts: Vec::new(),
+        }
+    }
+
+    /// All drafts: those in the answers of roles, then the writer's own.
+    pub fn drafts(&self) -> impl Iterator<Item = &SkillDraft> {
+        let played = self.replies.iter();
+        let played = played.filter_map(|one| one.reply.as_ref().ok()?.as_ref());
+        let of_roles = played.filter_map(|played| match &played.answer {
+            RoleAnswer::Draft(draft) => Some(draft.as_ref()),
+            _ => None,
+        });
+        of_roles.chain(&self.drafts)
+    }
+
+    /// The answers of roles.
+    pub fn replies(&self) -> &[RoleReply] {
+        &self.replies
+    }
+
+    /// The answers of roles, and the writer's own drafts.
+    pub(crate) fn into_parts(self) -> (Vec<RoleReply>, Vec<SkillDraft>) {
+        (self.replies, self.drafts)
+    }
+}
+
+impl From<Vec<SkillDraft>> for Written {
+    fn from(drafts: Vec<SkillDraft>) -> Self {
+        Self {
+            replies: Vec::new(),
+            drafts,
+        }
+    }
+}
+
+/// An attempt that a reward rule rewards.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedAttempt<'a> {
+    /// The attempt's report, with its process score where the recipe assesses attempts, and without a reward.
+    pub report: &'a AttemptReport,
+    /// The verdict on it.
+    pub verdict: &'a Verdict,
+    /// Whether the run is in its warm-up, in which no skill is selected (ARISE 3.2).
+    pub warming_up: bool,
+    /// Whether the attempt counts as one that used a skill ([`RewardPolicy::skill_use`](crate::stations::reward::RewardPolicy::skill_use)).
+    pub used: bool,
+}
+
+impl<'a> JudgedAttempt<'a> {
+    /// An attempt after the warm-up, which used a skill if one was injected.
+    pub fn new(report: &'a AttemptReport, verdict: &'a Verdict) -> Self {
+        Self {
+            report,
+            verdict,
+            warming_up: false,
+            used: !report.injected.is_empty(),
+        }
+    }
+}
+
+/// An attempt of a group, for a credit rule.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupAttempt {
+    /// The attempt's report, with its reward; without a verdict there is none.
+    pub report: AttemptReport,
+    /// The injected skills that get credit for the attempt by what the agent said of their use
+    /// ([`CreditPolicy::used_when`](crate::stations::credit::CreditPolicy::used_when)).
+    pub credited: Vec<SkillRef>,
+}
+
+impl GroupAttempt {
+    /// An attempt for which every injected skill gets credit.
+    pub fn new(report: AttemptReport) -> Self {
+        Self {
+            credited: report.injected.clone(),
+            report,
+        }
+    }
+}
+
+/// The credit of a skill for an attempt, or for a whole group of attempts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkillCredit {
+    /// The skill, in the version that was injected.
+    pub skill: SkillRef,
+    /// The attempt; for a credit for the whole group the group's first attempt, whether or not it was given the skill.
+    pub attempt: AttemptId,
+    /// The reward that the skill is credited with, finite.
+    pub reward: f64,
+    /// Number of attempts that the credit is for: 1, or for a credit for the whole group up to the number of attempts that get credit
+    /// for the skill ([`GroupAttempt::credited`]). All credits of a skill together are for no more.
+    pub uses: u64,
+}
+
+#[cfg(test)]
+mod group_tests {
+    use super::*;
+    use crate::{
+        contract::RoleTask,
+        domain::{Kind, Scope},
+        policy::Played,
+    };
+
+    fn draft(title: &str) -> SkillDraft {
+        SkillDraft {
+            title: title.to_owned(),
+            description: "How to.".to_owned(),
+            kind: Kind::Workflow,
+            scope: Scope::General,
+            trigger: None,
+            body: "Do it.".to_owned(),
+            metadata: Default::default(),
+        }
+    }
+
+    #[test]
+    fn the_drafts_of_roles_come_before_the_writer_s_own() {
+        let task = RoleTask::Summarize {
+            attempts: Vec::new(),
+            shown_chars: None,
+            keeps_reasoning: false,
+        };
+        let answer = RoleAnswer::Draft(Box::new(draft("one")));
+        let reply = RoleReply {
+            task,
+            reply: Ok(Some(Played::of(answer))),
+        };
+        let none = RoleReply {
+            reply: Ok(None),
+            ..reply.clone()
+        };
+        let mut written = Written::of_roles(vec![none, reply]);
+        written.drafts.push(draft("two"));
+        let titles: Vec<&str> = written.drafts().map(|one| one.title.as_str()).collect();
+        assert_eq!(titles, ["one", "two"]);
+        assert_eq!(written.replies().len(), 2);
+    }
 }

@@ -1,13 +1,16 @@
-//! The owned snapshot of a run's state that a policy reads.
+//! What a policy reads: a snapshot of the run's state ([`View`]), the attempts of a group, the result of a selector.
 
-use super::Context;
+use serde::{Deserialize, Serialize};
+
 use crate::{
     domain::{
-        MaintenanceBudget, Mode,
+        Candidate, Decision, MaintenanceBudget, Mode, NothingReason, Selection, SkillRef, State,
+        Tier, Trajectory, Verdict,
         retrieval::{Retrieval, SelectPer},
     },
     id::{RunId, Seed},
     library::{Entry, SkillLibrary},
+    run::report::{AttemptReport, EventKind},
 };
 
 /// A snapshot of the part of a run's state that a policy may read. It does not change while the policy runs.
@@ -85,7 +88,7 @@ impl View {
     }
 
     /// Number of selections that the recipe asks of a selector: one for all attempts at a task, or one for each of them, where it
-    /// selects per rollout ([`SelectPer`](crate::select::SelectPer)) and learns.
+    /// selects per rollout ([`SelectPer`](crate::stations::select::SelectPer)) and learns.
     pub fn selections(&self) -> u32 {
         match (self.retrieval.per, self.mode) {
             (SelectPer::Query | SelectPer::Turn, _) | (_, Mode::Evaluate) => 1,
@@ -115,5 +118,166 @@ impl View {
     /// on trial and those that the recipe tries in quarantine.
     pub fn offered(&self) -> impl Iterator<Item = &Entry> {
         self.context().offered()
+    }
+}
+
+/// The part of a run's state that a policy may read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) run: &'a RunId,
+    pub(crate) seed: Seed,
+    pub(crate) mode: Mode,
+    /// Number of attempts at a task.
+    pub(crate) group: u32,
+    /// Whether the run is in its warm-up, in which no skill is selected (ARISE 3.2).
+    pub(crate) warming_up: bool,
+    /// Whether a gate may inject a skill at random, to learn what it is good for: a recipe's exploration is off where an attempt is
+    /// made for somebody.
+    pub(crate) explores: bool,
+    /// Whether attempts can be repeated: the host gave an agent, a judge, and a world that can be set up again.
+    pub(crate) replays: bool,
+    /// What is left of the budget of this round of maintenance.
+    pub(crate) left: MaintenanceBudget,
+    /// Whether the recipe tries skills in quarantine (J7).
+    pub(crate) tries_quarantined: bool,
+    /// How the recipe finds and ranks candidates.
+    pub(crate) retrieval: Retrieval,
+    pub(crate) library: &'a SkillLibrary,
+}
+
+impl<'a> Context<'a> {
+    /// The seed of a step, from which all randomness of the step is derived.
+    pub(crate) fn step_seed(&self, step: u64) -> Seed {
+        self.seed.derive("step", step)
+    }
+
+    /// Whether a skill may be offered to the agent: an active skill of the cache always, a skill on trial only in training
+    /// (HiSME, appendix B), and so one that is tried in quarantine.
+    pub(crate) fn offers(&self, entry: &Entry) -> bool {
+        let in_training = self.mode == Mode::Train;
+        match entry.tier {
+            Tier::Cache => entry.skill.state == State::Active || in_training,
+            Tier::Aside => in_training && self.tries(entry),
+            Tier::Reservoir => false,
+        }
+    }
+
+    /// Whether the recipe tries the skill in quarantine.
+    pub(crate) fn tries(&self, entry: &Entry) -> bool {
+        self.tries_quarantined && entry.awaits_evidence()
+    }
+
+    /// Whether the skill gathers evidence: it is active, on trial, or tried in quarantine.
+    pub(crate) fn gathers_evidence(&self, entry: &Entry) -> bool {
+        entry.skill.state.is_offered() || self.tries(entry)
+    }
+
+    /// The skills that may be offered, by id.
+    pub(crate) fn offered(self) -> impl Iterator<Item = &'a Entry> {
+        let entries = self.library.entries();
+        entries.filter(move |entry| self.offers(entry))
+    }
+}
+
+/// One attempt of a group. `trajectory` is none where the attempt could not be made or was ended by a part's fault;
+/// `verdict` is none where it was not judged.
+#[derive(Debug)]
+pub(crate) struct Rollout<'a> {
+    pub(crate) report: AttemptReport,
+    pub(crate) trajectory: Option<&'a Trajectory>,
+    pub(crate) verdict: Option<&'a Verdict>,
+}
+
+impl Rollout<'_> {
+    /// Number of actions that the environment refused.
+    pub(crate) fn refused(&self) -> u32 {
+        let steps = self
+            .trajectory
+            .iter()
+            .flat_map(|trajectory| &trajectory.steps);
+        let refused = steps.filter(|step| step.result.is_error).count();
+        u32::try_from(refused).unwrap_or(u32::MAX)
+    }
+}
+
+/// The result of a selector ([`SelectProgram`](crate::policy::SelectProgram)): the candidates for a query, and the selections
+/// among them.
+///
+/// ```
+/// use journeyman::{
+///     Version,
+///     domain::{Decision, Selection, SkillRef},
+///     stations::select::Selected,
+/// };
+///
+/// let skills = vec![SkillRef { id: "open-jar".into(), version: Version(1) }];
+/// let selection = Selection::unscored(Decision::Inject { skills, explored: false });
+/// let selected = Selected::from(selection.clone());
+/// assert_eq!(selected.selections, [selection]);
+/// assert!(selected.candidates.is_empty());
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Selected {
+    /// The skills that were looked at, with the score by which they were found. They are evidence of what was offered, and a
+    /// writer gets them. A selector that does not say leaves them out.
+    pub candidates: Vec<Candidate>,
+    /// One selection for all attempts at the task, or one for each of them, in their order.
+    pub selections: Vec<Selection>,
+}
+
+impl Selected {
+    /// Selections among candidates.
+    pub fn new(candidates: Vec<Candidate>, selections: Vec<Selection>) -> Self {
+        Self {
+            candidates,
+            selections,
+        }
+    }
+
+    /// No skill for any attempt.
+    pub fn nothing(candidates: Vec<Candidate>, reason: NothingReason) -> Self {
+        Self::new(candidates, vec![Selection::nothing(reason)])
+    }
+
+    /// The skills for a rollout.
+    pub(crate) fn injected(&self, rollout: u32) -> &[SkillRef] {
+        let own = self.selections.get(rollout as usize);
+        own.or(self.selections.first())
+            .map_or(&[], Selection::skills)
+    }
+
+    /// One event for each selection.
+    pub(crate) fn events(&self, library: &SkillLibrary) -> Vec<EventKind> {
+        let event = |(rollout, selection): (u32, &Selection)| {
+            let chosen = selection.skills().iter();
+            let chosen = chosen.filter_map(|skill| library.get(&skill.id));
+            EventKind::Selected {
+                rollout,
+                selection: selection.clone(),
+                names: chosen.map(|entry| entry.skill.name.clone()).collect(),
+            }
+        };
+        (0..).zip(&self.selections).map(event).collect()
+    }
+
+    /// The error of the retriever, scorer or selector, if one kept a selection from being made.
+    pub(crate) fn unavailable(&self) -> Option<&str> {
+        self.selections.iter().find_map(|one| match &one.decision {
+            Decision::Nothing(
+                NothingReason::RetrieverUnavailable(why)
+                | NothingReason::ScorerUnavailable(why)
+                | NothingReason::Uncalibrated(why)
+                | NothingReason::SelectorFailed(why),
+            ) => Some(why.as_str()),
+            _ => None,
+        })
+    }
+}
+
+impl From<Selection> for Selected {
+    /// One selection for all attempts.
+    fn from(selection: Selection) -> Self {
+        Self::new(Vec::new(), vec![selection])
     }
 }

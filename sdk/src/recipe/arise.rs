@@ -4,13 +4,15 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{Attribute, CreditPolicy, PerStep},
     domain::{State, TierPolicy},
-    maintain::Maintenance,
-    propose::{Recovered, Summarize, WritePolicy, WriteWhen},
-    reward::{LevelReward, RewardPolicy, UsedWhen},
-    select::{Candidates, GatePolicy, SelectPer, SelectPolicy},
+    stations::{
+        admit::{AdmitPolicy, Duplicates, Identity},
+        credit::{Attribute, CreditPolicy, PerStep},
+        maintain::Maintenance,
+        propose::{Recovered, Summarize, WritePolicy, WriteWhen},
+        reward::{LevelReward, RewardPolicy, UsedWhen},
+        select::{Candidates, GatePolicy, SelectPer, SelectPolicy},
+    },
 };
 
 /// ARISE with the paper's numbers: the whole cache scored by summed log-probabilities, gate 0.35, exploration 0.1,
@@ -18,7 +20,7 @@ use crate::{
 /// steps of warm-up, the exact information gain after each 100. That is the schedule of a training run: 500 steps are 32,000
 /// tasks. A host with fewer tasks sets [`Schedule::batch`] and [`AttemptPolicy::warm_up`] to what it has. The paper does not
 /// publish its rollouts' temperature; 1.0 is usual for GRPO. The library starts empty: [`Journeyman::add`](crate::run::Journeyman::add) with the skills of
-/// [`seed_skills`](crate::format::seed_skills) gives it the paper's start.
+/// [`seed_skills`](crate::library::format::seed_skills) gives it the paper's start.
 pub fn arise() -> Recipe {
     Recipe {
         name: "arise".to_owned(),

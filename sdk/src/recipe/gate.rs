@@ -3,7 +3,7 @@
 use super::Recipe;
 use crate::{
     error::{Error, Result},
-    select::{BankSelector, GateCalibration, GatePolicy},
+    stations::select::{BankSelector, GateCalibration, GatePolicy},
 };
 
 impl Recipe {
@@ -12,7 +12,7 @@ impl Recipe {
     /// [`SelectProgram::gate`](crate::policy::SelectProgram::gate) whether it has one.
     ///
     /// ```
-    /// use journeyman::{recipe, select::Nothing};
+    /// use journeyman::{recipe, stations::select::Nothing};
     ///
     /// let mut recipe = recipe::standard();
     /// let mut gate = recipe.gate().expect("it decides by one");
@@ -82,7 +82,7 @@ mod tests {
         error::ErrorKind,
         policy::Policy,
         recipe::{skillrl, standard},
-        select::{BankGate, First},
+        stations::select::{BankGate, First},
     };
 
     #[test]

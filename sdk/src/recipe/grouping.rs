@@ -22,7 +22,7 @@ use crate::{
 /// count. Within a group, and from group to group, tasks keep their order.
 ///
 /// A task that is like no other makes a group of its own, and so does one without tags. Such a group has no later task that could
-/// tell what a curator's changes were worth ([`CompositeTerms::success`](crate::reward::CompositeTerms::success)).
+/// tell what a curator's changes were worth ([`CompositeTerms::success`](crate::stations::reward::CompositeTerms::success)).
 ///
 /// ```
 /// use journeyman::{domain::Task, recipe::Grouping};

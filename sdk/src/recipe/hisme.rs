@@ -4,16 +4,18 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{Attribute, CreditPolicy, PerStep},
     domain::{MaintenanceBudget, State, TierPolicy},
-    maintain::{
-        BundlePolicy, EvolvePolicy, FilterPolicy, Maintenance, RefactorPolicy, RefinePolicy,
+    stations::{
+        admit::{AdmitPolicy, Duplicates, Identity},
+        credit::{Attribute, CreditPolicy, PerStep},
+        maintain::{
+            BundlePolicy, EvolvePolicy, FilterPolicy, Maintenance, RefactorPolicy, RefinePolicy,
+        },
+        propose::{Extract, Recovered, WritePolicy, WriteWhen},
+        retrieve::RankWeights,
+        reward::{LevelReward, RewardPolicy, UsedWhen},
+        select::{Candidates, SelectPer, SelectPolicy, Top},
     },
-    propose::{Extract, Recovered, WritePolicy, WriteWhen},
-    retrieve::RankWeights,
-    reward::{LevelReward, RewardPolicy, UsedWhen},
-    select::{Candidates, SelectPer, SelectPolicy, Top},
 };
 
 /// Candidates from an attempt (3.2).
@@ -115,7 +117,7 @@ pub fn hisme() -> Recipe {
 /// | H1 | [`Extract::failures`] | yes | no |
 /// | H3 | [`RefactorPolicy::skip_covered`], [`RefactorPolicy::counterfactual`] | no | yes |
 /// | H5 | [`BundlePolicy::tasks`] | 1 | 2 |
-/// | H6 | [`BundlePolicy::gate`] | [`Gate::All`](crate::maintain::Gate::All) | [`Gate::Better`](crate::maintain::Gate::Better) |
+/// | H6 | [`BundlePolicy::gate`] | [`Gate::All`](crate::stations::maintain::Gate::All) | [`Gate::Better`](crate::stations::maintain::Gate::Better) |
 /// | H6 | [`BundlePolicy::harm_blocks`] | yes | no |
 /// | H1, H14 | [`AdmitPolicy::identity`] | [`Identity::Bytes`] | [`Identity::MEANING`] |
 /// | H9 | [`FilterPolicy::keep_supported`], [`AdmitPolicy::revive`] | no | yes |
@@ -126,7 +128,7 @@ pub fn hisme() -> Recipe {
 /// `docs/decisions.md` has the reason for each, and `docs/results/hisme-departures.md` their effect.
 ///
 /// ```
-/// use journeyman::{recipe, select::SelectPer};
+/// use journeyman::{recipe, stations::select::SelectPer};
 ///
 /// let (paper, robust) = (recipe::hisme(), recipe::hisme_robust());
 /// assert_eq!(paper.select.per, SelectPer::Turn);

@@ -7,9 +7,8 @@ mod arise;
 mod gate;
 mod grouping;
 mod hisme;
-mod ours;
 pub(crate) mod programs;
-mod resolving;
+mod resolved;
 mod schedule;
 mod scribe;
 mod skillos;
@@ -23,7 +22,6 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::resolving::with_ours;
 pub use self::{
     arise::arise,
     grouping::Grouping,
@@ -35,18 +33,21 @@ pub use self::{
     standard::standard,
 };
 pub use crate::policy::named::ScheduledProgram;
+pub(crate) use crate::recipe::resolved::with_ours;
 use crate::{
-    admit::AdmitPolicy,
-    assess::AssessPolicy,
     contract::Components,
-    credit::CreditPolicy,
     domain::TierPolicy,
     error::{Error, Result},
-    maintain::{Maintenance, MaintenanceContext},
     policy::{Context, Policy},
-    propose::WritePolicy,
-    reward::RewardPolicy,
-    select::SelectPolicy,
+    stations::{
+        admit::AdmitPolicy,
+        assess::AssessPolicy,
+        credit::CreditPolicy,
+        maintain::{Maintenance, MaintenanceContext},
+        propose::WritePolicy,
+        reward::RewardPolicy,
+        select::SelectPolicy,
+    },
 };
 
 /// Time limits of calls to the host's parts, and the length of the scored text. A session gives attempts, scoring and writing more time
@@ -63,7 +64,7 @@ pub struct Limits {
     pub write: Duration,
     /// One commit, and one refresh of the index.
     pub commit: Duration,
-    /// The fit of the gate's threshold to a model, before its first decision ([`GatePolicy::most_wrong`](crate::select::GatePolicy::most_wrong)).
+    /// The fit of the gate's threshold to a model, before its first decision ([`GatePolicy::most_wrong`](crate::stations::select::GatePolicy::most_wrong)).
     /// A model that would need longer by its measured speed is not fitted, and nothing is injected.
     #[serde(default = "longest_fit")]
     pub fit: Duration,
@@ -162,7 +163,7 @@ impl AttemptPolicy {
 /// ```
 /// use std::num::NonZeroU32;
 ///
-/// use journeyman::{recipe, recipe::Recipe, select::Nothing};
+/// use journeyman::{recipe, recipe::Recipe, stations::select::Nothing};
 ///
 /// let mut recipe = recipe::standard();
 /// recipe.name = "standard, two attempts, no skills".to_owned();
@@ -292,7 +293,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions},
+        agent::{ChatFormat, ModelExecutor, ModelExecutorOptions},
         contract::ModelSpeed,
         domain::Role,
         testing::ScriptedModel,

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::{Recipe, standard};
-use crate::{
+use crate::stations::{
     assess::AssessPolicy,
     propose::{Recovered, WritePolicy, WriteWhen},
     reward::{ProcessReward, RewardPolicy},
@@ -19,7 +19,7 @@ use crate::{
 ///   [`standard`].
 /// - The paper clusters a training set first; here the first clustering is after [`AssessPolicy::first`] tasks, and until then the
 ///   reward is the outcome.
-/// - The router is no trained model: [`RouteBy`](crate::assess::RouteBy).
+/// - The router is no trained model: [`RouteBy`](crate::stations::assess::RouteBy).
 ///
 /// Only with the feature `clustering`: a build without it refuses a recipe that assesses.
 pub fn scribe() -> Recipe {

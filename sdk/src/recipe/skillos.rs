@@ -4,13 +4,15 @@ use std::num::{NonZeroU32, NonZeroUsize};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{Attribute, CreditPolicy, PerStep},
     domain::{State, TierPolicy},
-    maintain::Maintenance,
-    propose::{Curate, Recovered, WritePolicy, WriteWhen},
-    reward::{LevelReward, RewardPolicy, UsedWhen},
-    select::{Candidates, SelectPer, SelectPolicy, Top},
+    stations::{
+        admit::{AdmitPolicy, Duplicates, Identity},
+        credit::{Attribute, CreditPolicy, PerStep},
+        maintain::Maintenance,
+        propose::{Curate, Recovered, WritePolicy, WriteWhen},
+        reward::{LevelReward, RewardPolicy, UsedWhen},
+        select::{Candidates, SelectPer, SelectPolicy, Top},
+    },
 };
 
 /// Number of skills that are retrieved and injected, and that the curator is shown.
@@ -34,7 +36,7 @@ const RETRIEVED: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
 /// [`Journeyman::roll_out`](crate::run::Journeyman::roll_out) the rollouts of a group.
 ///
 /// ```
-/// use journeyman::{propose::Curate, recipe};
+/// use journeyman::{stations::propose::Curate, recipe};
 ///
 /// let recipe = recipe::skillos();
 /// assert!(recipe.write.by.is::<Curate>());

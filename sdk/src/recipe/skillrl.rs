@@ -4,13 +4,15 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{Attribute, CreditPolicy, PerStep},
     domain::{State, TierPolicy},
-    maintain::{BankPolicy, Maintenance},
-    propose::{Recovered, Summarize, WritePolicy, WriteWhen},
-    reward::{LevelReward, RewardPolicy, UsedWhen},
-    select::{BankSelector, Candidates, SelectPer, SelectPolicy},
+    stations::{
+        admit::{AdmitPolicy, Duplicates, Identity},
+        credit::{Attribute, CreditPolicy, PerStep},
+        maintain::{BankPolicy, Maintenance},
+        propose::{Recovered, Summarize, WritePolicy, WriteWhen},
+        reward::{LevelReward, RewardPolicy, UsedWhen},
+        select::{BankSelector, Candidates, SelectPer, SelectPolicy},
+    },
 };
 
 /// SkillRL with the paper's numbers: a bank of general and category skills ([`BankPolicy`]), distilled from attempts of both
@@ -32,7 +34,7 @@ use crate::{
 /// category then gives a general skill, which every prompt has. A host with such a model gives its tasks categories.
 ///
 /// ```
-/// use journeyman::{recipe, select::BankSelector};
+/// use journeyman::{recipe, stations::select::BankSelector};
 ///
 /// let recipe = recipe::skillrl();
 /// recipe.validate()?;

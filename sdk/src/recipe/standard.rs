@@ -4,13 +4,15 @@ use std::num::{NonZeroU32, NonZeroUsize};
 
 use super::{AttemptPolicy, Limits, Recipe, Schedule};
 use crate::{
-    admit::{AdmitPolicy, Duplicates, Identity},
-    credit::{Attribute, CreditPolicy, PerStep},
     domain::{State, TierPolicy},
-    maintain::Maintenance,
-    propose::{Recovered, Summarize, WritePolicy, WriteWhen},
-    reward::{LevelReward, RewardPolicy, UsedWhen},
-    select::{Candidates, GatePolicy, SelectPer, SelectPolicy},
+    stations::{
+        admit::{AdmitPolicy, Duplicates, Identity},
+        credit::{Attribute, CreditPolicy, PerStep},
+        maintain::Maintenance,
+        propose::{Recovered, Summarize, WritePolicy, WriteWhen},
+        reward::{LevelReward, RewardPolicy, UsedWhen},
+        select::{Candidates, GatePolicy, SelectPer, SelectPolicy},
+    },
 };
 
 /// The default: ten candidates by retrieval, the gate on PMI with an absolute threshold, a skill written only if the

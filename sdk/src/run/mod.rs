@@ -9,6 +9,7 @@
 pub(crate) mod driver;
 pub(crate) mod host;
 pub(crate) mod machine;
+pub mod report;
 
 pub use driver::{DecisionCost, Performer};
 pub use host::{

@@ -4,7 +4,7 @@ use tracing::{Level, Span, event};
 
 use crate::{
     domain::{Decision, NothingReason, ScoreKind, Selection, SkillRef, Verdict},
-    report::{Event, EventKind},
+    run::report::{Event, EventKind},
     telemetry::number::int,
 };
 

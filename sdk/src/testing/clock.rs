@@ -13,7 +13,7 @@ use crate::{contract::Clock, id::Timestamp};
 /// A [`Clock`] that a test moves; moving it wakes all waiters.
 ///
 /// ```
-/// use journeyman::{Timestamp, contract::Clock, testing::ManualClock};
+/// use journeyman::{domain::Timestamp, contract::Clock, testing::ManualClock};
 ///
 /// let clock = ManualClock::at(Timestamp(1_000));
 /// clock.advance(500);

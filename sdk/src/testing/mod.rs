@@ -8,6 +8,8 @@
 
 mod answers;
 mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod environment;
 mod executor;
 mod hostile;

@@ -24,7 +24,7 @@ const PICTURE: [u8; 16] = *b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 /// code, tables and links. Different seeds give different skills.
 ///
 /// ```
-/// use journeyman::{Seed, format::SkillMd, testing::ordinary};
+/// use journeyman::{Seed, library::format::SkillMd, testing::ordinary};
 ///
 /// let skill = ordinary(Seed(7));
 /// let text = String::from_utf8(skill.text)?;

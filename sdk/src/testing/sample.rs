@@ -14,7 +14,7 @@ use crate::{
         AttemptId, Category, CommitKey, PrototypeId, Revision, RunId, Seed, SkillId, TaskId,
         Version,
     },
-    report::{AttemptReport, MaintenanceUsage, RunReport, TaskReport},
+    run::report::{AttemptReport, MaintenanceUsage, RunReport, TaskReport},
 };
 
 /// A task of [`ScriptedEnvironment::words`](super::ScriptedEnvironment::words): the agent must say these words.

@@ -17,7 +17,6 @@ mod loosened;
 mod placeholder;
 mod published;
 mod redact;
-mod redact_json;
 #[cfg(feature = "json-schema")]
 mod schema;
 mod text_stream;

@@ -16,9 +16,8 @@ use std::{
 use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, ModelId, Result, Revision, RunId, Timestamp, Version,
-    builtin::{MemoryJournal, MemoryStore},
-    conformance::{self, Report},
+    Error, ErrorKind, ModelId, Result, RunId, Version,
+    agent::{MemoryJournal, MemoryStore},
     contract::{
         Clock, Embedder, Embedding, EmbeddingSpace, GenerateRequest, Generation, Journal,
         JournalEntry, Judge, JudgeRequest, KeptScores, LanguageModel, ModelCapabilities, Retriever,
@@ -27,11 +26,12 @@ use journeyman::{
     },
     domain::{
         Candidate, Commit, Committed, EndReason, FileRef, IndexUpdate, Message, Prompt, Query,
-        Speaker, Verdict,
+        Revision, Speaker, Timestamp, Verdict, sha256_hex,
     },
-    sha256_hex,
     testing::{
-        ManualClock, Play, ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedScorer, sample,
+        ManualClock, Play, ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedScorer,
+        conformance::{self, Report},
+        sample,
     },
 };
 

@@ -195,7 +195,7 @@ fn language_models() {
         max_tokens: 16,
         time_limit: Duration::from_secs(10),
         slow: Some(slow),
-        clock: Some(Arc::new(journeyman::builtin::SystemClock::new())),
+        clock: Some(Arc::new(journeyman::agent::SystemClock::new())),
     };
     let cases: [(ModelFlaw, &[&str]); 8] = [
         (ModelFlaw::Wavers, &["repeats", "stop", "cancel"]),

@@ -1,9 +1,9 @@
 //! Policies of a host's own.
 
 use journeyman::{
-    conformance::Outcome,
     policy::Policy,
-    select::{BankSelector, First, GatePolicy, Random, SelectPer, Top},
+    stations::select::{BankSelector, First, GatePolicy, Random, SelectPer, Top},
+    testing::conformance::Outcome,
 };
 
 use super::{
@@ -70,7 +70,7 @@ fn our_selectors_keep_the_rules() {
             fixture.recipe.select.selector = selector.clone();
             fixture.recipe.select.per = per;
             fixture.recipe.attempts.group = std::num::NonZeroU32::new(3).unwrap();
-            fixture.recipe.write.when = journeyman::propose::WriteWhen::Never;
+            fixture.recipe.write.when = journeyman::stations::propose::WriteWhen::Never;
             fixture.recipe.programs.clear();
             let report = check_scoring_selector(&fixture);
             assert!(failed(&report).is_empty(), "{selector:?}: {report}");
@@ -167,7 +167,7 @@ fn a_program_that_is_not_tried_is_skipped() {
 fn a_second_run_is_not_compared_where_parts_draw_samples() {
     for (samples, expected) in [(false, &["repeats"][..]), (true, &[])] {
         let mut fixture = learning(Flaw::KnowsOfOtherRuns);
-        fixture.recipe.write.when = journeyman::propose::WriteWhen::Never;
+        fixture.recipe.write.when = journeyman::stations::propose::WriteWhen::Never;
         fixture.recipe.programs.clear();
         fixture.samples = samples;
         assert_eq!(failed(&check_selector(&fixture)), expected);

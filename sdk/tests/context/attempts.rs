@@ -4,12 +4,12 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, Seed,
-    builtin::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
+    Seed,
+    agent::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
     contract::{Attempt, Components, Environment, Executor, FixedGuidance, LanguageModel},
     domain::{
-        Compaction, EndReason, Observation, Outcome, Source, Task, ToolDefinition, Trajectory,
-        Transition,
+        AttemptId, Compaction, EndReason, Observation, Outcome, Source, Task, ToolDefinition,
+        Trajectory, Transition,
     },
     recipe,
     run::{Journeyman, Options},

@@ -5,11 +5,11 @@ use std::sync::{Arc, atomic::Ordering};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
+    agent::role::{GeneralRoles, RoleOptions},
     contract::{Components, Experience, LanguageModel, RoleTask},
     domain::Role,
     policy::{Answer, FailedCall, Played},
     recipe,
-    role::{GeneralRoles, RoleOptions},
     run::{Effect, Performer},
     testing::sample,
 };

@@ -15,14 +15,9 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, Result, Seed, Version, async_trait,
-    builtin::EnvironmentJudge,
-    conformance::{
-        self, LearningFixture, Report,
-        admit_rule::AdmitRuleFixture,
-        credit_rule::CreditRuleFixture,
-        reward_rule::{AttemptWithVerdict, RewardRuleFixture},
-    },
+    Error, Result, Seed, Version,
+    agent::EnvironmentJudge,
+    async_trait,
     contract::Components,
     domain::{
         Action, Decision, Kind, LibraryChange, NothingReason, Query, Scope, Selection, Skill,
@@ -33,12 +28,21 @@ use journeyman::{
         AdmitRule, Ask, CreditRule, GroupAttempt, JudgedAttempt, MaintenanceProgram, Policies,
         Policy, RewardRule, SelectProgram, SkillCredit, View, WriteGroup, WriteProgram, Written,
     },
-    propose::{Summarize, WriteWhen},
     recipe,
-    select::{Nothing, Selected},
+    stations::{
+        propose::{Summarize, WriteWhen},
+        select::{Nothing, Selected},
+    },
     testing::{
         Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedRetriever,
-        ScriptedScorer, sample,
+        ScriptedScorer,
+        conformance::{
+            self, LearningFixture, Report,
+            admit_rule::AdmitRuleFixture,
+            credit_rule::CreditRuleFixture,
+            reward_rule::{AttemptWithVerdict, RewardRuleFixture},
+        },
+        sample,
     },
 };
 

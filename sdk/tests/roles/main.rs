@@ -14,17 +14,19 @@ use std::num::NonZeroUsize;
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    conformance::{
-        self,
-        roles::{RoleSample, RolesFixture},
-    },
+    agent::role::{GeneralRoles, RoleOptions},
     contract::{CaseDraft, FailedAnswer, RoleAnswer, RoleRequest, RoleTask, Roles},
     domain::{
         CaseKind, Judgement, Kind, ObservationKind, Role, RoleRule, SkillDraft, Span, Verdict,
     },
-    format::{AriseSchema, ProblemTypes, seed_skills},
-    role::{GeneralRoles, RoleOptions},
-    testing::sample,
+    library::format::{AriseSchema, ProblemTypes, seed_skills},
+    testing::{
+        conformance::{
+            self,
+            roles::{RoleSample, RolesFixture},
+        },
+        sample,
+    },
 };
 use serde_json::{Value, json};
 

@@ -2,10 +2,10 @@
 
 use journeyman::{
     ErrorKind,
+    agent::role::GeneralRoles,
     contract::{RoleAnswer, Roles},
     domain::{Role, SkillName},
-    format::SkillMd,
-    role::GeneralRoles,
+    library::format::SkillMd,
     testing::sample,
 };
 

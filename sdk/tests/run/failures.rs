@@ -1,8 +1,8 @@
 //! Parts of the host that fail.
 
 use journeyman::{
-    builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions},
-    credit::PerRollout,
+    agent::{ChatFormat, ModelExecutor, ModelExecutorOptions},
+    stations::credit::PerRollout,
 };
 
 use super::*;
@@ -160,7 +160,7 @@ fn a_panic_keeps_its_message_and_is_blamed_on_its_part() {
 
 #[test]
 fn a_judge_that_hangs_is_given_up_without_credit_and_the_run_goes_on() {
-    let clock = Arc::new(ManualClock::at(journeyman::Timestamp(0)));
+    let clock = Arc::new(ManualClock::at(journeyman::domain::Timestamp(0)));
     let mut components = components();
     components.clock = Some(Arc::clone(&clock) as _);
     components.judge = Some(Arc::new(ScriptedJudge::by(move |request, call| {

@@ -36,7 +36,7 @@ use journeyman::{
         Commit, Committed, Injection, LibraryChange, Origin, Outcome, Skill, SkillUse, Source,
         State, StepResult,
     },
-    report::{Finding, FindingKind, TaskReport},
+    run::report::{Finding, FindingKind, TaskReport},
 };
 use serde_json::json;
 

@@ -29,25 +29,29 @@ use std::{
 
 use futures::{StreamExt, executor::block_on};
 use journeyman::{
-    Error, ErrorKind, Revision, RunId, Seed, TaskId,
-    builtin::{EnvironmentJudge, MemoryJournal, MemoryStore},
+    Error, ErrorKind, RunId, Seed, TaskId,
+    agent::{EnvironmentJudge, MemoryJournal, MemoryStore},
     contract::{
         Attempt, Components, Episode, Executor, Journal, PromptFormat, RoleAnswer, SkillScores,
         SkillStore, Total, TurnMove, TurnView,
     },
     domain::{
-        Action, Decision, Mode, NothingReason, Prompt, Role, ScoreKind, Skill, Speaker, Step, Task,
-        Trajectory, Verdict,
+        Action, Decision, Mode, NothingReason, Prompt, Revision, Role, ScoreKind, Skill, Speaker,
+        Step, Task, Trajectory, Verdict,
     },
     library::SkillLibrary,
-    measure::ProxyGain,
     policy::{Answer, CommitDone, Played, Policy},
-    propose::WriteWhen,
     recipe::{self, Recipe},
-    report::{AttemptReport, Event, EventKind, Finding, RunReport},
-    reward::LevelReward,
-    run::{AddFate, Effect, EffectId, Journeyman, Options, RunEntry, RunMachine, RunPlan, replay},
-    select::{GatePolicy, Nothing, SelectPer, Selected, Top},
+    run::{
+        AddFate, Effect, EffectId, Journeyman, Options, RunEntry, RunMachine, RunPlan, replay,
+        report::{AttemptReport, Event, EventKind, Finding, RunReport},
+    },
+    stations::{
+        measure::ProxyGain,
+        propose::WriteWhen,
+        reward::LevelReward,
+        select::{GatePolicy, Nothing, SelectPer, Selected, Top},
+    },
     testing::{
         FaultyStore, ManualClock, Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat,
         ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer, StoreFault,

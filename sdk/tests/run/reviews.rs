@@ -2,12 +2,11 @@
 
 use journeyman::{
     Result,
+    agent::role::GeneralRoles,
     contract::{GenerateRequest, Retriever, RoleAnswer, RoleRequest, RoleTask, Roles},
     domain::{Role, Skill},
-    report::FindingKind,
-    reward::{CompositeTerms, CompositeWeights, repository_tokens},
-    role::GeneralRoles,
-    run::{GroupRollout, ReviewReport, Rollouts},
+    run::{GroupRollout, ReviewReport, Rollouts, report::FindingKind},
+    stations::reward::{CompositeTerms, CompositeWeights, repository_tokens},
     testing::WordTokenizer,
 };
 use serde_json::{Value, json};

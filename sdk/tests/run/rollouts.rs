@@ -2,14 +2,16 @@
 
 use journeyman::{
     SkillId,
-    builtin::ForkStore,
+    agent::ForkStore,
     contract::Retriever,
     domain::{LibraryChange, Role, Skill, State},
     library::ConflictReason,
     recipe::Grouping,
-    report::{CallCounts, FindingKind},
-    reward::{CompositeTerms, CompositeWeights},
-    run::{GroupRollout, Rollouts},
+    run::{
+        GroupRollout, Rollouts,
+        report::{CallCounts, FindingKind},
+    },
+    stations::reward::{CompositeTerms, CompositeWeights},
     testing::WordTokenizer,
 };
 use serde_json::json;
@@ -190,7 +192,7 @@ fn the_reward_is_made_of_what_the_rollout_shows() {
             curations().for_each(|curation| counts.add(curation.counts()));
             let prompts: u64 = curations().map(|curation| curation.context_tokens).sum();
             let repository =
-                journeyman::reward::repository_tokens(one.fork.library(), &WordTokenizer);
+                journeyman::stations::reward::repository_tokens(one.fork.library(), &WordTokenizer);
             let compression = 1.0 - repository.expect("counted") as f64 / prompts as f64;
             assert_eq!(
                 one.terms,
@@ -397,7 +399,7 @@ fn what_cannot_be_rolled_out_is_refused_before_anything_runs() {
         let rolled = opened(without).await.roll_out(tasks(2), &bare).await;
         assert!(rolled.expect("it rolls out").iter().all(Result::is_ok));
         let mut cached = skillos();
-        cached.select.candidates = journeyman::select::Candidates::Cache;
+        cached.select.candidates = journeyman::stations::select::Candidates::Cache;
         let opened = Journeyman::open(parts(), cached, Options::new("cached", Seed(7))).await;
         let rolled = opened.expect("it opens").roll_out(tasks(2), &bare).await;
         assert!(rolled.expect("it rolls out").iter().all(Result::is_ok));

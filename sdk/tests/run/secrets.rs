@@ -136,7 +136,7 @@ fn nothing_that_is_kept_or_asked_holds_a_secret() {
     });
 }
 
-async fn act(mut handle: AttemptHandle) -> Option<journeyman::report::TaskReport> {
+async fn act(mut handle: AttemptHandle) -> Option<journeyman::run::report::TaskReport> {
     check("a handle", &format!("{handle:?}"));
     let word = handle.task().payload[0]
         .as_str()

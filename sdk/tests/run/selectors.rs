@@ -5,8 +5,8 @@ use journeyman::{
     Result,
     domain::{Candidate, Selection, TurnQuery},
     policy::{Ask, Policies, SelectProgram, View},
-    report::FindingKind,
-    select::{Candidates, First, Random, SelectorGate, candidates},
+    run::report::FindingKind,
+    stations::select::{Candidates, First, Random, SelectorGate, candidates},
 };
 use serde_json::json;
 
@@ -196,7 +196,7 @@ fn a_selector_that_cannot_be_made_is_refused_when_a_session_opens() {
 fn a_ranking_is_refused_for_a_selector_that_does_not_use_it() {
     let opened = |selector: Policy| {
         let mut recipe = recipe();
-        recipe.select.rank = Some(journeyman::retrieve::RankWeights::default());
+        recipe.select.rank = Some(journeyman::stations::retrieve::RankWeights::default());
         recipe.select.selector = selector;
         block_on(open(recipe, policies()))
     };

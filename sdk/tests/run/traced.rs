@@ -7,7 +7,7 @@ use std::{
 };
 
 use journeyman::{
-    builtin::{ModelExecutor, ModelExecutorOptions},
+    agent::{ModelExecutor, ModelExecutorOptions},
     domain::{Action, Role, ToolCall},
 };
 use serde_json::json;
@@ -300,7 +300,7 @@ fn a_skill_that_is_tried_in_quarantine_is_marked() {
             let components = components().with_environment(Arc::new(world));
             let mut recipe = recipe();
             recipe.maintenance.quarantine =
-                tries.then(journeyman::maintain::QuarantinePolicy::default);
+                tries.then(journeyman::stations::maintain::QuarantinePolicy::default);
             let journeyman = Journeyman::open(components, recipe, Options::new("test", Seed(7)));
             let journeyman = journeyman.await.expect("it opens");
             journeyman.learn(tasks(6)).await.expect("it learns");

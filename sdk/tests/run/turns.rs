@@ -9,8 +9,9 @@ use std::{
 };
 
 use journeyman::{
-    Result, async_trait,
-    builtin::{ModelExecutor, ModelExecutorOptions},
+    Result,
+    agent::{ModelExecutor, ModelExecutorOptions},
+    async_trait,
     contract::{
         Embedder, Embedding, EmbeddingSpace, Episode, Executor, Journal, JournalEntry, Retriever,
         TurnContext,
@@ -20,9 +21,8 @@ use journeyman::{
         Trajectory, TurnQuery,
     },
     policy::{Ask, Case, Policies, Policy, SelectProgram, View},
-    retrieve::RankWeights,
     run::{RunEntry, Station},
-    select::Candidates,
+    stations::{retrieve::RankWeights, select::Candidates},
 };
 
 use super::*;

@@ -8,9 +8,9 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Revision,
+    Result,
     contract::{Journal, JournalEntry, SkillFiles, SkillStore},
-    domain::{Commit, Committed, FileRef},
+    domain::{Commit, Committed, FileRef, Revision},
 };
 use journeyman_disk::{DiskOptions, DiskStore};
 

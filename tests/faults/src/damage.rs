@@ -10,9 +10,9 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, Result, Revision, Seed,
+    Error, Result, Seed,
     contract::{Journal, JournalEntry, SkillFiles, SkillStore},
-    domain::{Committed, FileRef},
+    domain::{Committed, FileRef, Revision},
 };
 use journeyman_disk::{DiskOptions, DiskStore};
 use serde_json::{Value, json};

@@ -11,8 +11,7 @@ use journeyman::{
     Result,
     contract::{SkillFiles, SkillStore},
     domain::Skill,
-    format::SkillMd,
-    library::{Entry, SkillLibrary},
+    library::{Entry, SkillLibrary, format::SkillMd},
 };
 use journeyman_disk::{DiskStore, SkillFolder};
 

@@ -1,11 +1,11 @@
 //! What a writer writes: a function of its name, its seed and the number of the write, so that a checker knows it too.
 
 use journeyman::{
-    CommitKey, Result, Revision, RunId, Seed, SkillId, Version,
+    Result, RunId, Seed, SkillId, Version,
     contract::{Journal, JournalEntry, SkillFiles, SkillStore, SkillStoreExt},
     domain::{
-        Cause, Commit, FilePath, FileRef, LibraryChange, Origin, Skill, SkillName, State,
-        TierPolicy,
+        Cause, Commit, CommitKey, FilePath, FileRef, LibraryChange, Origin, Revision, Skill,
+        SkillName, State, TierPolicy,
     },
     testing::sample,
 };

@@ -9,11 +9,10 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, Revision, Seed, SkillId, Version,
+    Error, ErrorKind, Seed, SkillId, Version,
     contract::{SkillFiles, SkillStore},
-    domain::{FilePath, LibraryChange, Origin, Skill, State},
-    format::SkillMd,
-    library::{Entry, SkillLibrary},
+    domain::{FilePath, LibraryChange, Origin, Revision, Skill, State},
+    library::{Entry, SkillLibrary, format::SkillMd},
     testing::sample,
 };
 use journeyman_disk::{DiskOptions, DiskStore, FolderReport};

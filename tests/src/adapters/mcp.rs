@@ -8,7 +8,7 @@ use std::{path::Path, process::Command, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::EnvironmentJudge,
+    agent::EnvironmentJudge,
     contract::Environment,
     domain::{Action, Task},
 };

@@ -12,7 +12,7 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::{MemoryStore, ModelExecutor, ModelExecutorOptions},
+    agent::{MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{
         Embedder, GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores, TokenSink,
         ToolChoice,

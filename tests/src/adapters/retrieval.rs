@@ -5,12 +5,14 @@ use std::{collections::BTreeSet, fs, path::PathBuf, sync::Arc};
 use encoder::{Case, Grid, Part, cases};
 use futures::executor::block_on;
 use journeyman::{
-    Error, Result, Revision, SkillId, Version,
-    admit::{Admittance, to_skill},
-    builtin::{HybridRetriever, VectorRetriever},
+    Error, Result, SkillId, Version,
+    agent::{HybridRetriever, VectorRetriever},
     contract::{Embedder, Retriever},
-    domain::{IndexUpdate, Origin, Provenance, Query, Skill, Taint},
-    retrieve::Fusion,
+    domain::{IndexUpdate, Origin, Provenance, Query, Revision, Skill, Taint},
+    stations::{
+        admit::{Admittance, to_skill},
+        retrieve::Fusion,
+    },
 };
 use journeyman_fastembed::{FastEmbedder, FastEmbedderConfig, Pooling};
 use journeyman_tantivy::{Bm25Retriever, Config};

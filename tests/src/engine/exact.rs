@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use futures::executor::block_on;
 use journeyman::{
-    builtin::ChatFormat,
+    agent::ChatFormat,
     contract::{GenerateRequest, LanguageModel, PromptFormat, ScoreRequest, Scorer, TokenScores},
 };
 use journeyman_llama_cpp::LlamaCpp;

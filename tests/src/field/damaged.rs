@@ -7,7 +7,7 @@ use std::{
 
 use journeyman::{
     Seed,
-    builtin::ChatFormat,
+    agent::ChatFormat,
     contract::{Generation, PromptFormat, TurnMove, TurnView},
     domain::{Injection, Observation, Prompt, Source, Task},
 };

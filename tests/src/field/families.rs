@@ -2,7 +2,7 @@
 //! llama.cpp.
 
 use journeyman::{
-    builtin::ChatFormat,
+    agent::ChatFormat,
     contract::{Generation, PromptFormat, TurnMove, TurnView},
     domain::{Action, Injection, Observation, Prompt, Source, Task, ToolDefinition},
 };

@@ -2,7 +2,7 @@
 
 use std::{env, fs, io};
 
-use journeyman::sha256_hex;
+use journeyman::domain::sha256_hex;
 
 use crate::source::Sources;
 

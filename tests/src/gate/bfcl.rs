@@ -9,7 +9,7 @@ use std::{
 use journeyman::{
     Seed,
     domain::{Skill, SkillName},
-    format::SkillMd,
+    library::format::SkillMd,
 };
 use serde::Deserialize;
 

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, time::Instant};
 
 use futures::executor::block_on;
 use journeyman::{
-    builtin::ChatFormat,
+    agent::ChatFormat,
     contract::{Components, ScoreRequest, Scorer, Tokenizer},
     domain::{Message, Prompt, ScoreKind, Skill, Speaker},
     policy::Answer,

@@ -4,9 +4,8 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use journeyman::{
     Seed,
-    domain::{Skill, SkillName},
-    format::SkillMd,
-    sha256_hex,
+    domain::{Skill, SkillName, sha256_hex},
+    library::format::SkillMd,
 };
 use serde::Deserialize;
 

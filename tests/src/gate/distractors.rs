@@ -5,7 +5,7 @@ use std::error::Error;
 use journeyman::{
     Seed,
     domain::{Skill, SkillName},
-    format::SkillMd,
+    library::format::SkillMd,
 };
 use rand_chacha::rand_core::Rng;
 

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use journeyman::{
     Error, Result,
     contract::{Embedder, Embedding, EmbeddingSpace},
-    sha256_hex,
+    domain::sha256_hex,
 };
 
 /// Characters of a text's digest.

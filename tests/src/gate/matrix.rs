@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use futures::executor::block_on;
 use journeyman::{
-    Revision,
     contract::Retriever,
-    domain::{IndexUpdate, Query, Skill},
+    domain::{IndexUpdate, Query, Revision, Skill},
 };
 use journeyman_tantivy::Bm25Retriever;
 

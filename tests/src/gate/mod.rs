@@ -14,10 +14,10 @@ mod session;
 mod table;
 
 use journeyman::{
-    builtin::ChatFormat,
+    agent::ChatFormat,
     contract::{PromptFormat, Scorer},
     domain::ScoreKind,
-    select::{GateCalibration, LabeledScores},
+    stations::select::{GateCalibration, LabeledScores},
 };
 use journeyman_llama_cpp::PublicModel;
 

@@ -4,11 +4,11 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    Revision, Seed, SkillId,
-    builtin::{HybridRetriever, VectorRetriever},
+    Seed, SkillId,
+    agent::{HybridRetriever, VectorRetriever},
     contract::{Embedder, Embedding, Retriever},
-    domain::{Candidate, IndexUpdate, Query, Skill},
-    retrieve::Fusion,
+    domain::{Candidate, IndexUpdate, Query, Revision, Skill},
+    stations::retrieve::Fusion,
 };
 use journeyman_tantivy::Bm25Retriever;
 

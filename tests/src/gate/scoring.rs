@@ -9,10 +9,9 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    builtin::ChatFormat,
+    agent::ChatFormat,
     contract::{PromptFormat, ScoreRequest, Scorer},
-    domain::{Message, Prompt, Skill, Speaker},
-    sha256_hex,
+    domain::{Message, Prompt, Skill, Speaker, sha256_hex},
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    builtin::ChatFormat,
+    agent::ChatFormat,
     contract::Components,
     domain::FittedThreshold,
     recipe,

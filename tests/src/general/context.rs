@@ -14,19 +14,19 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, Error, ErrorKind, Result, Seed, async_trait,
-    builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions},
+    Error, ErrorKind, Result, Seed,
+    agent::{ChatFormat, ModelExecutor, ModelExecutorOptions, role::GeneralRoles},
+    async_trait,
     contract::{
         Attempt, Components, Environment as _, Executor as _, FinishReason, FixedGuidance,
         GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenCount,
     },
     domain::{
-        Injection, NativeCall, Observation, Outcome as Ended, Role, Source, Task, ToolCall,
-        Transition,
+        AttemptId, Injection, NativeCall, Observation, Outcome as Ended, Role, Source, Task,
+        ToolCall, Transition,
     },
     policy::Answer,
     recipe,
-    role::GeneralRoles,
     run::{Effect, Performer},
     testing::{Play, ScriptedEnvironment},
 };

@@ -5,10 +5,10 @@ use std::{num::NonZeroU32, path::Path, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::MemoryStore,
+    agent::MemoryStore,
     contract::LanguageModel,
     recipe,
-    report::{RunReport, TaskReport},
+    run::report::{RunReport, TaskReport},
 };
 use quickstart::{Choice, Parts, Split, Summaries, Summary, Tasks, selector};
 use serde::{Deserialize, Serialize};

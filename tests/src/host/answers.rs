@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    builtin::ChatFormat,
-    role::GeneralRoles,
+    agent::{ChatFormat, role::GeneralRoles},
     testing::{AnswerCase, AnswerTo, answers, held_back_answers, read_answers},
 };
 

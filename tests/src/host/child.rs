@@ -12,13 +12,13 @@ use futures::executor::block_on;
 use host::{desk::Desk, model::Scripted, tasks::task};
 use journeyman::{
     Seed,
-    builtin::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
+    agent::{
+        ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, role::GeneralRoles,
+    },
     contract::{Components, Journal, Retriever},
-    domain::Task,
+    domain::{Task, sha256_hex},
     recipe::{self, Recipe},
-    role::GeneralRoles,
     run::{Journeyman, Options},
-    sha256_hex,
 };
 use journeyman_disk::{DiskOptions, DiskStore, Durability};
 use journeyman_tantivy::Bm25Retriever;

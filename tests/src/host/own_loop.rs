@@ -6,7 +6,7 @@ use futures::executor::block_on;
 use host::{model::Scripted, tasks::task};
 use journeyman::{
     Result, Seed,
-    builtin::{MemoryStore, ModelExecutor, ModelExecutorOptions},
+    agent::{MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{Attempt, Environment, Executor, FixedGuidance, LanguageModel, SkillStore},
     domain::{Outcome as Verdict, State, Task},
     recipe::{self, Recipe},

@@ -19,7 +19,7 @@ const SHIPPED: usize = 20;
 const EDITED: usize = 5;
 const UPGRADED: usize = 15;
 /// How many skills whose text would end its block in a prompt come with the second version. They enter: where a skill is
-/// put into a prompt, its text is fenced (`inject::render`). The bound was set in the belief that they do not.
+/// put into a prompt, its text is fenced (`stations::inject::render`). The bound was set in the belief that they do not.
 const SPOILED: usize = 2;
 /// How many skills that cannot enter come with the second version: one whose text changed under the version that was shipped
 /// before, and one without a description.

@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, LexError, TokenStream, TokenTree, token_stream::Int
 /// The names, in lower case.
 const PAPERS: [&str; 5] = ["arise", "hisme", "scribe", "skillos", "skillrl"];
 /// The folders of the engine, below `sdk/src`.
-const ENGINE: [&str; 3] = ["policy/", "program/", "run/"];
+const ENGINE: [&str; 2] = ["policy/", "run/"];
 
 /// The identifiers and literals of the engine's production code that name a paper, each with its file. Comments and documentation
 /// may name them.
@@ -125,7 +125,8 @@ mod tests {
             #[allow(unused)]\n\
             mod tests { fn scribe() {} }\n\
             fn last(skillos_2: u8) {}\n";
-        let found = papers_in_engine(&[("run/a.rs", source), ("format/arise.rs", source)]).unwrap();
+        let found =
+            papers_in_engine(&[("run/a.rs", source), ("library/format/arise.rs", source)]).unwrap();
         let expect = [
             "AriseSchema",
             "\"hisme\"",

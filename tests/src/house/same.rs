@@ -15,11 +15,12 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::{MemoryJournal, MemoryStore},
+    agent::{MemoryJournal, MemoryStore},
     contract::{Journal, LanguageModel},
+    domain::sha256_hex,
     recipe::{self, Recipe},
-    report::RunReport,
-    run, sha256_hex,
+    run,
+    run::report::RunReport,
 };
 use journeyman_toolworld::{
     passing::{Passing, PassingKind},
@@ -96,7 +97,7 @@ fn recipes() -> [(&'static str, Recipe); 4] {
     arise.attempts.warm_up = 10;
     arise.schedule.gain = NonZeroU64::new(20);
     let mut turns = recipe::hisme_robust();
-    turns.select.per = journeyman::select::SelectPer::Turn;
+    turns.select.per = journeyman::stations::select::SelectPer::Turn;
     [
         ("standard", recipe::standard()),
         ("arise", arise),

@@ -9,7 +9,8 @@ use std::{env, path::PathBuf, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, admit::Identity, builtin::HashedEmbedder, contract::Embedder, report::Sameness,
+    Result, Seed, agent::HashedEmbedder, contract::Embedder, run::report::Sameness,
+    stations::admit::Identity,
 };
 use journeyman_fastembed::{FastEmbedder, FastEmbedderConfig, Pooling};
 use journeyman_toolworld::{

@@ -8,16 +8,17 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    admit::Identity,
-    builtin::MemoryStore,
+    agent::MemoryStore,
     contract::{Components, Embedder, RoleAnswer},
     domain::{Mode, SkillDraft, Task, Verdict},
     library::SkillLibrary,
     policy::{Answer, Played, Policies},
-    propose::Extract,
     recipe::{self, Recipe},
-    report::{RunReport, WriteReport},
-    run::{Effect, Performer, RunMachine, RunPlan},
+    run::{
+        Effect, Performer, RunMachine, RunPlan,
+        report::{RunReport, WriteReport},
+    },
+    stations::{admit::Identity, propose::Extract},
 };
 
 use super::procedure::Procedure;
@@ -32,7 +33,7 @@ pub(super) struct Lesson {
 /// Ours for a single attempt as evidence, without maintenance: only the drafts count.
 fn recipe(identity: Identity) -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    recipe.credit.attribute = journeyman::credit::Attribute::Never;
+    recipe.credit.attribute = journeyman::stations::credit::Attribute::Never;
     recipe.write.by = Extract {
         candidates: NonZeroU32::MIN,
         failures: false,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, admit::Identity, builtin::MemoryStore, contract::LanguageModel, recipe,
-    report::Sameness,
+    Result, Seed, agent::MemoryStore, contract::LanguageModel, recipe, run::report::Sameness,
+    stations::admit::Identity,
 };
 use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};

@@ -11,9 +11,8 @@ use futures::executor::block_on;
 use journeyman::{
     RunId, Seed,
     contract::{Journal, JournalEntry, SkillStore, SkillStoreExt},
-    domain::{Cause, Commit, LibraryChange},
+    domain::{Cause, Commit, LibraryChange, sha256_hex},
     library::SkillLibrary,
-    sha256_hex,
     testing::{Hostile, RefusedBy, hostile, known_attacks, ordinary, sample},
 };
 use journeyman_disk::{DiskOptions, DiskStore};

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    builtin::MemoryStore,
+    agent::MemoryStore,
     contract::SkillStore,
     domain::{Committed, Decision, NothingReason},
     recipe,
-    report::{RunReport, TaskReport},
+    run::report::{RunReport, TaskReport},
 };
 use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 use serde::{Deserialize, Serialize};
@@ -283,9 +283,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use journeyman::{
-        AttemptId, Error, Revision, RunId, TaskId,
-        domain::{Selection, SkillUse, Usage},
-        report::AttemptReport,
+        Error, RunId, TaskId,
+        domain::{AttemptId, Revision, Selection, SkillUse, Usage},
+        run::report::AttemptReport,
     };
 
     use super::*;

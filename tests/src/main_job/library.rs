@@ -3,13 +3,16 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use journeyman::{
-    CommitKey, Result, Revision, Seed, SkillId, Version,
-    admit::{Admittance, to_skill},
-    builtin::MemoryStore,
+    Result, Seed, SkillId, Version,
+    agent::MemoryStore,
     contract::SkillStore,
-    domain::{Cause, Commit, Committed, LibraryChange, Origin, Provenance, Skill, Taint},
+    domain::{
+        Cause, Commit, CommitKey, Committed, LibraryChange, Origin, Provenance, Revision, Skill,
+        Taint,
+    },
     library::SkillLibrary,
     recipe,
+    stations::admit::{Admittance, to_skill},
 };
 use journeyman_toolworld::stream::{Member, Universe, UniverseSpec};
 use quickstart::{Tasks, spoken};

@@ -6,13 +6,12 @@ use std::{num::NonZeroU64, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::{MemoryJournal, MemoryStore},
+    agent::{MemoryJournal, MemoryStore},
     contract::Journal,
     domain::Mode,
     library::SkillLibrary,
     recipe,
-    report::RunReport,
-    run::{Performer, RunMachine, RunPlan, replay},
+    run::{Performer, RunMachine, RunPlan, replay, report::RunReport},
 };
 use quickstart::{Choice, Parts, Split, Tasks, selector};
 

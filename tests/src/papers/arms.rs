@@ -8,16 +8,17 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result, Version,
-    admit::{Admittance, to_skill},
-    builtin::{MemoryJournal, MemoryStore},
+    agent::{MemoryJournal, MemoryStore},
     contract::{Journal, Retriever},
     domain::{Action, Origin, Provenance, Skill, State, Step, Taint, Task, Trace},
-    maintain::{Failure, Maintenance},
-    propose::WriteWhen,
     recipe::{self, Grouping, Recipe},
-    report::TaskReport,
-    run::{Journeyman, Rollouts},
-    select::{BankGate, BankSelector, GatePolicy},
+    run::{Journeyman, Rollouts, report::TaskReport},
+    stations::{
+        admit::{Admittance, to_skill},
+        maintain::{Failure, Maintenance},
+        propose::WriteWhen,
+        select::{BankGate, BankSelector, GatePolicy},
+    },
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{

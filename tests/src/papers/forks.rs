@@ -3,7 +3,7 @@
 use std::{fs, num::NonZeroU32, sync::Arc};
 
 use futures::executor::block_on;
-use journeyman::{builtin::MemoryStore, contract::Retriever, domain::Task, recipe, run::Rollouts};
+use journeyman::{agent::MemoryStore, contract::Retriever, domain::Task, recipe, run::Rollouts};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};

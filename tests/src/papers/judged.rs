@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, PrototypeId, Result, Seed,
+    Result, Seed,
     contract::{LanguageModel, RoleAnswer, RoleRequest, RoleTask, SubgoalInAttempt},
-    domain::{AssessedSubgoal, Assessment, Prototype, Rubric, SubgoalScore, Trace},
+    domain::{
+        AssessedSubgoal, Assessment, AttemptId, Prototype, PrototypeId, Rubric, SubgoalScore, Trace,
+    },
     library::SkillLibrary,
 };
 use journeyman_toolworld::general::roles::NOT_HELPING;

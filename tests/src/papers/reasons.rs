@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use futures::executor::block_on;
 use journeyman::{
-    PrototypeId, Result,
+    Result,
     contract::SkillStore,
-    domain::{Committed, SubgoalRef, Trace},
+    domain::{Committed, PrototypeId, SubgoalRef, Trace},
     library::{KnownSubgoal, SkillLibrary},
 };
 use quickstart::spoken;

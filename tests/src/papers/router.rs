@@ -2,9 +2,9 @@
 
 use journeyman::{
     Result,
-    assess::{AssessedPair, RouterAccuracy, Share, annotations},
     domain::{AssessedSubgoal, Assessment, Trace},
     library::{KnownSubgoal, SkillLibrary},
+    stations::assess::{AssessedPair, RouterAccuracy, Share, annotations},
 };
 use quickstart::spoken;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use journeyman::{
     Result,
-    builtin::MemoryStore,
+    agent::MemoryStore,
     contract::SkillStore,
     domain::{Assessment, Trace},
     library::SkillLibrary,

@@ -3,10 +3,10 @@
 use std::num::NonZeroUsize;
 
 use journeyman::{
-    builtin::MemoryStore,
-    measure::Efficiency,
+    agent::MemoryStore,
     recipe,
-    report::{CallCounts, TaskReport},
+    run::report::{CallCounts, TaskReport},
+    stations::measure::Efficiency,
 };
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
@@ -162,11 +162,12 @@ fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
 fn mix(tasks: &[TaskReport]) -> Vec<[f64; 4]> {
     let window = NonZeroUsize::new(tasks.len().div_ceil(PARTS)).unwrap_or(NonZeroUsize::MIN);
     let windows = Efficiency::of(tasks, window).windows;
-    let part = |window: &journeyman::measure::CallWindow| {
+    let part = |window: &journeyman::stations::measure::CallWindow| {
         let calls = f64::from(window.calls.all()) / window.tasks as f64;
         let mix = window.mix();
-        let share =
-            |of: fn(&journeyman::measure::CallMix) -> f64| mix.as_ref().map_or(f64::NAN, of);
+        let share = |of: fn(&journeyman::stations::measure::CallMix) -> f64| {
+            mix.as_ref().map_or(f64::NAN, of)
+        };
         [
             share(|mix| mix.insert),
             share(|mix| mix.update),

@@ -7,10 +7,12 @@ use journeyman::{
     contract::{Journal, SkillStore},
     domain::{Skill, SkillRef},
     library::SkillLibrary,
-    measure::Compression,
     recipe::Recipe,
     run::recorded_attempts,
-    select::{Candidates, Top},
+    stations::{
+        measure::Compression,
+        select::{Candidates, Top},
+    },
 };
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};

@@ -5,12 +5,14 @@ use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Result, TaskId,
-    builtin::{MemoryJournal, MemoryStore},
+    agent::{MemoryJournal, MemoryStore},
     contract::{Journal, SkillStore},
     domain::{Skill, Subgoal, Task, Trace},
     library::SkillLibrary,
-    measure::{ExecutedPlan, HighLevel, MidLevel, StructureOptions, Trials, candidate_plans},
     run::{Journeyman, TrialOptions, recorded_attempts},
+    stations::measure::{
+        ExecutedPlan, HighLevel, MidLevel, StructureOptions, Trials, candidate_plans,
+    },
 };
 use journeyman_toolworld::environment::Setup;
 use quickstart::Parts;

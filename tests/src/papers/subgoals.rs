@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use journeyman::{
     Version,
-    admit::{Admittance, to_skill},
     domain::{Action, Origin, Provenance, Skill, Subgoal, Taint, Trace, Trajectory},
-    measure::Plan,
+    stations::{
+        admit::{Admittance, to_skill},
+        measure::Plan,
+    },
 };
 use journeyman_toolworld::{
     environment::command,

@@ -5,12 +5,14 @@ use std::{collections::BTreeSet, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed, TaskId,
-    builtin::{FrozenStore, MemoryStore, ModelExecutor, ModelExecutorOptions},
+    agent::{FrozenStore, MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{Journal, SkillStore},
     domain::Task,
     recipe::Recipe,
-    report::{AttemptReport, RunReport},
-    run::{Journeyman, Options},
+    run::{
+        Journeyman, Options,
+        report::{AttemptReport, RunReport},
+    },
 };
 use journeyman_toolworld::stream::StreamTask;
 use quickstart::{Parts, spoken};

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use futures::{executor::block_on, future::try_join_all};
 use journeyman::{
     Seed,
-    builtin::ChatFormat,
+    agent::ChatFormat,
     contract::{LanguageModel, PromptFormat, ScoreRequest, Scorer},
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};

@@ -8,15 +8,17 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::MemoryStore,
+    agent::MemoryStore,
     contract::SkillStore,
     domain::{Committed, ScoreKind},
     library::SkillLibrary,
     policy::Policy,
     recipe::{self, Recipe},
-    report::RunReport,
-    reward::LevelReward,
-    select::{Candidates, First, GatePolicy, Nothing, Random},
+    run::report::RunReport,
+    stations::{
+        reward::LevelReward,
+        select::{Candidates, First, GatePolicy, Nothing, Random},
+    },
 };
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::{Parts, Summaries, spoken};
@@ -297,7 +299,7 @@ fn flags(flags: &[bool]) -> Vec<f64> {
 
 fn of_attempts(
     report: &RunReport,
-    value: fn(&journeyman::report::AttemptReport) -> f64,
+    value: fn(&journeyman::run::report::AttemptReport) -> f64,
 ) -> Vec<f64> {
     let attempts = report.tasks.iter().map(|task| task.attempts.first());
     attempts

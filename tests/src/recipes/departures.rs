@@ -8,14 +8,11 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    admit::Identity,
-    builtin::MemoryStore,
+    agent::MemoryStore,
     domain::Usage,
-    maintain::Gate,
-    propose::Extract,
     recipe::{self, Recipe},
-    report::RunReport,
-    select::SelectPer,
+    run::report::RunReport,
+    stations::{admit::Identity, maintain::Gate, propose::Extract, select::SelectPer},
 };
 use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::MemoryStore,
+    agent::MemoryStore,
     domain::{Origin, Role, RoleRule},
     library::{Entry, SkillLibrary},
     recipe,

@@ -5,13 +5,15 @@ use std::{num::NonZeroU32, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    builtin::MemoryStore,
+    agent::MemoryStore,
     domain::{Role, RoleRule, State},
     library::SkillLibrary,
-    propose::WriteWhen,
     recipe::{self, Recipe},
-    report::{AttemptReport, RunReport},
-    select::{Nothing, SelectPer},
+    run::report::{AttemptReport, RunReport},
+    stations::{
+        propose::WriteWhen,
+        select::{Nothing, SelectPer},
+    },
 };
 use journeyman_toolworld::stream::StreamTask;
 use quickstart::{Parts, spoken};
@@ -77,7 +79,7 @@ const ARMS: [(&str, Change); 11] = [
     ("no skills", |recipe| {
         recipe.select.selector = Nothing.into();
         recipe.write.when = WriteWhen::Never;
-        recipe.maintenance = journeyman::maintain::Maintenance::default();
+        recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
     }),
     ("hisme", |_| {}),
     ("skills each turn", |recipe| {

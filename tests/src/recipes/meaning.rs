@@ -10,13 +10,13 @@ use std::sync::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, async_trait,
-    builtin::MemoryStore,
+    Result, Seed,
+    agent::MemoryStore,
+    async_trait,
     contract::{Embedder, Embedding, EmbeddingSpace},
-    maintain::Failure,
     recipe::{self, Recipe},
     run::{Journeyman, Options},
-    select::SelectPer,
+    stations::{maintain::Failure, select::SelectPer},
 };
 use journeyman_fastembed::FastEmbedder;
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
@@ -185,18 +185,18 @@ async fn cell(
     let counted = encoder.map(|encoder| Arc::new(Counted(encoder, AtomicUsize::new(0))));
     components.embedder = counted.clone().map(|one| one as Arc<dyn Embedder>);
     let journeyman = Journeyman::open(components, recipe, Options::new("meaning", seed)).await?;
-    let done = |report: &journeyman::report::RunReport| {
+    let done = |report: &journeyman::run::report::RunReport| {
         let first = report.tasks.iter().filter_map(|task| task.attempts.first());
         let done = first
             .filter(|attempt| attempt.success == Some(true))
             .count();
         done as f64 / report.tasks.len().max(1) as f64
     };
-    let at_once = |report: &journeyman::report::RunReport| {
+    let at_once = |report: &journeyman::run::report::RunReport| {
         let firsts = Summaries::first_attempts(report);
         firsts.iter().filter(|first| **first).count() as f64 / firsts.len().max(1) as f64
     };
-    let faults = |report: &journeyman::report::RunReport| {
+    let faults = |report: &journeyman::run::report::RunReport| {
         let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
         attempts.filter(|attempt| attempt.error.is_some()).count()
     };

@@ -5,13 +5,15 @@ use std::{collections::BTreeMap, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed, SkillId, Version,
-    admit::{Admittance, to_skill},
-    builtin::MemoryStore,
+    agent::MemoryStore,
     domain::{Judgement, Origin, Provenance, Skill, State, Taint},
     library::Entry,
     recipe,
-    report::RunReport,
-    select::Nothing,
+    run::report::RunReport,
+    stations::{
+        admit::{Admittance, to_skill},
+        select::Nothing,
+    },
 };
 use journeyman_toolworld::{
     rivals::stale_service,

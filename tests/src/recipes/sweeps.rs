@@ -12,12 +12,11 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Result,
-    builtin::MemoryStore,
+    agent::MemoryStore,
     domain::Skill,
-    propose::WriteWhen,
     recipe::Recipe,
-    report::{AttemptReport, RunReport, TaskReport},
-    select::GatePolicy,
+    run::report::{AttemptReport, RunReport, TaskReport},
+    stations::{propose::WriteWhen, select::GatePolicy},
 };
 use journeyman_toolworld::stream::StreamTask;
 use quickstart::{Parts, spoken};

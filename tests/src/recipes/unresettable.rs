@@ -8,14 +8,14 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, Result, Seed, TaskId, async_trait,
-    builtin::MemoryStore,
+    Error, ErrorKind, Result, Seed, TaskId,
+    agent::MemoryStore,
+    async_trait,
     contract::{Environment, EnvironmentCapabilities, Episode},
     domain::{State, Task},
-    propose::WriteWhen,
     recipe::{self, Recipe},
     run::{Journeyman, Options},
-    select::Nothing,
+    stations::{propose::WriteWhen, select::Nothing},
 };
 use journeyman_toolworld::{environment::Toolworld, stream::Universe};
 use quickstart::{Parts, Summaries, spoken};
@@ -118,7 +118,7 @@ fn unaided() -> Recipe {
     let mut recipe = recipe::hisme_robust();
     recipe.select.selector = Nothing.into();
     recipe.write.when = WriteWhen::Never;
-    recipe.maintenance = journeyman::maintain::Maintenance::default();
+    recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
     recipe
 }
 

@@ -13,12 +13,11 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    builtin::{ChatFormat, MemoryStore},
+    agent::{ChatFormat, MemoryStore},
     contract::{GenerateRequest, LanguageModel, PromptFormat, ScoreRequest, Scorer},
     domain::Decision,
-    report::RunReport,
-    run::Options,
-    select::GatePolicy,
+    run::{Options, report::RunReport},
+    stations::select::GatePolicy,
 };
 use journeyman_disk::read_skills;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, PublicModel};

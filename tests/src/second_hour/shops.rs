@@ -5,11 +5,11 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use journeyman::{
     Seed,
-    builtin::MemoryStore,
+    agent::MemoryStore,
     contract::Scorer,
     recipe,
     run::{Journeyman, Options},
-    select::First,
+    stations::select::First,
 };
 use journeyman_disk::read_skills;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, PublicModel};

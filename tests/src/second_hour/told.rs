@@ -7,8 +7,9 @@ use std::sync::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, ModelId, Seed, async_trait,
-    builtin::MemoryStore,
+    Error, ErrorKind, ModelId, Seed,
+    agent::MemoryStore,
+    async_trait,
     contract::{ScoreRequest, Scorer, TokenScores},
 };
 use shop::desk::tasks;

@@ -4,10 +4,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    CommitKey, Seed,
-    builtin::MemoryStore,
+    Seed,
+    agent::MemoryStore,
     contract::{Components, SkillStore},
-    domain::{Cause, Commit, LibraryChange, State},
+    domain::{Cause, Commit, CommitKey, LibraryChange, State},
     library::{RunFilter, SkillLibrary},
 };
 use shop::desk::tasks;

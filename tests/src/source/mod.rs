@@ -14,4 +14,4 @@ pub use files::{Sources, repository};
 pub use imports::Imports;
 pub use items::{Function, blank_tests, functions, names};
 pub use mask::mask;
-pub use paths::first_segments;
+pub use paths::paths_behind;

@@ -2,9 +2,9 @@
 
 use super::mask::is_word;
 
-/// What follows a root in each path: `crate::a::b` and `use crate::{c::d, e};` give `a`, `c` and `e` for the root
-/// `crate`, with their lines. The root may have several segments: `super::super`.
-pub fn first_segments(masked: &str, root: &str) -> Vec<(usize, String)> {
+/// The paths behind a root: `crate::a::b` and `use crate::{c::d, e::{f, g}};` give `a::b`, `c::d`, `e::f` and `e::g` for the root
+/// `crate`, each as its segments, with its line. The root may have several segments: `super::super`.
+pub fn paths_behind(masked: &str, root: &str) -> Vec<(usize, Vec<String>)> {
     let mut found = Vec::new();
     let start = format!("{root}::");
     for (at, _) in masked.match_indices(&start) {
@@ -13,27 +13,30 @@ pub fn first_segments(masked: &str, root: &str) -> Vec<(usize, String)> {
             continue;
         }
         let line = 1 + before.matches('\n').count();
-        segments(&masked[at + start.len()..], line, &mut found);
+        follow(&masked[at + start.len()..], line, &[], &mut found);
     }
     found
 }
 
-/// The first segments of a path or of a group of paths.
-fn segments(rest: &str, line: usize, found: &mut Vec<(usize, String)>) {
-    let Some(group) = rest.trim_start().strip_prefix('{') else {
-        let segment: String = rest
-            .trim_start()
-            .chars()
-            .take_while(|&c| is_word(c))
-            .collect();
+/// A path, or a group of paths, behind these segments.
+fn follow(rest: &str, mut line: usize, before: &[String], found: &mut Vec<(usize, Vec<String>)>) {
+    let trimmed = rest.trim_start();
+    line += rest[..rest.len() - trimmed.len()].matches('\n').count();
+    let Some(group) = trimmed.strip_prefix('{') else {
+        let end = trimmed.find(|c| !is_word(c)).unwrap_or(trimmed.len());
+        let (segment, rest) = trimmed.split_at(end);
+        let mut path = before.to_vec();
         if !segment.is_empty() {
-            found.push((line, segment));
+            path.push(segment.to_owned());
+        }
+        match rest.strip_prefix("::") {
+            Some(rest) if !segment.is_empty() => follow(rest, line, &path, found),
+            _ if !path.is_empty() => found.push((line, path)),
+            _ => {}
         }
         return;
     };
-    let mut line = line;
-    let mut depth = 0_usize;
-    let mut expecting = true;
+    let (mut depth, mut expecting) = (0_usize, true);
     for (at, c) in group.char_indices() {
         match c {
             '}' if depth == 0 => return,
@@ -43,7 +46,7 @@ fn segments(rest: &str, line: usize, found: &mut Vec<(usize, String)>) {
             ',' if depth == 0 => expecting = true,
             c if expecting && is_word(c) => {
                 expecting = false;
-                segments(&group[at..], line, found);
+                follow(&group[at..], line, before, found);
             }
             _ => {}
         }
@@ -55,10 +58,14 @@ mod tests {
     use super::*;
 
     fn check(text: &str, root: &str, expect: &[(usize, &str)]) {
-        let found = first_segments(text, root);
+        let found = paths_behind(text, root);
         let found: Vec<_> = found
             .iter()
-            .map(|(line, name)| (*line, name.as_str()))
+            .map(|(line, path)| (*line, path.join("::")))
+            .collect();
+        let found: Vec<_> = found
+            .iter()
+            .map(|(line, path)| (*line, path.as_str()))
             .collect();
         assert_eq!(found, expect, "{text}");
     }
@@ -68,18 +75,18 @@ mod tests {
         check(
             "use crate::a::b;\nlet x = crate::c();",
             "crate",
-            &[(1, "a"), (2, "c")],
+            &[(1, "a::b"), (2, "c")],
         );
         check(
             "use crate::{\n    a::{b, c},\n    d,\n    Error,\n};",
             "crate",
-            &[(2, "a"), (3, "d"), (4, "Error")],
+            &[(2, "a::b"), (2, "a::c"), (3, "d"), (4, "Error")],
         );
         check("my_crate::a; x::crate::b; $crate::c", "crate", &[(1, "c")]);
         check(
             "use std::{fs, io::{self, Read}};",
             "std",
-            &[(1, "fs"), (1, "io")],
+            &[(1, "fs"), (1, "io::self"), (1, "io::Read")],
         );
         check("super::a; super::super::b", "super::super", &[(1, "b")]);
     }

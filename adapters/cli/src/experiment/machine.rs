@@ -11,9 +11,8 @@ use std::{
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Result,
-    builtin::{ChatFormat, ModelExecutor, ModelExecutorOptions, SystemClock},
+    agent::{ChatFormat, ModelExecutor, ModelExecutorOptions, SystemClock, role::GeneralRoles},
     contract::{Components, LanguageModel, PromptFormat, Roles, Scorer},
-    role::GeneralRoles,
 };
 use journeyman_experiment::{Arm, Conditions, Host, Plan, Tasks};
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};

@@ -6,7 +6,10 @@ use std::{
 };
 
 use journeyman::{
-    Result, Seed, builtin::ModelExecutorOptions, domain::Task, sha256_hex, text::Redactor,
+    Result, Seed,
+    agent::ModelExecutorOptions,
+    domain::{Task, sha256_hex},
+    text::Redactor,
 };
 use journeyman_experiment::{Plan, Tasks};
 use journeyman_mcp::ExpectationJudge;

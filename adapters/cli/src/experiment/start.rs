@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, path::Path};
 
 use journeyman::{
     Error, Result, SkillId, Version,
-    admit::{Admittance, to_skill},
     domain::{Origin, Provenance, Skill, SkillDraft, Taint},
-    format::{SkillMd, seed_skills},
+    library::format::{SkillMd, seed_skills},
+    stations::admit::{Admittance, to_skill},
 };
 use journeyman_disk::LibraryReader;
 

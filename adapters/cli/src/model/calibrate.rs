@@ -7,12 +7,12 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use journeyman::{
     Error, Result, Seed,
-    builtin::{ChatFormat, FrozenStore},
+    agent::{ChatFormat, FrozenStore},
     contract::{Components, PromptFormat},
     domain::{FittedThreshold, ScoreKind},
     recipe::{self, Limits},
     run::{Journeyman, Options, Performer, ThresholdBy},
-    select::{GateCalibration, GateRates, Share},
+    stations::select::{GateCalibration, GateRates, Share},
 };
 use journeyman_tantivy::Bm25Retriever;
 use serde_json::json;

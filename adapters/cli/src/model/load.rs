@@ -10,7 +10,7 @@ use std::{
 
 use journeyman::{
     Error, ErrorKind, Result,
-    builtin::AdaptedModel,
+    agent::AdaptedModel,
     contract::{LanguageModel, Scorer, Tokenizer},
     domain::{Message, Prompt, Speaker},
 };

@@ -5,14 +5,16 @@ use std::{path::Path, sync::Arc};
 use futures::{StreamExt, channel::mpsc::UnboundedReceiver};
 use journeyman::{
     Error, Result, Seed,
-    builtin::{ChatFormat, FrozenStore},
+    agent::{ChatFormat, FrozenStore},
     contract::Components,
     domain::{Candidate, FoundWeight, ScoreKind, Selection, SkillRef, Task},
     library::SkillLibrary,
     recipe,
-    report::{Event, EventKind},
-    run::{GateInForce, Journeyman, Options, ThresholdBy},
-    select::GateCalibration,
+    run::{
+        GateInForce, Journeyman, Options, ThresholdBy,
+        report::{Event, EventKind},
+    },
+    stations::select::GateCalibration,
 };
 use journeyman_tantivy::Bm25Retriever;
 use serde::Serialize;

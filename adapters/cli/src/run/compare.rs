@@ -1,6 +1,6 @@
 //! Held-out tasks before and after.
 
-use journeyman::report::{AttemptReport, RunReport, TaskReport};
+use journeyman::run::report::{AttemptReport, RunReport, TaskReport};
 use journeyman_experiment::Spread;
 use serde_json::{Value, json};
 

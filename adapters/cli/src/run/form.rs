@@ -7,7 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use journeyman::{Error, Result, recipe::Recipe, select::GateCalibration, text::Redactor};
+use journeyman::{
+    Error, Result, recipe::Recipe, stations::select::GateCalibration, text::Redactor,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;

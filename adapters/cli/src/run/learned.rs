@@ -1,6 +1,6 @@
 //! What a learning run says of its roles and of the model's context.
 
-use journeyman::report::RunReport;
+use journeyman::run::report::RunReport;
 use serde_json::{Value, json};
 
 /// The answers of each role that could not be read, and what prompts left out, where there is something to say.
@@ -60,9 +60,9 @@ pub(super) fn json(report: &RunReport) -> Value {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use journeyman::{
-        Revision, RunId, Seed,
-        domain::Role,
-        report::{MaintenanceUsage, RoleCounts, RoleTally},
+        RunId, Seed,
+        domain::{Revision, Role},
+        run::report::{MaintenanceUsage, RoleCounts, RoleTally},
     };
 
     use super::*;

@@ -23,8 +23,7 @@ use journeyman::{
     contract::LanguageModel,
     domain::{EndReason, State, Task},
     library::SkillLibrary,
-    report::RunReport,
-    run::{Journeyman, Options},
+    run::{Journeyman, Options, report::RunReport},
 };
 use journeyman_disk::DiskStore;
 use journeyman_mcp::ExpectationJudge;

@@ -10,12 +10,11 @@ use std::{
 
 use journeyman::{
     Error, ErrorKind, Result,
-    builtin::{
+    agent::{
         AdaptedModel, ChatFormat, ModelExecutor, ModelExecutorOptions, ObservedExecutor,
-        SystemClock,
+        SystemClock, role::GeneralRoles,
     },
     contract::{Components, LanguageModel, Scorer, Tokenizer},
-    role::GeneralRoles,
 };
 use journeyman_disk::DiskStore;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};

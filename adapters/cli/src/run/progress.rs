@@ -13,8 +13,10 @@ use futures::{
 use journeyman::{
     Result, SkillId,
     domain::{Decision, Selection},
-    report::{Event, EventKind, RunReport, TaskReport},
-    run::{GateInForce, Journeyman},
+    run::{
+        GateInForce, Journeyman,
+        report::{Event, EventKind, RunReport, TaskReport},
+    },
 };
 
 use super::trace::Trace;

@@ -50,8 +50,7 @@ pub(super) fn in_library(skills: &SkillLibrary, library: &Path) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use journeyman::{
-        CommitKey,
-        domain::{Cause, Committed, LibraryChange, Skill},
+        domain::{Cause, CommitKey, Committed, LibraryChange, Skill},
         testing::sample,
     };
 

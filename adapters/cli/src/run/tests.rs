@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use journeyman::{ErrorKind, Result, domain::Trust, select::Nothing};
+use journeyman::{ErrorKind, Result, domain::Trust, stations::select::Nothing};
 use journeyman_mcp::McpServer;
 use journeyman_process::ProcessConfig;
 use tempfile::TempDir;

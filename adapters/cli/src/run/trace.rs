@@ -10,9 +10,9 @@ use std::{
 };
 
 use journeyman::{
-    AttemptId, Error, Result,
-    domain::{Action, EndReason, Step, Task, Trajectory},
-    report::{Event, EventKind},
+    Error, Result,
+    domain::{Action, AttemptId, EndReason, Step, Task, Trajectory},
+    run::report::{Event, EventKind},
     text::{Redactor, plain_terminal},
 };
 use serde_json::Value;

@@ -8,7 +8,7 @@ use std::{error::Error as _, fs, path::Path, sync::Arc};
 
 use journeyman::{
     Error, Result,
-    builtin::EnvironmentJudge,
+    agent::EnvironmentJudge,
     contract::{Environment, Judge},
     text::first_object,
 };

@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use journeyman::select::GateCalibration;
+use journeyman::stations::select::GateCalibration;
 use serde_json::{Value, json};
 use tempfile::tempdir;
 

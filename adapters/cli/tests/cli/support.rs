@@ -8,9 +8,9 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    AttemptId, RunId, Version,
+    RunId, Version,
     contract::{Journal, JournalEntry, SkillFiles, SkillStore},
-    domain::{FilePath, LibraryChange, Origin, Skill},
+    domain::{AttemptId, FilePath, LibraryChange, Origin, Skill},
     library::SkillLibrary,
     testing::sample,
 };

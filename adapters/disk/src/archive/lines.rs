@@ -6,7 +6,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use journeyman::{Error, ErrorKind, Result, sha256_hex};
+use journeyman::{Error, ErrorKind, Result, domain::sha256_hex};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};

@@ -12,9 +12,9 @@ mod write;
 use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::{
-    CommitKey, Error, ErrorKind, Result, Revision, RunId,
+    Error, ErrorKind, Result, RunId,
     contract::JournalEntry,
-    domain::{Committed, FileRef, LibraryChange},
+    domain::{CommitKey, Committed, FileRef, LibraryChange, Revision},
     library::SkillLibrary,
 };
 use serde::{Deserialize, Serialize};

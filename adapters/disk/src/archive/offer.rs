@@ -6,10 +6,10 @@ use std::{
 };
 
 use journeyman::{
-    Error, Result, Revision,
-    admit::offered,
-    domain::{Committed, FileRef, LibraryChange, Source},
+    Error, Result,
+    domain::{Committed, FileRef, LibraryChange, Revision, Source},
     library::{Operation, SkillLibrary},
+    stations::admit::offered,
 };
 
 use super::{ArchiveLimits, Kind, corrupt, file_is_missing, lines, parsed};

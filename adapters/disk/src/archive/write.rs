@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use journeyman::{Error, ErrorKind, Result, sha256_hex};
+use journeyman::{Error, ErrorKind, Result, domain::sha256_hex};
 use rusqlite::{Connection, Row};
 
 use super::{Archived, FORM, FORMAT, Header, Kind, Replay, lines::Writer};

@@ -20,8 +20,8 @@ use std::{
 };
 
 use journeyman::{
-    Error, Result, Revision, SkillId,
-    domain::{Committed, LibraryChange},
+    Error, Result, SkillId,
+    domain::{Committed, LibraryChange, Revision},
     library::SkillLibrary,
 };
 

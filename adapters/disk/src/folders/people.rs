@@ -4,14 +4,12 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    Error, Result, Revision, SkillId, Version,
+    Error, Result, SkillId, Version,
     domain::{
-        Cause, Commit, FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, SkillName,
-        State, Taint,
+        Cause, Commit, FilePath, FileRef, LibraryChange, Origin, Provenance, Revision, Skill,
+        SkillName, State, Taint, sha256_hex,
     },
-    format::SkillMd,
-    library::{Entry, SkillLibrary},
-    sha256_hex,
+    library::{Entry, SkillLibrary, format::SkillMd},
 };
 
 use super::{

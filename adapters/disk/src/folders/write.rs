@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use journeyman::{Error, ErrorKind, Result, SkillId, Version, domain::Skill, format::SkillMd};
+use journeyman::{
+    Error, ErrorKind, Result, SkillId, Version, domain::Skill, library::format::SkillMd,
+};
 
 use super::{
     FolderReport, Folders,

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 use journeyman::{
-    Error, ErrorKind, Result, Revision, RunId,
-    domain::{Committed, FileRef},
+    Error, ErrorKind, Result, RunId,
+    domain::{Committed, FileRef, Revision},
     library::SkillLibrary,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, config::DbConfig};

@@ -137,7 +137,10 @@ mod tests {
 
     use futures::executor::block_on;
     use journeyman::{
-        ErrorKind, Revision, contract::SkillStore, domain::LibraryChange, testing::sample,
+        ErrorKind,
+        contract::SkillStore,
+        domain::{LibraryChange, Revision},
+        testing::sample,
     };
     use tempfile::{TempDir, tempdir};
 

@@ -1,6 +1,6 @@
 //! The report of a salvage.
 
-use journeyman::{Error, Revision};
+use journeyman::{Error, domain::Revision};
 
 /// The report of [`salvage`](crate::salvage).
 #[non_exhaustive]

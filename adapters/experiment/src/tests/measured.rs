@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    AttemptId, CommitKey, Error, ErrorKind, Revision, RunId, Seed, TaskId,
+    Error, ErrorKind, RunId, Seed, TaskId,
     domain::{
-        Cause, Committed, LibraryChange, NothingReason, Selection, SkillUse, State, TierPolicy,
-        Usage,
+        AttemptId, Cause, CommitKey, Committed, LibraryChange, NothingReason, Revision, Selection,
+        SkillUse, State, TierPolicy, Usage,
     },
-    report::{AttemptReport, RunReport, TaskReport, WriteReport},
+    run::report::{AttemptReport, RunReport, TaskReport, WriteReport},
     testing::sample,
 };
 

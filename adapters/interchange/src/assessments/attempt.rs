@@ -1,10 +1,10 @@
 //! One annotated attempt: a line of the export.
 
 use journeyman::{
-    AttemptId, Category, Error, PrototypeId, Result, TaskId,
+    Category, Error, Result, TaskId,
     domain::{
-        Action, AssessedSubgoal, Assessment, Segmentation, Step, Subgoal, SubgoalScore, Taint,
-        Trace,
+        Action, AssessedSubgoal, Assessment, AttemptId, PrototypeId, Segmentation, Step, Subgoal,
+        SubgoalScore, Taint, Trace,
     },
 };
 use serde::{Deserialize, Serialize};

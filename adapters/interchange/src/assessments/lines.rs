@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::{
-    AttemptId, Error, ErrorKind, Result,
-    assess::annotations,
-    domain::{Assessment, Prototype, Trace},
+    Error, ErrorKind, Result,
+    domain::{Assessment, AttemptId, Prototype, Trace},
     library::SkillLibrary,
+    stations::assess::annotations,
 };
 use serde::Serialize;
 

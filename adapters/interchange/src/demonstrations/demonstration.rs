@@ -1,8 +1,8 @@
 //! One demonstration.
 
 use journeyman::{
-    AttemptId, Category, Error, Result, SkillId, TaskId, Version,
-    domain::{Exposure, SkillUse, Step, Taint, ToolDefinition, Trace},
+    Category, Error, Result, SkillId, TaskId, Version,
+    domain::{AttemptId, Exposure, SkillUse, Step, Taint, ToolDefinition, Trace},
 };
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,9 @@
 //! Demonstrations as JSON Lines.
 
-use journeyman::{AttemptId, Error, ErrorKind, Result, domain::Trace};
+use journeyman::{
+    Error, ErrorKind, Result,
+    domain::{AttemptId, Trace},
+};
 
 use super::demonstration::Demonstration;
 

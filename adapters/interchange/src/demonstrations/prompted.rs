@@ -14,7 +14,7 @@ const PROMPTED: &str = "demonstrations::prompted";
 /// chat template, applied to `prompt` and `tools`, gives the tokens that the agent's model was given.
 ///
 /// ```
-/// use journeyman::{builtin::ChatFormat, testing::sample};
+/// use journeyman::{agent::ChatFormat, testing::sample};
 /// use journeyman_interchange::demonstrations;
 ///
 /// let task = sample::task("greet", &["good", "day"]);
@@ -67,7 +67,7 @@ pub struct PromptedMessage {
 /// They are those of the run where the agent used this prompt format and its context held all steps: an executor that has to leave out steps gave
 /// the model a shorter prompt. An answer that the model gave only when it was asked again is left out, since the first one and the reason
 /// stood before it. What was redacted before the attempt was kept is redacted here. An attempt does not say when a skill left its prompt, so take
-/// attempts of recipes that select once a task ([`SelectPer::Query`](journeyman::select::SelectPer), not `Turn`).
+/// attempts of recipes that select once a task ([`SelectPer::Query`](journeyman::stations::select::SelectPer), not `Turn`).
 ///
 /// # Errors
 /// `Unsupported` for an attempt in which a skill came into the prompt later; for a prompt format that
@@ -197,7 +197,7 @@ fn function(tool: &ToolDefinition) -> Value {
 mod tests {
     use super::*;
     use journeyman::{
-        builtin::ChatFormat,
+        agent::ChatFormat,
         domain::{Action, Exposure, SkillUse},
         testing::{ScriptedFormat, sample},
     };

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeSet, num::NonZeroUsize};
 
-use journeyman::{Category, Error, Result, admit::Wording, domain::SkillName};
+use journeyman::{Category, Error, Result, domain::SkillName, stations::admit::Wording};
 use serde_json::{Map, Value, json};
 
 use super::memory::Memory;

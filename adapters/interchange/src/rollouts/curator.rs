@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::{
-    AttemptId, Error, Result,
-    domain::Role,
-    report::NoAnswer,
-    reward::{CompositeTerms, CompositeWeights},
-    run::{GroupRollout, TaskGeneration},
+    Error, Result,
+    domain::{AttemptId, Role},
+    run::{GroupRollout, TaskGeneration, report::NoAnswer},
+    stations::reward::{CompositeTerms, CompositeWeights},
 };
 
 use super::{
@@ -36,11 +35,11 @@ const OF: &str = "rollouts::of_curator";
 ///
 /// use journeyman::{
 ///     Seed,
-///     builtin::EnvironmentJudge,
+///     agent::EnvironmentJudge,
 ///     contract::Components,
 ///     domain::{Action, Role},
 ///     recipe,
-///     reward::CompositeWeights,
+///     stations::reward::CompositeWeights,
 ///     run::{Journeyman, Options, Rollouts},
 ///     testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedModel, ScriptedRoles, sample},
 /// };

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    AttemptId, Error, ModelId, Result, Revision, RunId, TaskId,
-    domain::{GenerationRecord, SkillRef},
-    reward::{ADVANTAGE_EPSILON, advantages},
+    Error, ModelId, Result, RunId, TaskId,
+    domain::{AttemptId, GenerationRecord, Revision, SkillRef},
+    stations::reward::{ADVANTAGE_EPSILON, advantages},
 };
 
 use super::{

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    Error, ErrorKind, Result, Revision,
+    Error, ErrorKind, Result,
     contract::JournalEntry,
-    domain::{Mode, Trajectory},
-    policy::Answer,
-    program::QuestionPath,
-    report::{AttemptReport, EventKind, TaskReport},
-    reward::{LevelReward, ProcessReward, RewardPolicy},
-    run::{RunEntry, RunMachine, Station},
+    domain::{Mode, Revision, Trajectory},
+    policy::{Answer, program::QuestionPath},
+    run::{
+        RunEntry, RunMachine, Station,
+        report::{AttemptReport, EventKind, TaskReport},
+    },
+    stations::reward::{LevelReward, ProcessReward, RewardPolicy},
 };
 
 use super::{
@@ -81,7 +82,7 @@ impl Recorded {
 /// to the exported attempts of a group. An attempt that cannot be exported is refused with its reason, and the others are kept: one
 /// that could not be made or judged, that has no recorded generation, or whose task is not finished.
 ///
-/// The agent has to record its generations ([`ModelExecutorOptions::record`](journeyman::builtin::ModelExecutorOptions::record)), with
+/// The agent has to record its generations ([`ModelExecutorOptions::record`](journeyman::agent::ModelExecutorOptions::record)), with
 /// a model that gives them ([`ModelCapabilities::token_records`](journeyman::contract::ModelCapabilities::token_records)).
 ///
 /// # Errors
@@ -93,7 +94,7 @@ impl Recorded {
 ///
 /// use journeyman::{
 ///     Seed,
-///     builtin::{EnvironmentJudge, MemoryJournal, ModelExecutor, ModelExecutorOptions},
+///     agent::{EnvironmentJudge, MemoryJournal, ModelExecutor, ModelExecutorOptions},
 ///     contract::{Components, Journal},
 ///     recipe,
 ///     run::{Journeyman, Options},

@@ -7,7 +7,7 @@ use std::{
 
 use journeyman::{
     Error, ErrorKind, Result,
-    reward::{ADVANTAGE_EPSILON, advantages},
+    stations::reward::{ADVANTAGE_EPSILON, advantages},
 };
 
 use super::{group::differs, rollout::Rollout};

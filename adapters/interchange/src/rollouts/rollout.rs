@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    AttemptId, ModelId, Result, Revision, RunId, TaskId,
-    domain::{EndReason, SkillRef},
+    ModelId, Result, RunId, TaskId,
+    domain::{AttemptId, EndReason, Revision, SkillRef},
 };
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ pub struct RewardPart {
 /// One rollout of a group, as a trainer needs it.
 ///
 /// The advantage is relative to the lines of the group: `(reward - mean) / (standard deviation + 1e-8)`, with the population's
-/// standard deviation ([`advantages`](journeyman::reward::advantages)). A group of equal rewards has none.
+/// standard deviation ([`advantages`](journeyman::stations::reward::advantages)). A group of equal rewards has none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rollout {
@@ -128,7 +128,7 @@ pub struct Rollout {
     /// The reward.
     pub reward: f64,
     /// What the reward consists of, by name, where that is known: `outcome` (0 or 1), `process` (in [0, 1]), `skill` (1 if a
-    /// skill was used); for a curator the terms of [`CompositeTerms`](journeyman::reward::CompositeTerms).
+    /// skill was used); for a curator the terms of [`CompositeTerms`](journeyman::stations::reward::CompositeTerms).
     pub parts: BTreeMap<String, RewardPart>,
     /// The advantage; `null` for every line of a group of equal rewards.
     pub advantage: Option<f64>,

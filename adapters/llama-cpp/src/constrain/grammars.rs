@@ -75,7 +75,7 @@ impl Constraint {
                 .with("detail", words)
                 .hint(
                     "remove keywords that a grammar cannot express, such as `not`, `if` and `oneOf`; or use \
-                        role::Structured, which lets the model write freely and validates",
+                        agent::role::Structured, which lets the model write freely and validates",
                 )
         })?;
         Ok(Self { operation, matcher })
@@ -120,7 +120,7 @@ impl Constraint {
         )
         .with("detail", words)
         .hint(
-            "simplify the schema, above all its patterns and alternatives; or use role::Structured",
+            "simplify the schema, above all its patterns and alternatives; or use agent::role::Structured",
         )
     }
 }
@@ -182,7 +182,7 @@ pub(super) fn factory(
     let unfit = |words: String| {
         Error::unsupported(operation, "no grammar can be made for this vocabulary")
             .with("detail", words)
-            .hint("send the request without json_schema: role::Structured lets the model write freely and validates")
+            .hint("send the request without json_schema: agent::role::Structured lets the model write freely and validates")
     };
     let first = *ends
         .first()

@@ -3,9 +3,9 @@
 use futures::executor::block_on;
 use journeyman::{
     ErrorKind, Seed,
+    agent::role::Structured,
     contract::{FinishReason, GenerateRequest, Generation, LanguageModel, ToolChoice},
     domain::{Sampling, ToolDefinition},
-    role::Structured,
     text::JsonSchema,
 };
 use serde_json::{Value, json};

@@ -5,13 +5,13 @@ use std::{num::NonZeroU32, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Seed,
-    builtin::{AdaptedModel, MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
+    agent::{AdaptedModel, MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
     contract::{Components, Journal, LanguageModel, Scorer},
     domain::{Role, Verdict},
     policy::Answer,
-    propose::{Extract, WriteWhen},
     recipe::{self, Recipe},
     run::{Journeyman, Options, RunEntry},
+    stations::propose::{Extract, WriteWhen},
     testing::{Play, ScriptedEnvironment, ScriptedFormat, ScriptedJudge, ScriptedRoles, sample},
 };
 use journeyman_llama_cpp::LlamaCpp;

@@ -3,7 +3,7 @@
 use futures::executor::block_on;
 use journeyman::{
     ErrorKind, Result,
-    builtin::ChatFormat,
+    agent::ChatFormat,
     contract::{
         GenerateRequest, Generation, LanguageModel, PromptFormat, ToolChoice, TurnMove, TurnView,
     },

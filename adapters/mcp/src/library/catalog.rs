@@ -3,8 +3,7 @@
 use journeyman::{
     Result,
     domain::{self, FileRef, State},
-    format::SkillMd,
-    library::SkillLibrary,
+    library::{SkillLibrary, format::SkillMd},
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, SKILL_MD, Skill, SkillFrontmatter, SkillResource, SkillResources};

@@ -1,6 +1,6 @@
 //! Documents of attempts: the whole conversation as a host's model reads and writes it.
 
-use journeyman::builtin::ChatFormat;
+use journeyman::agent::ChatFormat;
 use journeyman::contract::{PromptFormat, TurnMove, TurnView};
 use journeyman::domain::{Message, Observation, Prompt, Source, Speaker, ToolDefinition};
 

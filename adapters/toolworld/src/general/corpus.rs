@@ -1,8 +1,8 @@
 //! Training text of the bundled model.
 
+use journeyman::agent::role::GeneralRoles;
 use journeyman::contract::{RoleRequest, Roles};
 use journeyman::domain::Role;
-use journeyman::role::GeneralRoles;
 use journeyman::{Result, Seed};
 
 use super::acting::{self, Kind, prompt_format};

@@ -1,5 +1,5 @@
-//! The way that users take: worlds shown through the SDK's own [`ChatFormat`](journeyman::builtin::ChatFormat) and
-//! [`GeneralRoles`](journeyman::role::GeneralRoles), with tools as JSON Schema, calls in JSON and skills as SKILL.md
+//! The way that users take: worlds shown through the SDK's own [`ChatFormat`](journeyman::agent::ChatFormat) and
+//! [`GeneralRoles`](journeyman::agent::role::GeneralRoles), with tools as JSON Schema, calls in JSON and skills as SKILL.md
 //! text. The training text of the bundled model is written here, and the evaluation draws its worlds here.
 
 pub mod acting;

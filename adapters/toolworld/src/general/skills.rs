@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use journeyman::domain::{
     Kind, Origin as Maker, Provenance, Scope, Skill, SkillDraft, SkillName, State, Taint,
 };
-use journeyman::format::AriseDocument;
+use journeyman::library::format::AriseDocument;
 use journeyman::{SkillId, Version};
 
 use super::recipe::{Origin, Recipe};

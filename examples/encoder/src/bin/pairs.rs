@@ -1,7 +1,7 @@
 //! Writes the encoder's texts: `pairs --out DIR [--seed N] [--count N]`.
 //!
 //! `training.jsonl` and `development.jsonl` have a task, its tool and the text of its skill on each line: what
-//! [`VectorRetriever`](journeyman::builtin::VectorRetriever) embeds in parts, as one. Nothing of the held-out tools is written.
+//! [`VectorRetriever`](journeyman::agent::VectorRetriever) embeds in parts, as one. Nothing of the held-out tools is written.
 
 use std::{
     error::Error,

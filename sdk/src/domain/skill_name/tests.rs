@@ -1,5 +1,5 @@
 use super::*;
-use crate::format::SkillMd;
+use crate::library::format::SkillMd;
 
 /// Names, and what the reference validator (Python package `skills-ref` 0.1.1 on Python 3.11.7, Unicode 14.0.0) makes of them as
 /// the `name` of a SKILL.md: the normalized name where it accepts one, `None` where it refuses it.

@@ -7,13 +7,15 @@ use super::{
     within_budget::{affordable, ask_within, play_all},
 };
 use crate::{
-    admit::identity::{Compared, Meanings},
     contract::RoleTask,
     domain::{LibraryChange, Role},
     error::Result,
-    maintain::{MaintenanceOptions, Overlaps, refactoring},
-    meta::evolving,
     policy::{Ask, MaintenanceProgram, View},
+    stations::{
+        admit::identity::{Compared, Meanings},
+        maintain::{MaintenanceOptions, Overlaps, refactor},
+        meta::rules,
+    },
 };
 
 /// Macro maintenance (HiSME 3.2, 3.4, algorithms 3 and 5): overlapping attempts are grouped, the skill that a group shares is
@@ -30,10 +32,10 @@ impl MaintenanceProgram for AcrossTasks {
         let context = self.options.maintenance_context(view.context());
         let (mut decided, mut left) = (Vec::new(), view.budget_left());
 
-        let embeddings = ask.embed(refactoring::texts(&context)).await;
+        let embeddings = ask.embed(refactor::texts(&context)).await;
 
-        let groups = refactoring::groups(&context, &self.overlaps, embeddings);
-        let cost = |task: &RoleTask| refactoring::most_trials(&context, task);
+        let groups = refactor::groups(&context, &self.overlaps, embeddings);
+        let cost = |task: &RoleTask| refactor::most_trials(&context, task);
         let groups = affordable(ask, &left, groups, cost);
         let written = ask_within(ask, &mut left, groups).await;
         let known = view.library().entries().map(|entry| &entry.skill);
@@ -42,21 +44,20 @@ impl MaintenanceProgram for AcrossTasks {
         let meanings = Meanings::of(ask, unclear).await;
         let written = (written.as_slice(), &meanings);
         let mut events = Vec::new();
-        let (proposed, handled) =
-            refactoring::proposed(&context, view.step(), written, &mut events);
+        let (proposed, handled) = refactor::proposed(&context, view.step(), written, &mut events);
         decided.extend(handled);
         tell(ask, events);
 
-        let runs = play_all(ask, &mut left, refactoring::trial_cases(&proposed)).await;
+        let runs = play_all(ask, &mut left, refactor::trial_cases(&proposed)).await;
         tell_undecided(ask, &runs);
         let mut events = Vec::new();
         let proposed = (proposed, &meanings);
-        decided.extend(refactoring::added(&context, proposed, &runs, &mut events));
+        decided.extend(refactor::added(&context, proposed, &runs, &mut events));
         tell(ask, events);
 
-        let meanings = Meanings::of(ask, evolving::unclear(&context)).await;
-        let written = ask_within(ask, &mut left, evolving::due(&context, &meanings)).await;
-        decided.extend(evolving::learned(&context, &written));
+        let meanings = Meanings::of(ask, rules::unclear(&context)).await;
+        let written = ask_within(ask, &mut left, rules::due(&context, &meanings)).await;
+        decided.extend(rules::learned(&context, &written));
         Ok(decided)
     }
 

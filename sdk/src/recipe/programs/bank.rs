@@ -9,11 +9,11 @@ use crate::{
     domain::{LibraryChange, Role, Trace},
     error::Result,
     id::AttemptId,
-    maintain::{
-        BankPolicy, MaintenanceContext, MaintenanceOptions, ValidationRound,
-        bank::{distilling, entering},
-    },
     policy::{Ask, MaintenanceProgram, View, ask_roles},
+    stations::maintain::{
+        BankPolicy, MaintenanceContext, MaintenanceOptions, ValidationRound,
+        bank::{admission, distillation},
+    },
 };
 
 /// The bank (SkillRL algorithm 1, lines 2 to 14 and 26 to 30): the first one is distilled from kept attempts of both kinds; then
@@ -32,12 +32,12 @@ impl MaintenanceProgram for Bank {
             return Ok(Vec::new());
         }
         let library = view.library();
-        let is_first = policy.first && entering::is_empty(library);
+        let is_first = policy.first && admission::is_empty(library);
         let attempts = match is_first {
-            true => entering::undistilled(library, library.traces()),
+            true => admission::undistilled(library, library.traces()),
             false => {
                 let round = ValidationRound::of_latest(library, policy);
-                entering::undistilled(library, round.drawn(policy))
+                admission::undistilled(library, round.drawn(policy))
             }
         };
         let mut decided = Vec::new();
@@ -50,7 +50,7 @@ impl MaintenanceProgram for Bank {
         )
         .await;
         let mut events = Vec::new();
-        decided.extend(entering::marked(
+        decided.extend(admission::marked(
             &context,
             &attempts,
             |attempt| missed.contains(attempt),
@@ -87,16 +87,16 @@ pub(crate) async fn distil(
 ) -> BTreeSet<AttemptId> {
     let replies = ask_roles(
         ask,
-        distilling::teaching_tasks(context, policy, attempts, patterns),
+        distillation::teaching_tasks(context, policy, attempts, patterns),
     )
     .await;
-    let (taught, mut missed) = distilling::taught(&replies);
+    let (taught, mut missed) = distillation::taught(&replies);
 
-    let distilled = distilling::distil_bank(ask, context, policy, &taught).await;
+    let distilled = distillation::distil_bank(ask, context, policy, &taught).await;
     missed.extend(distilled.missed);
 
     let mut events = Vec::new();
-    decided.extend(entering::entering(
+    decided.extend(admission::entering(
         context,
         policy,
         step,

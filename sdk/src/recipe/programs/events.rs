@@ -1,9 +1,9 @@
 //! What our programs tell while they run.
 
 use crate::{
-    maintain::outcomes::undecided,
     policy::{Ask, PlayedCase},
-    report::EventKind,
+    run::report::EventKind,
+    stations::maintain::outcomes::undecided,
 };
 
 /// Emits a program's events, except those of skills that enter: the run tells these after the commit, which fixes their names.

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use crate::{
     domain::LibraryChange,
     error::Result,
-    measure::gaining,
     policy::{Ask, MaintenanceProgram, View},
+    stations::measure::gain,
 };
 
 /// Measures the skills' information gain (ARISE D.3). The measurement decides nothing.
@@ -16,7 +16,7 @@ pub(super) struct Gains;
 #[async_trait]
 impl MaintenanceProgram for Gains {
     async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
-        Ok(gaining::measure(ask, &view.context()).await)
+        Ok(gain::measure(ask, &view.context()).await)
     }
 
     fn records(&self) -> bool {

@@ -10,8 +10,8 @@ use crate::{
     contract::RoleTask,
     domain::{LibraryChange, Role},
     error::Result,
-    maintain::{MaintenanceOptions, bundling, filtering, live, refining},
     policy::{Ask, MaintenanceProgram, View},
+    stations::maintain::{MaintenanceOptions, bundles, filter, live, refinement},
 };
 
 /// Micro maintenance (HiSME 3.3, algorithms 1 and 4): test cases are made and played, skills on trial that pass are released,
@@ -26,38 +26,38 @@ impl MaintenanceProgram for Micro {
         let context = self.0.maintenance_context(view.context());
         let (mut decided, mut left) = (Vec::new(), view.budget_left());
 
-        let cut = ask_within(ask, &mut left, bundling::bundle_tasks(&context)).await;
-        let patches = bundling::patches(&context, &cut);
+        let cut = ask_within(ask, &mut left, bundles::bundle_tasks(&context)).await;
+        let patches = bundles::patches(&context, &cut);
 
-        let cases = bundling::test_cases(&context, &patches);
+        let cases = bundles::test_cases(&context, &patches);
         let runs = play_within(ask, &mut left, cases).await;
         tell_undecided(ask, &runs);
         let mut events = Vec::new();
-        decided.extend(bundling::tested(&context, &patches, &runs, &mut events));
+        decided.extend(bundles::tested(&context, &patches, &runs, &mut events));
         tell(ask, events);
 
-        let tasks = refining::refine_tasks(&context);
-        let cost = |task: &RoleTask| refining::most_retests(&context, &patches, task);
+        let tasks = refinement::refine_tasks(&context);
+        let cost = |task: &RoleTask| refinement::most_retests(&context, &patches, task);
         let tasks = affordable(ask, &left, tasks, cost);
         let written = ask_within(ask, &mut left, tasks).await;
         let mut events = Vec::new();
         let (mut versions, handled) =
-            refining::next_versions(&context, view.step(), &written, &mut events);
+            refinement::next_versions(&context, view.step(), &written, &mut events);
         decided.extend(handled);
-        let (drafts, handled) = refining::drafts(&context, &versions, &decided, &mut events);
+        let (drafts, handled) = refinement::drafts(&context, &versions, &decided, &mut events);
         versions.extend(drafts);
         decided.extend(handled);
         tell(ask, events);
 
-        let cases = refining::retest_cases(&context, &patches, &versions);
+        let cases = refinement::retest_cases(&context, &patches, &versions);
         let runs = play_all(ask, &mut left, cases).await;
         tell_undecided(ask, &runs);
         let mut events = Vec::new();
-        let changes = refining::released(&context, versions, &runs, &decided, &mut events);
+        let changes = refinement::released(&context, versions, &runs, &decided, &mut events);
         decided.extend(changes);
         tell(ask, events);
 
-        let filtered = filtering::filtered(&context, &decided);
+        let filtered = filter::filtered(&context, &decided);
         decided.extend(filtered);
         let undone = live::rolled_back(&context, &decided);
         decided.extend(undone);

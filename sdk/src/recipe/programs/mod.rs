@@ -21,8 +21,8 @@ use self::{
 use super::Recipe;
 use crate::{
     error::{Error, ErrorKind, Result},
-    maintain::{MaintenanceOptions, Overlaps},
     policy::{Policies, Policy, named::ScheduledProgram},
+    stations::maintain::{MaintenanceOptions, Overlaps},
 };
 
 const MICRO: &str = "micro";

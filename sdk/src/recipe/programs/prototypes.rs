@@ -4,10 +4,10 @@ use async_trait::async_trait;
 
 use super::within_budget::may_begin;
 use crate::{
-    assess::{AssessBy, AssessPolicy, refreshing::refresh},
     domain::{LibraryChange, Role},
     error::Result,
     policy::{Ask, MaintenanceProgram, View},
+    stations::assess::{AssessBy, AssessPolicy, prototypes::refresh},
 };
 
 /// Clusters the assessed subgoals again and distils new prototypes (SCRIBE 3.2).

@@ -3,8 +3,8 @@
 use crate::{
     contract::RoleTask,
     domain::{MaintenanceBudget, SkillRef},
-    policy::{Ask, Case, PlayedCase, RoleReply, telling::ask_roles_counted},
-    report::EventKind,
+    policy::{Ask, Case, PlayedCase, RoleReply, questions::ask_roles_counted},
+    run::report::EventKind,
 };
 
 /// Gives roles their tasks: all at once without a budget in tokens, else one after the other until it is used up. What is left

@@ -93,7 +93,7 @@ mod tests {
     use futures::executor::block_on;
 
     use super::*;
-    use crate::builtin::MemoryStore;
+    use crate::agent::MemoryStore;
 
     fn scores(logprob: f64) -> TokenScores {
         TokenScores {

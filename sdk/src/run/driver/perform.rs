@@ -5,16 +5,6 @@ use std::{sync::atomic::AtomicU64, time::Duration};
 
 use tracing::Instrument;
 
-use super::{
-    contain::Contained,
-    deciding::DecidingPart,
-    injecting::complete_exposures,
-    performer::Performer,
-    redacting::holds_mark,
-    scoring::Wanted,
-    sound, spans,
-    turning::{Desk, Guiding, Turning},
-};
 use crate::{
     contract::{Attempt, JudgeRequest},
     domain::{
@@ -22,8 +12,18 @@ use crate::{
     },
     error::{Error, Result},
     policy::{Answer, FailedCall},
-    run::driver::playing_roles::Spent,
-    run::machine::effect::{AttemptEffect, Effect},
+    run::{
+        driver::{
+            deciding::DecidingPart,
+            guards::{self, Contained},
+            performer::{self, Performer},
+            playing::Spent,
+            redaction::holds_mark,
+            scores::Wanted,
+            turns::{Desk, Guiding, Turning, complete_exposures},
+        },
+        machine::effect::{AttemptEffect, Effect},
+    },
 };
 
 /// How long an executor may exceed its time limit before the driver drops it. An executor that keeps its limit ends by
@@ -46,10 +46,10 @@ impl Performer {
     /// [`perform`](Self::perform) for the driver's loop: through `desk` an attempt asks for the skills of its later turns.
     pub(crate) async fn perform_at(&self, effect: Effect, desk: Option<Desk>) -> Result<Answer> {
         let of_secrets = matches!(&effect, Effect::Attempt(effect) if holds_mark(&effect.task));
-        let span = spans::of(&effect);
+        let span = performer::of(&effect);
         let mut answer = self.answer(effect, desk).instrument(span.clone()).await?;
         self.redacting.answer(&mut answer, of_secrets);
-        spans::answered(&span, &answer);
+        performer::answered(&span, &answer);
         Ok(answer)
     }
 
@@ -62,7 +62,7 @@ impl Performer {
                     self.retrieve(&query),
                 )
                 .await
-                .and_then(sound::candidates),
+                .and_then(guards::sound_candidates),
             ),
             Effect::Score {
                 query,
@@ -76,7 +76,7 @@ impl Performer {
             Effect::Threshold { most_wrong, on } => self.fitted((most_wrong, on)).await,
             Effect::Attempt(effect) => {
                 let made = self.attempt(&effect, &[], desk).await;
-                Answer::Attempted(made.and_then(sound::trajectory))
+                Answer::Attempted(made.and_then(guards::sound_trajectory))
             }
             Effect::Judge { task, trajectory } => Answer::Judged(
                 self.bounded(
@@ -110,9 +110,11 @@ impl Performer {
                 )
                 .await,
             ),
-            Effect::Gain { skill, attempts } => {
-                Answer::Gained(self.gain(&skill, &attempts).await.and_then(sound::gain))
-            }
+            Effect::Gain { skill, attempts } => Answer::Gained(
+                self.gain(&skill, &attempts)
+                    .await
+                    .and_then(guards::sound_gain),
+            ),
             Effect::Commit(commit) => Answer::Committed(self.commit(&commit).await?),
         })
     }
@@ -121,7 +123,7 @@ impl Performer {
         let scores = self.score(query, skills, wanted);
         let part = (DecidingPart::Gate, self.limits.score);
         let scores = self.bounded_decision("Scorer::score", part, scores).await;
-        Answer::Scored(scores.and_then(sound::scores))
+        Answer::Scored(scores.and_then(guards::sound_scores))
     }
 
     async fn fitted(&self, of: (f64, DecidedOn)) -> Answer {

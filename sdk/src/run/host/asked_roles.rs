@@ -1,10 +1,10 @@
 //! The roles that a recipe asks.
 
 use crate::{
-    assess::{AssessBy, RouteBy},
     domain::Role,
     policy::ResolvedPolicies,
     recipe::Recipe,
+    stations::assess::{AssessBy, RouteBy},
 };
 
 /// The roles that a recipe asks: the writer's roles, and the roles of all other policies.

@@ -8,10 +8,11 @@ use super::journeyman::Journeyman;
 use crate::{
     domain::Usage,
     error::Result,
-    policy::{Ask, Question, Questions},
-    program::{Program, QuestionPath, Running},
-    report::EventKind,
-    run::machine::Effect,
+    policy::{
+        Ask, Question, Questions,
+        program::{Program, QuestionPath, Running},
+    },
+    run::{machine::Effect, report::EventKind},
 };
 
 /// What came of a program.

@@ -6,14 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::journeyman::Journeyman;
 use crate::{
-    assess::{AssessPolicy, assessing::assess},
     domain::{Assessment, Trace, Usage},
     error::{Error, Result},
     id::Seed,
     library::SkillLibrary,
-    policy::{Ask, Question},
-    program::{QuestionPath, Running},
+    policy::{
+        Ask, Question,
+        program::{QuestionPath, Running},
+    },
     run::machine::Effect,
+    stations::assess::{AssessPolicy, assessing::assess},
 };
 
 /// The assessments of attempts that were made before.
@@ -29,8 +31,8 @@ pub struct AssessReport {
 
 impl Journeyman {
     /// Assesses attempts that were made before, by the library's present prototypes: with another prompt variant to see whether
-    /// the two agree ([`VariantAgreement`](crate::assess::VariantAgreement)), or with another router to compare it with
-    /// annotations ([`RouterAccuracy`](crate::assess::RouterAccuracy)). The library does not change. Secrets are redacted before a
+    /// the two agree ([`VariantAgreement`](crate::stations::assess::VariantAgreement)), or with another router to compare it with
+    /// annotations ([`RouterAccuracy`](crate::stations::assess::RouterAccuracy)). The library does not change. Secrets are redacted before a
     /// model sees the attempts.
     ///
     /// The seeds of the roles follow from the session's and from the place of the attempt, so that two variants draw the same ones.
@@ -40,7 +42,7 @@ impl Journeyman {
     ///
     /// use journeyman::{
     ///     Seed,
-    ///     assess::{AssessPolicy, AssessedPair, VariantAgreement},
+    ///     stations::assess::{AssessPolicy, AssessedPair, VariantAgreement},
     ///     contract::Components,
     ///     domain::Role,
     ///     recipe,

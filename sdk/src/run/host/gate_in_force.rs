@@ -9,7 +9,7 @@ use crate::{
     id::ModelId,
     policy::Answer,
     run::machine::Effect,
-    select::{Candidates, SelectorGate},
+    stations::select::{Candidates, SelectorGate},
 };
 
 /// By which score and threshold a session injects a skill, and where the threshold comes from.
@@ -34,7 +34,7 @@ pub struct GateInForce {
 pub enum ThresholdBy {
     /// The recipe has it, for the model or by a person's choice.
     Recipe,
-    /// A calibration was fitted for this model ([`GateCalibration`](crate::select::GateCalibration)).
+    /// A calibration was fitted for this model ([`GateCalibration`](crate::stations::select::GateCalibration)).
     Calibration,
     /// The session fitted it to the model without labels.
     Fitted(FittedThreshold),

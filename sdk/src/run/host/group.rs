@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Result},
     policy::Answer,
     run::{
-        driver::log::Log,
+        driver::drive::Log,
         machine::{Effect, EffectId, RunMachine, Station},
     },
 };

@@ -7,17 +7,8 @@ use std::{
 
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 
-use super::{
-    checking::{self, Checked},
-    checking_selection::searched,
-    group::missing_verdicts,
-    locking::lock,
-    options::Options,
-    previous_runs::{PreviousRuns, is_finished, is_resumable},
-    session::Session,
-};
 use crate::{
-    builtin::MemoryStore,
+    agent::MemoryStore,
     contract::Components,
     domain::{Mode, Task},
     error::{Error, Result},
@@ -25,10 +16,20 @@ use crate::{
     library::SkillLibrary,
     policy::Answer,
     recipe::{Recipe, with_ours},
-    report::{Event, Finding, RunReport, SkillGain},
     run::{
-        driver::{drive::Reach, injecting::counting, log::Log, performer::Performer},
+        driver::{
+            drive::{Log, Reach},
+            performer::Performer,
+            turns::counting,
+        },
+        host::{
+            checks::{self, Checked, searched},
+            group::missing_verdicts,
+            locking::lock,
+            session::{Options, PreviousRuns, Session, is_finished, is_resumable},
+        },
         machine::{Effect, RunEntry, replay},
+        report::{Event, Finding, RunReport, SkillGain},
     },
 };
 
@@ -44,7 +45,7 @@ use crate::{
 ///     domain::{Action, Outcome, Skill, Source, Step, StepResult, Task},
 ///     recipe,
 ///     run::{Journeyman, Options},
-///     select::Top,
+///     stations::select::Top,
 /// };
 /// use serde_json::json;
 ///
@@ -83,7 +84,7 @@ impl Journeyman {
     /// `Invalid` for a recipe with a value out of range, for a recipe that limits the tokens of skills where the host gave no
     /// tokenizer, and for a session name that holds a secret; `NotFound` for a recipe that names a policy that is not
     /// registered in the options; `Unsupported` for a gate that counts the score of a search where the session has none whose scores compare
-    /// ([`GatePolicy::found`](crate::select::GatePolicy::found)), and for a recipe that assesses without the feature
+    /// ([`GatePolicy::found`](crate::stations::select::GatePolicy::found)), and for a recipe that assesses without the feature
     /// `clustering`; the error of the store or the journal.
     pub async fn open(
         mut components: Components,
@@ -111,7 +112,7 @@ impl Journeyman {
         )
         .await?;
         let read_only = is_read_only(&components, &options);
-        let mut findings = checking::check(&Checked {
+        let mut findings = checks::check(&Checked {
             components: &components,
             recipe: &recipe,
             policies: &policies,
@@ -181,8 +182,8 @@ impl Journeyman {
         let observed = &session.performer.observed;
         {
             let library = session.performer.follow();
-            let now = checking::library_findings(&session.recipe, &library, session.read_only);
-            observed.renew(checking::depends_on_library, now);
+            let now = checks::library_findings(&session.recipe, &library, session.read_only);
+            observed.renew(checks::depends_on_library, now);
         }
         observed.all()
     }
@@ -270,7 +271,7 @@ impl Journeyman {
     }
 
     /// Attempts each task once, with temperature 0 and the present library. Nothing is learned or changed. Over a
-    /// [`FrozenStore`](crate::builtin::FrozenStore) any number of runtimes may evaluate at once.
+    /// [`FrozenStore`](crate::agent::FrozenStore) any number of runtimes may evaluate at once.
     ///
     /// # Errors
     /// As [`learn`](Self::learn).

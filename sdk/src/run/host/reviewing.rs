@@ -11,8 +11,10 @@ use crate::{
     error::{Error, ErrorKind, Result},
     library::SkillLibrary,
     policy::Answer,
-    report::{CallKind, CallOutcome, Finding, FindingKind, RunReport},
-    run::machine::Effect,
+    run::{
+        machine::Effect,
+        report::{CallKind, CallOutcome, Finding, FindingKind, RunReport},
+    },
 };
 
 const REVIEW: &str = "Journeyman::review";

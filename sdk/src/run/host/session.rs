@@ -1,34 +1,39 @@
-//! [`Session`], the state that all clones of a [`Journeyman`](crate::run::Journeyman) and its attempt handles share.
+//! [`Session`], the state that all clones of a [`Journeyman`](crate::run::Journeyman) and its attempt handles share, with its
+//! options and the runs that earlier processes began under its name.
 
 use std::{
     collections::BTreeMap,
-    num::{NonZeroU32, NonZeroU64},
+    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use futures::channel::mpsc::UnboundedSender;
 use tracing::Instrument;
 
-use super::{checking, group::Group, locking::lock, options::Options, watching::Watch};
 use crate::{
-    contract::{Components, Journal},
-    domain::{Mode, Task},
+    contract::{Components, Journal, JournalEntry},
+    domain::{Committed, Mode, Task},
     error::{Error, ErrorKind, Result, Retry},
-    id::RunId,
-    measure::ProxyGain,
-    policy::{ChosenSkill, ResolvedPolicies},
+    id::{RunId, Seed},
+    policy::{ChosenSkill, Policies, ResolvedPolicies},
     recipe::Recipe,
-    report::{Event, EventKind, FindingKind, TaskReport},
     run::{
         driver::{
             Deciding, Performer,
-            drive::{Driver, Reach},
-            log::Log,
-            redacting::Redacting,
+            drive::{Driver, Log, Reach},
+            redaction::Redacting,
         },
-        machine::{RunEntry, RunMachine, RunPlan, TurnAsk, advancing::count_gain},
+        host::{checks, group::Group, locking::lock, watching::Watch},
+        machine::{
+            RunEntry, RunMachine, RunPlan, TurnAsk, effect::Effect, journal::replay,
+            run_machine::count_gain,
+        },
+        report::{Event, EventKind, Finding, FindingKind, TaskReport},
     },
+    stations::measure::ProxyGain,
     telemetry,
+    text::Redactor,
 };
 
 /// The shared state of a session: the host's parts, options, run numbers, and waiting groups of attempts.
@@ -197,7 +202,7 @@ impl Session {
     fn tell(&self, event: &Event) {
         telemetry::happened(event);
         lock(&self.watch).see(&event.kind, &self.performer.observed);
-        if let Some(finding) = checking::event_finding(&self.recipe, &event.kind) {
+        if let Some(finding) = checks::event_finding(&self.recipe, &event.kind) {
             self.performer.observed.note(finding);
         }
         lock(&self.listeners).retain(|listener| listener.unbounded_send(event.clone()).is_ok());
@@ -288,4 +293,185 @@ impl Drop for Unfinished<'_> {
             lock(&self.session.ready).push(group);
         }
     }
+}
+
+/// The options of a session: name, seed, concurrency, secrets, and policies of the host's own.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// use journeyman::{Seed, run::Options};
+///
+/// let mut options = Options::new("shop-agent", Seed(7));
+/// options.in_flight = NonZeroUsize::MIN; // one call at a time
+/// assert!(options.clone().read_only().read_only && !options.read_only);
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The prefix of the ids of this session's runs. Keep one name permanently: a later process with the same name continues
+    /// the run numbers in the store and the journal. Processes that write to one store at the same time need different names;
+    /// with the same name, the second to commit gets a `Conflict`.
+    pub session: String,
+    /// The seed from which all randomness is derived.
+    pub seed: Seed,
+    /// Maximum number of concurrent calls to the host's parts. Calls for the selection of a later turn are not counted,
+    /// because the attempt that waits for them is. Default: 8.
+    pub in_flight: NonZeroUsize,
+    /// Removes secrets from everything that a run stores, reports and shows to roles; only the agent and its environment see
+    /// them. Default: the known forms of secrets; a host can add values and forms. An id or a name that holds a secret is
+    /// refused.
+    pub redactor: Redactor,
+    /// Whether the library is only read: attempts get skills, and nothing is learned from them. With a frozen store the
+    /// session is always read-only.
+    pub read_only: bool,
+    /// Whether an attempt that the host begins ([`Journeyman::begin`](crate::run::Journeyman::begin)) may be given a skill at random,
+    /// with the probability of the recipe's gate ([`GatePolicy::epsilon`](crate::stations::select::GatePolicy::epsilon)), to learn what it is
+    /// good for. Default: no, since such attempts are made for somebody. [`learn`](crate::run::Journeyman::learn) explores as the
+    /// recipe says. A selector that draws by itself (`random`, or one of the host's own) is not asked.
+    pub explore_live: bool,
+    /// The time that a decision about the skills of an attempt may take in the host's own loop
+    /// ([`Journeyman::begin`](crate::run::Journeyman::begin), [`AttemptHandle::turn`](crate::run::AttemptHandle::turn)): when it
+    /// is used up, nothing is newly chosen, and the decision says so: at a later turn the skills of the turn before stay, and a bank
+    /// gives its general skills. Default: no budget beside the recipe's
+    /// [`Limits`](crate::recipe::Limits). A host without a clock has none.
+    pub decide_within: Option<Duration>,
+    /// Whether a run's journal has the generations of roles, token by token, for a trainer; of a model that gives them
+    /// ([`ModelCapabilities::token_records`](crate::contract::ModelCapabilities::token_records)). A role whose prompt or answer held
+    /// a secret has none. Calls that write no journal keep none, and rollouts follow
+    /// [`Rollouts::record`](crate::run::Rollouts::record). Default: no, for they are longer than the rest of the journal.
+    pub record_roles: bool,
+    /// Whether the spans have texts (prompts and answers of roles, arguments and results of tools), redacted. Default: no. A host
+    /// that follows OpenTelemetry sets it where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` is set.
+    pub texts_in_spans: bool,
+    /// The host's own policies, which the recipe may name.
+    pub policies: Policies,
+}
+
+impl Options {
+    /// A session that learns, with 8 concurrent calls and the default redactor.
+    pub fn new(session: impl Into<String>, seed: Seed) -> Self {
+        Self {
+            session: session.into(),
+            seed,
+            in_flight: NonZeroUsize::MIN.saturating_add(7),
+            redactor: Redactor::default(),
+            read_only: false,
+            explore_live: false,
+            decide_within: None,
+            record_roles: false,
+            texts_in_spans: false,
+            policies: Policies::default(),
+        }
+    }
+
+    /// Sets the host's own policies.
+    #[must_use]
+    pub fn with_policies(mut self, policies: Policies) -> Self {
+        self.policies = policies;
+        self
+    }
+
+    /// Makes the session read-only.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.read_only = true;
+        self
+    }
+}
+
+// The runs that earlier processes began under the same session name, read from the store and the journal.
+
+/// The previous runs of a session.
+#[derive(Debug, Default)]
+pub(crate) struct PreviousRuns {
+    /// For each kind of run, the number of the next run.
+    pub(crate) next_numbers: BTreeMap<String, u64>,
+    /// A finding about the latest run of `learn`, if it is not finished and can be resumed.
+    pub(crate) unfinished: Option<Finding>,
+}
+
+impl PreviousRuns {
+    /// Reads the runs from the commits and the journal.
+    ///
+    /// # Errors
+    /// The journal's error.
+    pub(crate) async fn load(
+        (session, policies): (&str, &Policies),
+        committed: &[Committed],
+        journal: Option<&dyn Journal>,
+    ) -> Result<Self> {
+        let mut previous = Self::default();
+        let causes = committed.iter().filter_map(|one| one.cause.run.as_ref());
+        causes.for_each(|run| previous.count(session, run));
+        let Some(journal) = journal else {
+            return Ok(previous);
+        };
+        let runs = journal.runs().await?;
+        runs.iter().for_each(|run| previous.count(session, run));
+        let latest = previous
+            .next_numbers
+            .get("learn")
+            .and_then(|next| next.checked_sub(1));
+        let latest = latest.map(|latest| RunId::new(format!("{session}/learn-{latest}")));
+        if let Some(run) = latest.filter(|run| runs.contains(run))
+            && let entries = journal.read(&run).await?
+            && !is_finished(&entries)
+            && is_resumable(&entries, policies)
+        {
+            previous.unfinished = Some(
+                Finding::new(
+                    FindingKind::UnfinishedRun,
+                    format!("the remaining tasks of run {run} are not attempted"),
+                    "the run was interrupted",
+                    "continue it with `Journeyman::resume`; `Journeyman::unfinished_runs` lists all such runs",
+                )
+                .about(run.as_str()),
+            );
+        }
+        Ok(previous)
+    }
+
+    fn count(&mut self, session: &str, run: &RunId) {
+        let rest = run.as_str().strip_prefix(session);
+        // The runs of rollouts are named below the call that made them.
+        let first = rest
+            .and_then(|rest| rest.strip_prefix('/'))
+            .and_then(|rest| rest.split('/').next());
+        let Some((kind, number)) = first.and_then(|first| first.rsplit_once('-')) else {
+            return;
+        };
+        if let Ok(number) = number.parse::<u64>() {
+            let next = self.next_numbers.entry(kind.to_owned()).or_default();
+            *next = (*next).max(number.saturating_add(1));
+        }
+    }
+}
+
+/// Whether an unfinished run can be resumed: its policies are registered, and no attempt is missing that only the host can
+/// make.
+pub(crate) fn is_resumable(entries: &[JournalEntry], policies: &Policies) -> bool {
+    let first = entries.first().map(RunEntry::from_entry);
+    match first {
+        Some(Ok(RunEntry::Started { by_host: true, .. })) => {
+            let effects = replay(entries, policies).map(|machine| machine.effects());
+            effects.is_ok_and(|effects| {
+                !effects
+                    .iter()
+                    .any(|(_, effect)| matches!(effect, Effect::Attempt(_)))
+            })
+        }
+        Some(Ok(RunEntry::Started { machine, .. })) => machine.recipe().resolve(policies).is_ok(),
+        // Written by another version, or damaged.
+        _ => false,
+    }
+}
+
+/// Whether a run's journal has the event of its end. Entries that cannot be read are ignored.
+pub(crate) fn is_finished(entries: &[JournalEntry]) -> bool {
+    entries.iter().rev().any(|entry| {
+        let Ok(RunEntry::Happened { event }) = RunEntry::from_entry(entry) else {
+            return false;
+        };
+        matches!(event.kind, EventKind::RunFinished { .. })
+    })
 }

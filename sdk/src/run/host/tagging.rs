@@ -132,12 +132,12 @@ impl Journeyman {
                     task.tags = distinct(tags);
                     None
                 }
-                _ => Some(unreadable("the role's answer has no tags")),
+                _ => Some(unreadable_tags("the role's answer has no tags")),
             },
             Answer::Played(Err(failed)) => Some(failed.error),
-            _ => Some(unreadable("the role gave no answer")),
+            _ => Some(unreadable_tags("the role gave no answer")),
         };
-        let nothing = || Some(unreadable("the role named no tag"));
+        let nothing = || Some(unreadable_tags("the role named no tag"));
         let error = error.or_else(|| nothing().filter(|_| task.tags.is_empty()));
         Ok(OneTagged { task, error, usage })
     }
@@ -172,6 +172,6 @@ fn distinct(tags: Vec<String>) -> Vec<String> {
     kept
 }
 
-fn unreadable(message: &'static str) -> Error {
+fn unreadable_tags(message: &'static str) -> Error {
     Error::new(ErrorKind::Model, "Journeyman::tag", message)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     domain::{EndReason, Role},
-    report::{EventKind, Finding, FindingKind, Observed, RoleCounts},
+    run::report::{EventKind, Finding, FindingKind, Observed, RoleCounts},
 };
 
 /// Number of attempts, or of a role's calls, after which a model is judged by how much of what it wrote could be read.

@@ -5,13 +5,12 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use super::run_context::RunContext;
 use crate::{
-    admit::admission::Admission,
     domain::{Committed, LibraryChange, Skill, SkillRef},
     error::{Error, ErrorKind, Result},
     id::SkillId,
-    report::EventKind,
+    run::{machine::effect::RunContext, report::EventKind},
+    stations::admit::admission::Admission,
 };
 
 /// Applies the admission rules that the recipe names to a skill, in their order.

@@ -1,17 +1,23 @@
-//! [`Effect`], a piece of work that a run's machine requests from the host's parts, and [`EffectId`], its identity.
+//! [`Effect`], a piece of work that a run's machine requests from the host's parts, [`EffectId`], its identity, and how a policy's
+//! question becomes one.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, num::NonZeroUsize, ops::Deref, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::RoleTask,
     domain::{
-        Action, Commit, DecidedOn, Query, ScoreKind, Skill, Task, Trace, Trajectory, TurnQuery,
+        Action, Commit, DecidedOn, MaintenanceBudget, Mode, Query, ScoreKind, Skill, Task, Trace,
+        Trajectory, TurnQuery,
     },
     id::{AttemptId, RunId, Seed},
-    policy::{Answer, ChosenSkill},
-    program::QuestionPath,
+    library::SkillLibrary,
+    policy::{
+        Answer, Case, ChosenSkill, Context, Question, ResolvedPolicies, View, program::QuestionPath,
+    },
+    recipe::Recipe,
+    stations::{maintain::MaintenanceContext, select::SelectPer},
 };
 
 /// The kinds of work for which a run can wait. The first seven are in the order in which a task passes them.
@@ -133,7 +139,7 @@ pub struct AttemptEffect {
     pub skills: Vec<ChosenSkill>,
     /// Maximum number of tokens of all injected skill texts together.
     pub skill_tokens: Option<usize>,
-    /// Whether skills are selected again for each later turn ([`SelectPer::Turn`](crate::select::SelectPer::Turn)); otherwise
+    /// Whether skills are selected again for each later turn ([`SelectPer::Turn`](crate::stations::select::SelectPer::Turn)); otherwise
     /// the skills of the first turn stay.
     pub each_turn: bool,
     /// Time limit of the attempt.
@@ -177,5 +183,243 @@ impl Station {
             Answer::Embedded(_) => self == Self::Rank,
             Answer::Tried(_) | Answer::Gained(_) => self == Self::Try,
         }
+    }
+}
+
+// Converts questions of policies to effects: adds seeds, ids and limits.
+
+/// The owner of a program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Of {
+    /// A task of the stream.
+    Task,
+    /// Maintenance.
+    Maintenance,
+}
+
+/// The station of a question's effect.
+pub(crate) fn station(of: Of, question: &Question) -> Station {
+    match (of, question) {
+        (Of::Maintenance, _) => Station::Maintain,
+        (_, Question::Retrieve(_)) => Station::Retrieve,
+        (_, Question::Embed(_)) => Station::Rank,
+        (_, Question::Score { .. } | Question::Threshold { .. }) => Station::Score,
+        (_, Question::Attempt { .. }) => Station::Attempt,
+        (_, Question::Judge { .. }) => Station::Judge,
+        (_, Question::Role(_)) => Station::Role,
+        (_, Question::Case(_) | Question::Gain { .. }) => Station::Try,
+    }
+}
+
+/// The effect of a question at a place of a step's program.
+pub(crate) fn effect(
+    context: &RunContext<'_>,
+    step: u64,
+    of: Of,
+    place: &QuestionPath,
+    question: &Question,
+) -> Effect {
+    match question {
+        Question::Retrieve(query) => Effect::Retrieve(query.clone()),
+        Question::Embed(texts) => Effect::Embed(texts.clone()),
+        Question::Score {
+            query,
+            skills,
+            score,
+        } => Effect::Score {
+            query: query.clone(),
+            skills: skills.clone(),
+            score: *score,
+            // What is evaluated is decided alike each time, whatever shares the model's batches.
+            repeatable: context.mode == Mode::Evaluate,
+        },
+        Question::Threshold { most_wrong, on } => Effect::Threshold {
+            most_wrong: *most_wrong,
+            on: *on,
+        },
+        Question::Attempt {
+            task,
+            number,
+            skills,
+        } => Effect::Attempt(Box::new(attempt(context, step, task, *number, skills))),
+        Question::Judge { task, trajectory } => Effect::Judge {
+            task: task.clone(),
+            trajectory: trajectory.clone(),
+        },
+        Question::Role(task) => Effect::Role {
+            ask: task.clone(),
+            seed: match of {
+                // Derived from the question's number within the scope; from its whole place if the policy asks in nested
+                // scopes.
+                Of::Task => {
+                    let (role, path) = (task.role().name(), place.path());
+                    let (number, before) = path.split_last().unwrap_or((&0, &[]));
+                    let in_scopes = before.iter().skip(1).any(|scope| *scope > 0);
+                    let seed = context.step_seed(step);
+                    match in_scopes {
+                        true => seed_at(seed.derive(role, 0), place),
+                        false => seed.derive(role, u64::from(*number)),
+                    }
+                }
+                Of::Maintenance => seed_at(context.step_seed(step), place),
+            },
+        },
+        Question::Case(one) => Effect::Case(Box::new(case(context, step, place, one))),
+        Question::Gain { skill, attempts } => Effect::Gain {
+            skill: skill.clone(),
+            attempts: attempts.clone(),
+        },
+    }
+}
+
+fn seed_at(seed: Seed, place: &QuestionPath) -> Seed {
+    let numbers = place.path().iter();
+    numbers.fold(seed, |seed, number| {
+        seed.derive("maintain", u64::from(*number))
+    })
+}
+
+fn attempt(
+    context: &RunContext<'_>,
+    step: u64,
+    task: &Task,
+    number: u32,
+    skills: &[ChosenSkill],
+) -> AttemptEffect {
+    let seed = context.step_seed(step);
+    AttemptEffect {
+        run: context.run.clone(),
+        attempt: AttemptId::of(context.run, step, number),
+        task: task.clone(),
+        seed: seed.derive("attempt", u64::from(number)),
+        world_seed: seed.derive("world", 0),
+        temperature: match context.mode {
+            Mode::Train => context.recipe.attempts.temperature,
+            Mode::Evaluate => 0.0,
+        },
+        skills: skills.to_vec(),
+        skill_tokens: context.recipe.select.skill_tokens.map(NonZeroUsize::get),
+        each_turn: context.recipe.select.per == SelectPer::Turn && !context.warming_up,
+        time_limit: context.recipe.limits.attempt,
+    }
+}
+
+fn case(context: &RunContext<'_>, step: u64, place: &QuestionPath, one: &Case) -> CaseEffect {
+    let Case { skill, case } = one;
+    // The seed depends only on the step and the case, so that the case is played alike with and without the skill.
+    let seed = context.step_seed(step).derive(&case.name, 0);
+    CaseEffect {
+        attempt: AttemptEffect {
+            run: context.run.clone(),
+            attempt: AttemptId::new(format!("{}/{step}/m{place}", context.run)),
+            task: case.task.clone(),
+            seed,
+            world_seed: case.world_seed,
+            temperature: 0.0,
+            skills: skill.iter().map(|skill| chosen(skill)).collect(),
+            skill_tokens: context.recipe.select.skill_tokens.map(NonZeroUsize::get),
+            // A case tests this skill, so no other may be selected.
+            each_turn: false,
+            time_limit: context.recipe.limits.attempt,
+        },
+        prefix: case.prefix.clone(),
+    }
+}
+
+fn chosen(skill: &Skill) -> ChosenSkill {
+    ChosenSkill {
+        sha256: skill.content_sha256(),
+        skill: skill.clone(),
+    }
+}
+
+/// The run's state that is lent to its tasks, its maintenance and its selections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunContext<'a> {
+    context: Context<'a>,
+    pub(crate) recipe: &'a Recipe,
+    /// The policies that the recipe names.
+    pub(crate) policies: &'a ResolvedPolicies,
+}
+
+impl<'a> RunContext<'a> {
+    /// Borrows the present state of a run.
+    pub(crate) fn new(
+        (run, seed): (&'a RunId, Seed),
+        (mode, replays): (Mode, bool),
+        recipe: &'a Recipe,
+        library: &'a SkillLibrary,
+        policies: &'a ResolvedPolicies,
+    ) -> Self {
+        let attempts = &recipe.attempts;
+        let context = Context {
+            run,
+            seed,
+            mode,
+            group: match mode {
+                Mode::Train => attempts.group.get(),
+                Mode::Evaluate => 1,
+            },
+            // The library counts the tasks, so that runs of a single task count towards the warm-up too.
+            warming_up: mode == Mode::Train
+                && library.tasks_learned() < recipe.schedule.tasks(attempts.warm_up),
+            explores: true,
+            replays,
+            left: MaintenanceBudget::default(),
+            tries_quarantined: recipe.maintenance.quarantine.is_some(),
+            retrieval: recipe.select.retrieval(),
+            library,
+        };
+        Self {
+            context,
+            recipe,
+            policies,
+        }
+    }
+
+    /// Sets whether a gate may explore.
+    pub(crate) fn exploring(mut self, explores: bool) -> Self {
+        self.context.explores = explores;
+        self
+    }
+
+    /// Replaces the seed.
+    pub(crate) fn with_seed(mut self, seed: Seed) -> Self {
+        self.context.seed = seed;
+        self
+    }
+
+    /// Sets what is left of the budget of this round of maintenance.
+    pub(crate) fn within(mut self, left: MaintenanceBudget) -> Self {
+        self.context.left = left;
+        self
+    }
+
+    /// Replaces the library.
+    pub(crate) fn on<'b>(self, library: &'b SkillLibrary) -> RunContext<'b>
+    where
+        'a: 'b,
+    {
+        let mut run_context: RunContext<'b> = self;
+        run_context.context.library = library;
+        run_context
+    }
+
+    /// The context of maintenance.
+    pub(crate) fn maintenance_context(&self) -> MaintenanceContext<'a> {
+        self.recipe.maintenance_context(self.context)
+    }
+
+    /// The view for a policy of a step.
+    pub(crate) fn view(&self, step: u64) -> View {
+        View::of(&self.context, step)
+    }
+}
+
+impl<'a> Deref for RunContext<'a> {
+    type Target = Context<'a>;
+
+    fn deref(&self) -> &Context<'a> {
+        &self.context
     }
 }

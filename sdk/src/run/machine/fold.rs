@@ -1,9 +1,6 @@
 //! Pure functions that turn the attempts of a finished group into reports and the group's commit.
 
-use super::run_context::RunContext;
 use crate::{
-    admit::admission::Admission,
-    credit::CreditPolicy,
     domain::{
         Cause, Commit, Compaction, LibraryChange, Selection, SkillRef, SkillUse, StepNote, Task,
         Trajectory, Verdict,
@@ -11,8 +8,11 @@ use crate::{
     error::Result,
     id::{AttemptId, CommitKey},
     policy::{Rollout, SkillCredit},
-    report::{AttemptReport, RoleTally, TaskReport, shown},
-    reward,
+    run::{
+        machine::effect::RunContext,
+        report::{AttemptReport, RoleTally, TaskReport, shown},
+    },
+    stations::{admit::admission::Admission, credit::CreditPolicy, reward},
 };
 
 /// The numbers of an attempt beside its verdict.

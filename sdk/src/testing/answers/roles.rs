@@ -6,7 +6,7 @@ use super::{AnswerCase, AnswerTo, Meaning};
 use crate::{
     contract::{CaseDraft, RoleAnswer},
     domain::{CaseKind, Judgement, Kind, Role, RoleRule, Scope, SkillDraft},
-    format::AriseDocument,
+    library::format::AriseDocument,
     testing::sample,
 };
 

@@ -1,11 +1,11 @@
 //! The families of hostile packages; each changes an ordinary package in one way.
 
+use RefusedBy::{Lint, Quarantine};
+
 use super::{front, package::RefusedBy, paths, texts};
 use crate::{id::Seed, testing::ordinary::Parts};
 
 pub(super) type Family = (&'static str, RefusedBy, fn(&mut Parts, Seed));
-
-use RefusedBy::{Lint, Quarantine};
 
 /// The name of each family, who refuses it, and its change of a package. The first [`FRONT`] change the frontmatter.
 pub(super) const FAMILIES: [Family; 39] = [

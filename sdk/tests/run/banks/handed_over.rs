@@ -3,8 +3,8 @@
 use journeyman::{
     contract::Journal,
     domain::Trace,
-    maintain::ValidationRound,
     run::{BankReport, recorded_attempts},
+    stations::maintain::ValidationRound,
 };
 
 use super::*;

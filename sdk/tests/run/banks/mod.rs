@@ -9,10 +9,12 @@ use std::sync::Mutex;
 
 use journeyman::{
     domain::{Origin, Role, Scope, Skill, State, Trust},
-    maintain::{BankPolicy, Failure},
     policy::Policies,
     run::Performer,
-    select::BankSelector,
+    stations::{
+        maintain::{BankPolicy, Failure},
+        select::BankSelector,
+    },
 };
 
 use super::*;

@@ -138,7 +138,8 @@ fn a_bank_whose_skills_are_all_disabled_is_not_filled_with_the_same_again() {
         let before = of_role(&prompts, "distil-bank").len();
         let more = ["g0", "g1"].map(|id| task(id, "cake", FAILS)).to_vec();
         let report = journeyman.learn(more).await.expect("it learns");
-        let nothing = |one: &journeyman::report::TaskReport| one.selections[0].skills().is_empty();
+        let nothing =
+            |one: &journeyman::run::report::TaskReport| one.selections[0].skills().is_empty();
         assert!(report.tasks.iter().all(nothing), "none of them is injected");
         // The failures are distilled; the bank is not shown what is disabled.
         let requests = of_role(&prompts, "distil-bank").split_off(before);

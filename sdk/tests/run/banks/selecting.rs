@@ -5,7 +5,7 @@ use journeyman::{
     contract::{Embedder, Embedding, EmbeddingSpace},
     domain::Selection,
     policy::PolicyOptions,
-    select::{BankGate, Candidates, WithoutCategory},
+    stations::select::{BankGate, Candidates, WithoutCategory},
     testing::WordTokenizer,
 };
 
@@ -358,7 +358,7 @@ fn wrong_options_are_refused_with_their_field() {
     selector.validate().expect("it is sound");
 
     let mut recipe = skillrl(2);
-    recipe.select.rank = Some(journeyman::retrieve::RankWeights::default());
+    recipe.select.rank = Some(journeyman::stations::retrieve::RankWeights::default());
     let error = recipe.validate().expect_err("two rankings").to_string();
     assert!(error.contains("rank"), "{error}");
 }

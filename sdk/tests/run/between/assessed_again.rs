@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 
 use journeyman::{
-    assess::{AssessBy, AssessPolicy, AssessedPair, VariantAgreement},
     contract::SegmentPrompt,
     domain::SubgoalScore,
+    stations::assess::{AssessBy, AssessPolicy, AssessedPair, VariantAgreement},
 };
 
 use super::{

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use journeyman::{
-    assess::{AnchorPolicy, AssessBy, AssessPolicy, CalibrationPolicy, RouteBy},
-    builtin::HashedEmbedder,
+    agent::HashedEmbedder,
     contract::{GenerateRequest, RoleRequest, RoleTask, Roles},
     domain::{Drift, Rubric, SubgoalScore},
-    report::{EventKind, FindingKind},
+    run::report::{EventKind, FindingKind},
+    stations::assess::{AnchorPolicy, AssessBy, AssessPolicy, CalibrationPolicy, RouteBy},
 };
 
 use super::*;

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use journeyman::{
+    agent::role::GeneralRoles,
     contract::{GenerateRequest, RoleAnswer, RoleRequest, RoleTask, Roles},
     library::Entry,
     policy::{Ask, MaintenanceProgram, Policies, Policy, View},
-    report::WriteReport,
-    role::GeneralRoles,
+    run::report::WriteReport,
 };
 
 use super::*;
@@ -93,7 +93,7 @@ fn is_asked_by_program(role: Role) -> bool {
 /// The first learns skills and what went well or badly with them; in the second this role alone is asked.
 fn recipes(role: Role) -> [Recipe; 2] {
     let mut first = hisme();
-    first.maintenance = journeyman::maintain::Maintenance::default();
+    first.maintenance = journeyman::stations::maintain::Maintenance::default();
     let mut then = first.clone();
     then.credit.attribute = match role {
         Role::Attribute => Attribute::Always,
@@ -104,7 +104,7 @@ fn recipes(role: Role) -> [Recipe; 2] {
         _ => WriteWhen::Never,
     };
     if role == Role::Summarize {
-        then.write.by = journeyman::propose::Summarize::default().into();
+        then.write.by = journeyman::stations::propose::Summarize::default().into();
     }
     let all = hisme().maintenance;
     let part = &mut then.maintenance;
@@ -113,10 +113,12 @@ fn recipes(role: Role) -> [Recipe; 2] {
         Role::Refine => part.refine = all.refine,
         Role::Refactor => part.refactor = all.refactor,
         Role::Evolve => {
-            part.evolve = all.evolve.map(|policy| journeyman::maintain::EvolvePolicy {
-                rows: n32(1),
-                ..policy
-            })
+            part.evolve = all
+                .evolve
+                .map(|policy| journeyman::stations::maintain::EvolvePolicy {
+                    rows: n32(1),
+                    ..policy
+                })
         }
         _ => {}
     }
@@ -188,7 +190,7 @@ fn with_answer(role: Role, answer: Option<&str>) -> Came {
         attribute: "harmful: it was refused",
         ..Script::default()
     });
-    let clock = Arc::new(ManualClock::at(journeyman::Timestamp(0)));
+    let clock = Arc::new(ManualClock::at(journeyman::domain::Timestamp(0)));
     let (done, stop) = std::sync::mpsc::channel::<()>();
     let ticking = std::thread::spawn({
         let clock = Arc::clone(&clock);

@@ -6,10 +6,10 @@ use std::{
 };
 
 use journeyman::{
-    admit::Identity,
     contract::{Embedder, Embedding, EmbeddingSpace},
     policy::Policies,
-    report::{Duplicate, Sameness},
+    run::report::{Duplicate, Sameness},
+    stations::admit::Identity,
 };
 
 use super::*;
@@ -184,14 +184,14 @@ fn a_skill_that_a_run_disabled_comes_back_in_other_words() {
     let recipe = |identity| {
         let mut recipe = hisme();
         recipe.admit.identity = identity;
-        recipe.maintenance = journeyman::maintain::Maintenance {
+        recipe.maintenance = journeyman::stations::maintain::Maintenance {
             bundles: Some(BundlePolicy::default()),
             filter: Some(FilterPolicy {
                 harmful: n32(1),
                 helpful: 1,
                 ..FilterPolicy::default()
             }),
-            ..journeyman::maintain::Maintenance::default()
+            ..journeyman::stations::maintain::Maintenance::default()
         };
         recipe
     };

@@ -1,6 +1,6 @@
 //! Mending behind a gate (algorithm 4).
 
-use journeyman::format::SkillMd;
+use journeyman::library::format::SkillMd;
 
 use super::*;
 
@@ -233,9 +233,9 @@ fn a_clean_skill_is_not_mended_from_untrusted_words() {
         components.environment = Some(Arc::new(world));
         let mut recipe = hisme();
         recipe.write.when = WriteWhen::Never;
-        recipe.maintenance = journeyman::maintain::Maintenance {
-            refine: Some(journeyman::maintain::RefinePolicy::default()),
-            ..journeyman::maintain::Maintenance::default()
+        recipe.maintenance = journeyman::stations::maintain::Maintenance {
+            refine: Some(journeyman::stations::maintain::RefinePolicy::default()),
+            ..journeyman::stations::maintain::Maintenance::default()
         };
         block_on(async {
             let journeyman =

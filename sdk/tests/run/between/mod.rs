@@ -23,17 +23,19 @@ mod whole;
 use std::sync::Mutex;
 
 use journeyman::{
-    CommitKey, ModelId, Result, async_trait,
+    ModelId, Result, async_trait,
     contract::{
         Episode, FixedGuidance, Journal, ScoreRequest, Scorer, SkillStore, Snapshot, TokenScores,
     },
-    credit::Attribute,
     domain::{
-        Cause, Commit, Committed, Injection, Judgement, LibraryChange, Origin, Role, RoleRule,
-        Skill, SkillRef, SkillUse, State,
+        Cause, Commit, CommitKey, Committed, Injection, Judgement, LibraryChange, Origin, Role,
+        RoleRule, Skill, SkillRef, SkillUse, State,
     },
-    maintain::{BundlePolicy, FilterPolicy, Gate, RefinePolicy},
-    propose::Extract,
+    stations::{
+        credit::Attribute,
+        maintain::{BundlePolicy, FilterPolicy, Gate, RefinePolicy},
+        propose::Extract,
+    },
 };
 
 use super::*;
@@ -231,7 +233,7 @@ fn a_skill_that_was_passed_over_is_not_blamed() {
     let uses = [SkillUse::Followed, SkillUse::NotFollowed];
     components.executor = Some(Arc::new(Says(follower(), uses)));
     let mut recipe = hisme();
-    recipe.maintenance = journeyman::maintain::Maintenance::default();
+    recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
     let library = block_on(async {
         let journeyman = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");

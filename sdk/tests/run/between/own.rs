@@ -360,7 +360,8 @@ fn a_program_that_fails_fails_alone_and_says_why() {
             "{does:?}: {failed:?}"
         );
         let found = report.findings.iter();
-        let found = found.filter(|one| one.kind == journeyman::report::FindingKind::PolicyFailed);
+        let found =
+            found.filter(|one| one.kind == journeyman::run::report::FindingKind::PolicyFailed);
         assert_eq!(found.count(), 1, "{does:?}");
         assert_eq!(bytes(&library), bytes(&without), "{does:?} loses nothing");
     }

@@ -94,12 +94,12 @@ fn harmful() -> (Components, Recipe) {
     });
     let mut recipe = hisme();
     recipe.select.selector = top(2);
-    recipe.maintenance = journeyman::maintain::Maintenance::default();
+    recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
     let (library, _) = learn(&components, "first", recipe.clone(), tasks(6));
     assert!(library.entries().count() > 1, "there are several to mend");
     recipe.write.when = WriteWhen::Never;
     let refine = hisme().maintenance.refine;
-    recipe.maintenance.refine = refine.map(|policy| journeyman::maintain::RefinePolicy {
+    recipe.maintenance.refine = refine.map(|policy| journeyman::stations::maintain::RefinePolicy {
         most: n32(1),
         ..policy
     });

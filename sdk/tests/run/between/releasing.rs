@@ -13,7 +13,7 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
         states
     };
     let mut without = hisme();
-    without.maintenance = journeyman::maintain::Maintenance::default();
+    without.maintenance = journeyman::stations::maintain::Maintenance::default();
     // Without maintenance live attempts alone release: two tasks that were done with the skill.
     assert_eq!(
         states(without.clone(), Script::default(), 3),
@@ -26,9 +26,9 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
     assert_eq!(states(hisme.clone(), Script::default(), 3), [State::Trial]);
     assert_eq!(states(hisme.clone(), Script::default(), 6), [State::Active]);
     let mut to_the_letter = hisme.clone();
-    to_the_letter.maintenance.bundles = Some(journeyman::maintain::BundlePolicy {
+    to_the_letter.maintenance.bundles = Some(journeyman::stations::maintain::BundlePolicy {
         tasks: n32(1),
-        ..journeyman::maintain::BundlePolicy::default()
+        ..journeyman::stations::maintain::BundlePolicy::default()
     });
     assert_eq!(states(to_the_letter, Script::default(), 3), [State::Active]);
     // A skill that says the wrong words costs as many refusals as none.
@@ -55,7 +55,7 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
 fn what_is_on_trial_is_offered_in_training_alone() {
     let (components, _) = parts(Script::default());
     let mut recipe = hisme();
-    recipe.maintenance = journeyman::maintain::Maintenance::default();
+    recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
     block_on(async {
         let journeyman = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
@@ -95,8 +95,8 @@ fn the_bundle_of_a_skill_in_quarantine_is_played_and_releases_it_where_the_recip
         components = components.with_environment(Arc::new(world));
         let mut recipe = hisme();
         recipe.select.selector = top(1);
-        recipe.maintenance.quarantine =
-            tasks.map(|tasks| journeyman::maintain::QuarantinePolicy { tasks: n32(tasks) });
+        recipe.maintenance.quarantine = tasks
+            .map(|tasks| journeyman::stations::maintain::QuarantinePolicy { tasks: n32(tasks) });
         let (_, library, _, events) = learn_by((components, prompts), recipe, super::tasks(12));
         (library, events)
     };
@@ -130,7 +130,7 @@ fn the_bundle_of_a_skill_in_quarantine_is_played_and_releases_it_where_the_recip
 /// What becomes of three skills, where the judge of cases does so at first, so many times; and how many bundles are given up.
 fn with_judge_of_cases(play: Play<Verdict>, times: usize) -> (Vec<State>, usize) {
     let (mut components, _) = parts(Script::default());
-    let clock = Arc::new(ManualClock::at(journeyman::Timestamp(0)));
+    let clock = Arc::new(ManualClock::at(journeyman::domain::Timestamp(0)));
     components.clock = Some(Arc::clone(&clock) as _);
     let played = std::sync::atomic::AtomicUsize::new(0);
     components.judge = Some(Arc::new(ScriptedJudge::by(move |request, _| {
@@ -227,14 +227,14 @@ fn come_back(revive: bool) -> [(u64, State); 2] {
     let disabled = || {
         let mut recipe = hisme();
         recipe.admit.revive = revive;
-        recipe.maintenance = journeyman::maintain::Maintenance {
-            bundles: Some(journeyman::maintain::BundlePolicy::default()),
+        recipe.maintenance = journeyman::stations::maintain::Maintenance {
+            bundles: Some(journeyman::stations::maintain::BundlePolicy::default()),
             filter: Some(FilterPolicy {
                 harmful: n32(1),
                 helpful: 1,
                 ..FilterPolicy::default()
             }),
-            ..journeyman::maintain::Maintenance::default()
+            ..journeyman::stations::maintain::Maintenance::default()
         };
         recipe
     };
@@ -293,9 +293,9 @@ fn judged_alone(filter: Option<FilterPolicy>) -> Recipe {
     let mut recipe = hisme();
     recipe.select.selector = top(1);
     recipe.admit.initial_state = State::Active;
-    recipe.maintenance = journeyman::maintain::Maintenance {
+    recipe.maintenance = journeyman::stations::maintain::Maintenance {
         filter,
-        ..journeyman::maintain::Maintenance::default()
+        ..journeyman::stations::maintain::Maintenance::default()
     };
     recipe
 }

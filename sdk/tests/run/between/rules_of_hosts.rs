@@ -4,14 +4,12 @@ use std::collections::BTreeSet;
 
 use journeyman::{
     SkillId,
-    assess::AssessPolicy,
     domain::{Kind, Scope, SkillDraft},
     policy::{
         AdmitRule, Ask, CreditRule, GroupAttempt, JudgedAttempt, Policies, Policy, RewardRule,
         SkillCredit, View, WriteGroup, WriteProgram, Written,
     },
-    propose::Summarize,
-    reward::ProcessReward,
+    stations::{assess::AssessPolicy, propose::Summarize, reward::ProcessReward},
 };
 use serde_json::json;
 

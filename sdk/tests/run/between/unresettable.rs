@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use journeyman::{
     contract::{Environment, EnvironmentCapabilities},
-    report::{Finding, FindingKind},
-    run::{Rollouts, TrialOptions},
+    run::{
+        Rollouts, TrialOptions,
+        report::{Finding, FindingKind},
+    },
 };
 
 use super::*;

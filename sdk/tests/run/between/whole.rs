@@ -3,8 +3,8 @@
 use journeyman::{
     contract::{GenerateRequest, RoleRequest, RoleTask, Roles},
     domain::{Kind, Scope, SkillDraft, ToolDefinition, Trust},
-    format::SkillMd,
-    maintain::Maintenance,
+    library::format::SkillMd,
+    stations::maintain::Maintenance,
 };
 
 use super::*;

@@ -11,7 +11,7 @@ use journeyman::{
     domain::{Origin, Role, Skill, SkillName, State, ToolCall},
     library::Entry,
     policy::Policies,
-    report::{
+    run::report::{
         CallCounts, CallKind, CallOutcome, CallRefusal, CurationReport, FindingKind, NoAnswer,
     },
 };
@@ -333,7 +333,7 @@ fn a_curator_is_told_the_agents_own_word_where_a_judge_gives_it() {
             "{{\"reason\": \"So it seems.\", \"done\": \"{done}\"}}"
         ))
     };
-    let judge = journeyman::role::ModelJudge::new(Arc::new(ScriptedModel::by(says)));
+    let judge = journeyman::agent::role::ModelJudge::new(Arc::new(ScriptedModel::by(says)));
     components.judge = Some(Arc::new(judge.beside(Arc::new(EnvironmentJudge))));
     let run = curate_with(
         components,

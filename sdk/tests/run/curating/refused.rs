@@ -3,7 +3,7 @@
 use journeyman::{
     domain::Trust,
     policy::{AdmitRule, Ask, Policy, View, WriteGroup, WriteProgram, Written},
-    propose::Curate,
+    stations::propose::Curate,
 };
 
 use super::*;

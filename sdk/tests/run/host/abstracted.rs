@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 
 use journeyman::{
-    format::{AriseLimits, AriseSchema, ProblemTypes},
-    propose::Summarize,
-    role::{GeneralRoles, RoleOptions},
+    agent::role::{GeneralRoles, RoleOptions},
+    library::format::{AriseLimits, AriseSchema, ProblemTypes},
+    stations::propose::Summarize,
 };
 
 use super::*;

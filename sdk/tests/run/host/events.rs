@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    AttemptId, SkillId,
-    credit::PerRollout,
-    domain::{EndReason, SkillRef},
+    SkillId,
+    domain::{AttemptId, EndReason, SkillRef},
+    stations::credit::PerRollout,
 };
 
 use super::*;

@@ -36,7 +36,7 @@ pub(super) fn calibrated(recipe: &mut Recipe) {
     let model = complete().scorer.expect("a scorer").model().clone();
     if recipe.gate().is_some() {
         change_gate(recipe, |gate| {
-            gate.fitted_for = Some(journeyman::select::ThresholdFor {
+            gate.fitted_for = Some(journeyman::stations::select::ThresholdFor {
                 score: gate.score,
                 model,
                 prompt_format: None,
@@ -385,7 +385,7 @@ fn thresholds_that_were_fitted_for_another_model_are_found() {
         let model = model.to_owned();
         move |_: &mut Components, r: &mut Recipe| {
             change_gate(r, |gate| {
-                gate.fitted_for = Some(journeyman::select::ThresholdFor {
+                gate.fitted_for = Some(journeyman::stations::select::ThresholdFor {
                     score: gate.score,
                     model: model.as_str().into(),
                     prompt_format: None,

@@ -9,10 +9,10 @@ use std::{
 use async_trait::async_trait;
 use journeyman::{
     ModelId, Result,
-    builtin::{ForkStore, FrozenStore, SystemClock},
+    agent::{ForkStore, FrozenStore, SystemClock},
     contract::{ModelSpeed, ScoreRequest, Scorer, SkillStore, TokenScores},
     run::ThresholdBy,
-    select::{GateCalibration, null_tasks},
+    stations::select::{GateCalibration, null_tasks},
     testing::ScriptedFormat,
 };
 
@@ -132,7 +132,7 @@ fn a_later_session_knows_the_scores_and_another_model_does_not() {
         assert_eq!(again.calls(), 1);
         // A model of another name has kept nothing.
         let other = Arc::new(untrained().with_adapter("own", |_, _| Play::Give(-1.0)));
-        let adapted = Arc::new(journeyman::builtin::AdaptedModel::new(other.clone(), "own"));
+        let adapted = Arc::new(journeyman::agent::AdaptedModel::new(other.clone(), "own"));
         let with_other = opened(adapted, store.clone()).await;
         let selection = decided(&with_other, "third").await;
         assert!(other.calls() > 24, "{}", other.calls());

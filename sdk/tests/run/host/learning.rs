@@ -1,6 +1,6 @@
 //! When attempts one by one bring a skill, and what stands in for one that a role could not write.
 
-use journeyman::{propose::Recovered, role::GeneralRoles};
+use journeyman::{agent::role::GeneralRoles, stations::propose::Recovered};
 
 use super::*;
 

@@ -5,12 +5,14 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use futures::{executor::block_on, lock::Mutex};
 use journeyman::{
-    Error, ErrorKind, ModelId, Result, Seed, Timestamp,
-    builtin::SystemClock,
+    Error, ErrorKind, ModelId, Result, Seed,
+    agent::SystemClock,
     contract::{Clock, ModelSpeed, ScoreRequest, Scorer, TokenScores},
-    domain::{Decision, NothingReason},
-    report::{RunReport, SkillGain},
-    run::{Journeyman, Options},
+    domain::{Decision, NothingReason, Timestamp},
+    run::{
+        Journeyman, Options,
+        report::{RunReport, SkillGain},
+    },
     testing::{Play, ScriptedScorer, sample},
 };
 

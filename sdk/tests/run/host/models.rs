@@ -2,7 +2,7 @@
 
 use futures::FutureExt;
 use journeyman::{
-    builtin::{AdaptedModel, ModelExecutor, ModelExecutorOptions},
+    agent::{AdaptedModel, ModelExecutor, ModelExecutorOptions},
     contract::{GenerateRequest, LanguageModel, Scorer},
     policy::RoleGeneration,
 };

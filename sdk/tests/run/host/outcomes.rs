@@ -1,10 +1,9 @@
 //! Outcomes and verdicts, abandoned attempts, stores that fail, sessions that only read.
 
 use journeyman::{
-    CommitKey,
-    builtin::FrozenStore,
+    agent::FrozenStore,
     contract::Snapshot,
-    domain::{Cause, EndReason, Role, RoleRule, Transition},
+    domain::{Cause, CommitKey, EndReason, Role, RoleRule, Transition},
 };
 
 use super::*;

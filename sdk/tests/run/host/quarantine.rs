@@ -2,10 +2,10 @@
 
 use journeyman::{
     Version,
-    builtin::FrozenStore,
+    agent::FrozenStore,
     domain::Taint,
     library::{Entry, SetBy},
-    maintain::QuarantinePolicy,
+    stations::maintain::QuarantinePolicy,
 };
 
 use super::*;

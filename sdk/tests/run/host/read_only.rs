@@ -1,6 +1,6 @@
 //! Sessions that only read, by their options or by their store.
 
-use journeyman::builtin::FrozenStore;
+use journeyman::agent::FrozenStore;
 
 use super::{resuming::stopped, *};
 

@@ -1,7 +1,7 @@
 //! Groups of attempts that wait to be settled: cancelled in the middle, or refused by a store or a journal.
 
 use journeyman::{
-    CommitKey,
+    domain::CommitKey,
     run::{AttemptGroup, AttemptHandle, GroupStatus},
 };
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    AttemptId, Category, CommitKey, ModelId, SegmentId, SkillId, Version,
-    builtin::ChatFormat,
+    Category, ModelId, SkillId, Version,
+    agent::ChatFormat,
     contract::{EnvironmentCapabilities, Generation, PromptFormat, TurnMove, TurnView},
     domain::{
-        EndReason, InjectedSkill, Observation, Prompt, Scored, Selection, SkillRef, ToolDefinition,
-        Transition, Trust,
+        AttemptId, CommitKey, EndReason, InjectedSkill, Observation, Prompt, Scored, SegmentId,
+        Selection, SkillRef, ToolDefinition, Transition, Trust,
     },
 };
 

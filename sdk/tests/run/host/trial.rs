@@ -4,8 +4,7 @@ use journeyman::{
     Version,
     domain::SkillRef,
     library::{LiveEvidence, PassReason},
-    maintain::Maintenance,
-    reward::UsedWhen,
+    stations::{maintain::Maintenance, reward::UsedWhen},
 };
 
 use super::*;

@@ -6,8 +6,8 @@ use journeyman::{
     ModelId, Result,
     contract::{Environment, EnvironmentCapabilities, ScoreRequest, Scorer, TokenScores},
     domain::{Subgoal, Trace},
-    measure::{HighLevel, MidLevel, StructureOptions},
     run::TrialOptions,
+    stations::measure::{HighLevel, MidLevel, StructureOptions},
 };
 
 use super::*;

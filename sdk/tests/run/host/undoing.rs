@@ -3,11 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use journeyman::{
-    Timestamp,
-    admit::{Duplicates, Identity},
+    domain::Timestamp,
     library::{FoundRun, RunFilter},
-    maintain::Maintenance,
-    report::WriteReport,
+    run::report::WriteReport,
+    stations::{
+        admit::{Duplicates, Identity},
+        maintain::Maintenance,
+    },
 };
 
 use super::*;

@@ -1,6 +1,10 @@
 //! What a host says of the skills that it was given, and what it is worth.
 
-use journeyman::{Version, domain::SkillRef, propose::WriteWhen, reward::UsedWhen};
+use journeyman::{
+    Version,
+    domain::SkillRef,
+    stations::{propose::WriteWhen, reward::UsedWhen},
+};
 
 use super::*;
 

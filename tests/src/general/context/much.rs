@@ -1,7 +1,7 @@
 //! Questions to roles about 24 items.
 
 use journeyman::{
-    builtin::ChatFormat,
+    agent::ChatFormat,
     contract::RoleTask,
     domain::{Role, Skill, Trace},
 };

@@ -3,10 +3,12 @@ use std::path::Path;
 use journeyman::{
     ErrorKind,
     domain::{State, TierPolicy},
-    maintain::Maintenance,
-    propose::WriteWhen,
     recipe,
-    select::{BankSelector, Candidates, GatePolicy, Nothing},
+    stations::{
+        maintain::Maintenance,
+        propose::WriteWhen,
+        select::{BankSelector, Candidates, GatePolicy, Nothing},
+    },
 };
 use journeyman_toolworld::stream::UniverseSpec;
 

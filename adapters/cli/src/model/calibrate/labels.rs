@@ -7,7 +7,8 @@ use std::{
 };
 
 use journeyman::{
-    Error, Result, SkillId, TaskId, domain::Judgement, library::SkillLibrary, select::null_tasks,
+    Error, Result, SkillId, TaskId, domain::Judgement, library::SkillLibrary,
+    stations::select::null_tasks,
 };
 use serde::Deserialize;
 

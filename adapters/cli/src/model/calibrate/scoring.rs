@@ -9,7 +9,7 @@ use journeyman::{
     library::SkillLibrary,
     policy::Answer as Answered,
     run::{Effect, Performer},
-    select::{LabeledScores, stand_ins},
+    stations::select::{LabeledScores, stand_ins},
 };
 use journeyman_tantivy::Bm25Retriever;
 

@@ -4,7 +4,7 @@ use journeyman::contract::{RoleTask, SegmentPrompt, SubgoalInAttempt};
 use journeyman::domain::{
     Prototype, Rubric, Segmentation, Subgoal, SubgoalScore, Taint, Trace, Trap,
 };
-use journeyman::{PrototypeId, Result};
+use journeyman::{Result, domain::PrototypeId};
 
 use super::answer::Answer;
 use super::stage::{Drawn, Stage};

@@ -6,7 +6,7 @@ use journeyman::{
     Result, async_trait,
     domain::{Decision, NothingReason, Selection, TurnQuery},
     policy::{Ask, Policies, PolicyOptions, SelectProgram, View},
-    select::Selected,
+    stations::select::Selected,
 };
 use serde::{Deserialize, Serialize};
 

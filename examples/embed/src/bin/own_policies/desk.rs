@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use journeyman::{
-    Error, Result, async_trait,
-    builtin::{FnEnvironment, Reply},
+    Error, Result,
+    agent::{FnEnvironment, Reply},
+    async_trait,
     contract::{Attempt, Episode, Executor},
     domain::{
         Action, EndReason, Observation, SkillUse, Source, Step, StepResult, ToolDefinition,

@@ -19,15 +19,17 @@ use std::{
 
 use journeyman::{
     Error, Result, Seed,
-    builtin::EnvironmentJudge,
+    agent::EnvironmentJudge,
     contract::Components,
-    credit::Attribute,
     domain::{Selection, Skill, SkillRef, Task},
     library::SkillLibrary,
     policy::{Policies, PolicyOptions},
     recipe::{Recipe, standard},
-    report::{RunReport, TaskReport},
-    run::{Journeyman, Options},
+    run::{
+        Journeyman, Options,
+        report::{RunReport, TaskReport},
+    },
+    stations::credit::Attribute,
 };
 use serde_json::Value;
 

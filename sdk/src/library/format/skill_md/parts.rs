@@ -1,0 +1,205 @@
+//! Converts between a skill and its SKILL.md. Counters and evidence stay in the store, so that a person's diff is clean.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    domain::{Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, State, Taint},
+    error::{Error, Result},
+    id::{Category, SkillId, Version},
+    library::format::skill_md::{SkillMd, read::ORIGINAL_NAME},
+};
+
+const ID: &str = "journeyman-id";
+const KIND: &str = "journeyman-kind";
+const SCOPE: &str = "journeyman-scope";
+const TRIGGER: &str = "journeyman-trigger";
+const PARTS: &str = "SkillMd::parts";
+
+/// The parts of a skill that a SKILL.md has. Version, state, provenance and taint are in the store, never in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SkillParts {
+    /// The skill's id, where Journeyman wrote the file.
+    pub id: Option<SkillId>,
+    /// Also the folder's name.
+    pub name: SkillName,
+    /// The content as a draft; its title is the original name, or the name where there is none.
+    pub draft: SkillDraft,
+    /// Tools that the skill says it needs.
+    pub allowed_tools: Vec<String>,
+    /// Name of the license, if any.
+    pub license: Option<String>,
+    /// Systems and tools that the skill needs, if given.
+    pub compatibility: Option<String>,
+}
+
+impl From<&Skill> for SkillMd {
+    /// The file of a skill, with `journeyman-id`, and with `journeyman-original-name`, `journeyman-kind`,
+    /// `journeyman-scope` (`category:<name>`) and `journeyman-trigger` where they are not the default.
+    fn from(skill: &Skill) -> Self {
+        let mut metadata = skill.metadata.clone();
+        for key in [ORIGINAL_NAME, KIND, SCOPE, TRIGGER] {
+            metadata.remove(key);
+        }
+        let mut put = |key: &str, value: String| metadata.insert(key.to_owned(), value);
+        put(ID, skill.id.as_str().to_owned());
+        if let Some(name) = &skill.original_name {
+            put(ORIGINAL_NAME, name.clone());
+        }
+        match skill.kind {
+            Kind::Workflow => None,
+            Kind::Function => put(KIND, "function".to_owned()),
+            Kind::Knowledge => put(KIND, "knowledge".to_owned()),
+        };
+        if let Scope::Category(category) = &skill.scope {
+            put(SCOPE, format!("category:{category}"));
+        }
+        if let Some(trigger) = &skill.trigger {
+            put(TRIGGER, trigger.clone());
+        }
+        Self {
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            license: skill.license.clone(),
+            compatibility: skill.compatibility.clone(),
+            metadata,
+            allowed_tools: skill.allowed_tools.clone(),
+            body: skill.body.clone(),
+        }
+    }
+}
+
+impl Skill {
+    /// Makes a skill that a host ships from the text of its SKILL.md: active, of [`Origin::Seed`], without other files. Its
+    /// id is `journeyman-id` of the metadata, or its name. Its version is the whole number at the beginning of `version` of
+    /// the metadata (`"2"`, `"2.1"`), or 1. The file is read leniently; `read_skills` of journeyman-disk reads folders.
+    ///
+    /// # Errors
+    /// `Invalid`, with the place, for a file that is no SKILL.md.
+    ///
+    /// ```
+    /// use journeyman::domain::Skill;
+    ///
+    /// let text = "---\nname: verify-first\ndescription: Verify the customer before closing.\n---\nCall verify, then close.\n";
+    /// let skill = Skill::from_skill_md(text)?;
+    /// assert_eq!(skill.id.as_str(), "verify-first");
+    /// assert_eq!(skill.body.trim(), "Call verify, then close.");
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    pub fn from_skill_md(text: &str) -> Result<Self> {
+        SkillMd::read(text, None)?.0.skill()
+    }
+}
+
+impl SkillMd {
+    /// Makes a skill of the host's own file ([`Skill::from_skill_md`]).
+    ///
+    /// # Errors
+    /// As [`SkillMd::parts`].
+    pub fn skill(&self) -> Result<Skill> {
+        let parts = self.parts()?;
+        let draft = parts.draft;
+        let number = draft.metadata.get("version").map_or("", String::as_str);
+        let digits = number.trim_start_matches(['v', ' ']);
+        let end = digits.find(|c: char| !c.is_ascii_digit());
+        let version = digits[..end.unwrap_or(digits.len())].parse().unwrap_or(1);
+        Ok(Skill {
+            id: parts
+                .id
+                .unwrap_or_else(|| SkillId::new(parts.name.as_str())),
+            version: Version(std::cmp::max(version, 1)),
+            original_name: (draft.title != parts.name.as_str()).then(|| draft.title.clone()),
+            name: parts.name,
+            description: draft.description,
+            kind: draft.kind,
+            scope: draft.scope,
+            state: State::Active,
+            trigger: draft.trigger,
+            body: draft.body,
+            allowed_tools: parts.allowed_tools,
+            license: parts.license,
+            compatibility: parts.compatibility,
+            metadata: draft.metadata,
+            files: BTreeMap::new(),
+            parents: Vec::new(),
+            provenance: Provenance {
+                origin: Origin::Seed,
+                runs: Vec::new(),
+                tasks: Vec::new(),
+            },
+            taint: Taint::Clean,
+            proven_on: None,
+        })
+    }
+}
+
+impl SkillMd {
+    /// The metadata keys that Journeyman reads and writes; it ignores all other `journeyman-` keys.
+    pub const OWN_KEYS: [&'static str; 7] = [
+        ID,
+        ORIGINAL_NAME,
+        KIND,
+        SCOPE,
+        TRIGGER,
+        Self::SHIPPED,
+        Self::REFUSED,
+    ];
+
+    /// The key of the reason why a draft was not released
+    /// ([`RefinePolicy::keep_drafts`](crate::stations::maintain::RefinePolicy::keep_drafts)). It stays in the metadata.
+    pub const REFUSED: &'static str = "journeyman-refused";
+
+    /// The key of the version in which a host added the skill ([`Journeyman::add`](crate::run::Journeyman::add)): a library's
+    /// own number may be a later one. It stays in the metadata.
+    pub const SHIPPED: &'static str = "journeyman-shipped";
+
+    /// The parts of the skill; Journeyman's own keys leave the metadata and become fields.
+    ///
+    /// # Errors
+    /// `Invalid` where one of those keys has a value that no writer gives it.
+    pub fn parts(&self) -> Result<SkillParts> {
+        let mut metadata = self.metadata.clone();
+        let id = metadata.remove(ID).map(SkillId::new);
+        if id.as_ref().is_some_and(|id| id.as_str().is_empty()) {
+            return Err(unknown(
+                ID,
+                "the id that the library gave the skill, or no such key",
+            ));
+        }
+        let kind = match metadata.remove(KIND).as_deref() {
+            None | Some("workflow") => Kind::Workflow,
+            Some("function") => Kind::Function,
+            Some("knowledge") => Kind::Knowledge,
+            Some(_) => return Err(unknown(KIND, "`function`, `workflow` or `knowledge`")),
+        };
+        let scope = match metadata.remove(SCOPE).as_deref() {
+            None | Some("general") => Scope::General,
+            Some(text) => match text.strip_prefix("category:") {
+                Some(category) if !category.is_empty() => Scope::Category(Category::from(category)),
+                _ => return Err(unknown(SCOPE, "`general` or `category:<name>`")),
+            },
+        };
+        let title = metadata.remove(ORIGINAL_NAME);
+        Ok(SkillParts {
+            id,
+            name: self.name.clone(),
+            draft: SkillDraft {
+                title: title.unwrap_or_else(|| self.name.as_str().to_owned()),
+                description: self.description.clone(),
+                kind,
+                scope,
+                trigger: metadata.remove(TRIGGER),
+                body: self.body.clone(),
+                metadata,
+            },
+            allowed_tools: self.allowed_tools.clone(),
+            license: self.license.clone(),
+            compatibility: self.compatibility.clone(),
+        })
+    }
+}
+
+fn unknown(key: &'static str, wanted: &str) -> Error {
+    Error::invalid(PARTS, format!("`{key}` is not understood"))
+        .with("field", key)
+        .hint(format!("use {wanted}"))
+}

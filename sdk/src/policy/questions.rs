@@ -1,0 +1,664 @@
+//! The questions that a policy can ask, methods of [`Ask`] that return typed answers, and the answers.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contract::{Embedding, RoleAnswer, RoleTask, SkillScores},
+    domain::{
+        BundleCase, Candidate, Committed, DecidedOn, FittedThreshold, GenerationRecord,
+        InformationGain, Query, Role, ScoreKind, Skill, Task, Trace, Trajectory, Usage, Verdict,
+    },
+    error::{Error, ErrorKind, Result},
+    library::Entry,
+    policy::program::{self, Dialogue},
+    run::report::{EventKind, RoleCounts, shown},
+};
+
+/// A question of a policy to a host's parts.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// The candidates for a query.
+    Retrieve(Query),
+    /// The embeddings of texts.
+    Embed(Vec<String>),
+    /// The log-probabilities by which skills are compared for a query.
+    Score {
+        /// The query.
+        query: String,
+        /// The skills; the answer has the same order.
+        skills: Arc<[Skill]>,
+        /// The score that they are for.
+        score: ScoreKind,
+    },
+    /// The threshold of a gate for the model that scores, where nobody fitted one.
+    Threshold {
+        /// The share of tasks without a right skill at which one may be injected.
+        most_wrong: f64,
+        /// Which skill the decision is about.
+        on: DecidedOn,
+    },
+    /// An attempt at a task. Only the run itself asks this.
+    #[non_exhaustive]
+    Attempt {
+        /// The task.
+        task: Box<Task>,
+        /// The attempt's number within its group, from 0.
+        number: u32,
+        /// The skills in its prompt.
+        skills: Vec<ChosenSkill>,
+    },
+    /// The verdict on an attempt. Only the run itself asks this.
+    #[non_exhaustive]
+    Judge {
+        /// The task.
+        task: Box<Task>,
+        /// The attempt at it.
+        trajectory: Box<Trajectory>,
+    },
+    /// A role's answer to a task.
+    Role(Box<RoleTask>),
+    /// The result of a test case.
+    Case(Case),
+    /// A skill's information gain over attempts.
+    Gain {
+        /// The skill.
+        skill: Box<Skill>,
+        /// The attempts.
+        attempts: Vec<Trace>,
+    },
+}
+
+impl Question {
+    /// The role that is asked.
+    pub(crate) fn role(&self) -> Option<Role> {
+        match self {
+            Self::Role(task) => Some(task.role()),
+            _ => None,
+        }
+    }
+}
+
+/// A test case, and the skill that is injected while it is played. The skill need not be in the library.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// The skill; none to play the case without a skill, as the baseline.
+    pub skill: Option<Box<Skill>>,
+    /// The case.
+    pub case: Box<BundleCase>,
+}
+
+/// The [`Dialogue`] of policies: its types of questions, answers and events.
+#[derive(Debug)]
+pub struct Questions;
+
+impl Dialogue for Questions {
+    type Question = Question;
+    type Answer = Answer;
+    type Event = EventKind;
+
+    /// The skills of a score are identified by their versions: a version's text never changes, and a cache of skills is
+    /// long.
+    fn identity(question: &Question) -> serde_json::Result<Vec<u8>> {
+        match question {
+            Question::Score {
+                query,
+                skills,
+                score,
+            } => {
+                let skills: Vec<_> = skills.iter().map(Skill::reference).collect();
+                serde_json::to_vec(&("score", query, skills, score))
+            }
+            question => serde_json::to_vec(question),
+        }
+    }
+}
+
+/// The handle through which a policy asks questions and emits events.
+pub type Ask = program::Ask<Questions>;
+
+/// A task for a role, with the role's answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoleReply {
+    /// The task.
+    pub task: RoleTask,
+    /// The answer; `None` where the host gave no model or no roles.
+    #[serde(rename = "said")]
+    pub reply: Result<Option<Played>>,
+}
+
+/// A test case that was played.
+#[derive(Debug)]
+pub struct PlayedCase {
+    /// The case.
+    pub case: Case,
+    /// The result.
+    pub run: Result<CaseRun>,
+}
+
+impl Ask {
+    /// Retrieves candidates for a query.
+    ///
+    /// # Errors
+    /// The retriever's error.
+    pub async fn retrieve(&mut self, query: Query) -> Result<Vec<Candidate>> {
+        match self.one(Question::Retrieve(query)).await {
+            Answer::Retrieved(found) => found,
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// Scores skills for a query: the answers have what [`SkillScores::value`] needs for this kind of score. The check of a
+    /// replay identifies skills by id and version: give a skill that is not in the library an id that depends on its text.
+    ///
+    /// # Errors
+    /// The scorer's error.
+    pub async fn score(
+        &mut self,
+        query: String,
+        skills: Vec<Skill>,
+        score: ScoreKind,
+    ) -> Result<Vec<SkillScores>> {
+        let question = Question::Score {
+            query,
+            skills: skills.into(),
+            score,
+        };
+        match self.one(question).await {
+            Answer::Scored(scores) => scores,
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// The score and the threshold by which the model that scores injects a skill at no more than this share of the tasks that no skill
+    /// is right for. `on` says which skill the decision is about. `None` where the model was trained to score
+    /// ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)), so that the recipe's own hold, and where there is no
+    /// scorer. A session fits them once, and again when its library has grown.
+    ///
+    /// Where [`FittedThreshold::found`] is there, what the search's score counts has to be added to the model's before the two are compared.
+    ///
+    /// # Errors
+    /// `Unsupported` where the model is too slow to be asked here; the scorer's error.
+    pub async fn threshold(
+        &mut self,
+        most_wrong: f64,
+        on: DecidedOn,
+    ) -> Result<Option<FittedThreshold>> {
+        let question = Question::Threshold { most_wrong, on };
+        match self.one(question).await {
+            Answer::Fitted(fitted) => fitted.map(|fitted| fitted.map(|one| *one)),
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// Makes attempt `number` of a group, from 0, with these skills in its prompt.
+    ///
+    /// # Errors
+    /// The executor's error where the attempt could not be made.
+    pub(crate) async fn attempt(
+        &mut self,
+        task: &Task,
+        number: u32,
+        skills: Vec<ChosenSkill>,
+    ) -> Result<Box<Trajectory>> {
+        let task = Box::new(task.clone());
+        let question = Question::Attempt {
+            task,
+            number,
+            skills,
+        };
+        match self.one(question).await {
+            Answer::Attempted(made) => made,
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// Has an attempt judged.
+    ///
+    /// # Errors
+    /// The judge's error.
+    pub(crate) async fn judge(
+        &mut self,
+        task: &Task,
+        trajectory: Box<Trajectory>,
+    ) -> Result<Verdict> {
+        let task = Box::new(task.clone());
+        match self.one(Question::Judge { task, trajectory }).await {
+            Answer::Judged(verdict) => verdict,
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// Gives each role its task, all concurrently. The answers have the order of the tasks.
+    pub async fn roles(&mut self, tasks: Vec<RoleTask>) -> Vec<RoleReply> {
+        self.roles_counted(tasks).await.0
+    }
+
+    /// [`roles`](Self::roles), with the tokens that were used, failed calls included.
+    pub(crate) async fn roles_counted(&mut self, tasks: Vec<RoleTask>) -> (Vec<RoleReply>, Usage) {
+        let questions = tasks.iter().cloned().map(Box::new).map(Question::Role);
+        let answers = self.all(questions).await;
+        let used = used(&answers);
+        let replies = tasks.into_iter().zip(answers).map(|(task, answer)| {
+            let reply = match answer {
+                Answer::Played(reply) => reply.map_err(|failed| failed.error),
+                _ => Err(other_answer()),
+            };
+            RoleReply { task, reply }
+        });
+        (replies.collect(), used)
+    }
+
+    /// Plays test cases, all concurrently. The results have the order of the cases. A case is `Unsupported` where the task cannot
+    /// be attempted again ([`View::replays`](super::View::replays)).
+    pub async fn play(&mut self, cases: Vec<Case>) -> Vec<PlayedCase> {
+        self.play_counted(cases).await.0
+    }
+
+    /// [`play`](Self::play), with the tokens that were used, failed cases included.
+    pub(crate) async fn play_counted(&mut self, cases: Vec<Case>) -> (Vec<PlayedCase>, Usage) {
+        let answers = self.all(cases.iter().cloned().map(Question::Case)).await;
+        let used = used(&answers);
+        let runs = cases.into_iter().zip(answers).map(|(case, answer)| {
+            let run = match answer {
+                Answer::Tried(run) => run.map_err(|failed| failed.error),
+                _ => Err(other_answer()),
+            };
+            PlayedCase { case, run }
+        });
+        (runs.collect(), used)
+    }
+
+    /// The embeddings of texts, in order; `None` for no texts, without an embedder, and where the embedder fails.
+    pub async fn embed(&mut self, texts: Vec<String>) -> Option<Vec<Embedding>> {
+        if texts.is_empty() {
+            return None;
+        }
+        match self.one(Question::Embed(texts)).await {
+            Answer::Embedded(Ok(embedded)) => embedded,
+            _ => None,
+        }
+    }
+
+    /// Measures the information gain of each skill over its attempts, all concurrently.
+    pub async fn gains(
+        &mut self,
+        of: Vec<(Skill, Vec<Trace>)>,
+    ) -> Vec<(Skill, Result<Option<InformationGain>>)> {
+        let questions = of.iter().cloned().map(|(skill, attempts)| Question::Gain {
+            skill: Box::new(skill),
+            attempts,
+        });
+        let answers = self.all(questions).await;
+        let gains = of.into_iter().zip(answers).map(|((skill, _), answer)| {
+            let gain = match answer {
+                Answer::Gained(gain) => gain,
+                _ => Err(other_answer()),
+            };
+            (skill, gain)
+        });
+        gains.collect()
+    }
+}
+
+/// The tokens that were used for answers.
+fn used(answers: &[Answer]) -> Usage {
+    let mut used = Usage::default();
+    for answer in answers {
+        used.add(answer.usage().total());
+    }
+    used
+}
+
+fn other_answer() -> Error {
+    Error::new(
+        ErrorKind::Internal,
+        "Ask::all",
+        "the answer belongs to another kind of question",
+    )
+}
+
+/// Whether an answer has the variant that belongs to the question.
+pub(crate) fn fits(question: &Question, answer: &Answer) -> bool {
+    matches!(
+        (question, answer),
+        (Question::Retrieve(_), Answer::Retrieved(_))
+            | (Question::Score { .. }, Answer::Scored(_))
+            | (Question::Threshold { .. }, Answer::Fitted(_))
+            | (Question::Attempt { .. }, Answer::Attempted(_))
+            | (Question::Judge { .. }, Answer::Judged(_))
+            | (Question::Role(_), Answer::Played(_))
+            | (Question::Case(_), Answer::Tried(_))
+            | (Question::Embed(_), Answer::Embedded(_))
+            | (Question::Gain { .. }, Answer::Gained(_))
+    )
+}
+
+// The answers that policies get to their questions.
+
+/// The result of a test case that was played and judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseRun {
+    /// Number of the agent's actions, after the case's prefix, that the environment refused.
+    pub refusals: u32,
+    /// The judge's verdict.
+    pub verdict: Verdict,
+    /// Tokens used by the agent.
+    pub usage: Usage,
+}
+
+/// A skill to inject, with the expected hash of its content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChosenSkill {
+    /// The skill.
+    pub skill: Skill,
+    /// The content hash that the library recorded when this version entered
+    /// ([`Entry::sha256`](crate::library::Entry::sha256)). A skill whose content has another hash is not injected (S21).
+    pub sha256: String,
+}
+
+impl From<&Entry> for ChosenSkill {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            skill: entry.skill.clone(),
+            sha256: entry.sha256.clone(),
+        }
+    }
+}
+
+/// A role's answer, with the model outputs that could not be parsed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Played {
+    /// The answer, parsed from the model's text.
+    pub answer: RoleAnswer,
+    /// Whether the answer was built without the model, because no output of the model could be parsed.
+    pub fallback: bool,
+    /// The model outputs that could not be parsed, in order.
+    pub unreadable: Vec<Unreadable>,
+    /// What the parser passed over or shortened in the output that it accepted, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// How the prompt was made to fit the model's context, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortened: Option<ShortenedPrompt>,
+    /// Tokens used by the role's model.
+    pub usage: Usage,
+    /// The generations behind it, those that could not be parsed included, if the session records them
+    /// ([`Options::record_roles`](crate::run::Options::record_roles)); none where one of them has no record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub generations: Vec<RoleGeneration>,
+}
+
+/// A prompt of a role that was made shorter to fit the model's context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShortenedPrompt {
+    /// Tokens of the whole prompt.
+    pub whole: u64,
+    /// Tokens of the prompt that was sent.
+    pub sent: u64,
+    /// Whether the numbers are estimates.
+    pub estimated: bool,
+    /// What was left out, in words; empty where the role does not say.
+    pub left_out: String,
+}
+
+/// A generation of a role's model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoleGeneration {
+    /// The role.
+    pub role: Role,
+    /// The generation.
+    pub record: GenerationRecord,
+}
+
+impl Played {
+    /// An answer that needed no model.
+    pub fn of(answer: RoleAnswer) -> Self {
+        Self {
+            answer,
+            fallback: false,
+            unreadable: Vec::new(),
+            notes: Vec::new(),
+            shortened: None,
+            usage: Usage::default(),
+            generations: Vec::new(),
+        }
+    }
+
+    /// The parser's error texts, in order, joined into one line.
+    pub(crate) fn why_unreadable(&self) -> String {
+        let reasons = self.unreadable.iter().map(|one| one.reason.as_str());
+        reasons.collect::<Vec<_>>().join("; then: ")
+    }
+}
+
+/// A model output that could not be parsed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unreadable {
+    /// The output.
+    pub text: String,
+    /// The parser's error text.
+    pub reason: String,
+}
+
+/// A role or a test case that failed, with the tokens that were used before it failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FailedCall {
+    /// The reason of the failure.
+    pub error: Error,
+    /// The tokens that were used before it failed.
+    pub usage: Usage,
+    /// A role's outputs that could not be parsed, in order: two where that is the failure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<Unreadable>,
+    /// How a role's prompt was made to fit, as in [`Played::shortened`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortened: Option<ShortenedPrompt>,
+    /// A role's generations before it failed, as in [`Played::generations`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub generations: Vec<RoleGeneration>,
+}
+
+/// Tokens used by roles and test cases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CallUsage {
+    /// By calls that gave an answer.
+    pub(crate) answered: Usage,
+    /// By calls that failed.
+    pub(crate) failed: Usage,
+}
+
+impl CallUsage {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.answered.add(more.answered);
+        self.failed.add(more.failed);
+    }
+
+    /// By all calls.
+    pub(crate) fn total(self) -> Usage {
+        let mut total = self.answered;
+        total.add(self.failed);
+        total
+    }
+}
+
+impl From<Error> for FailedCall {
+    /// A call that failed before a model answered.
+    fn from(error: Error) -> Self {
+        Self {
+            error,
+            usage: Usage::default(),
+            unreadable: Vec::new(),
+            shortened: None,
+            generations: Vec::new(),
+        }
+    }
+}
+
+/// The result of a commit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommitDone {
+    /// Every commit since this commit's base, this commit last.
+    pub committed: Vec<Committed>,
+    /// How many times the commit was rebased because another writer committed first.
+    pub rebased: u32,
+    /// Whether it was not made: other writers have changed skills since its base, and its drafts have to be compared with
+    /// them, or the host has decided about a skill that it decides about. Then `committed` are theirs, and the run asks for
+    /// another commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overtaken: bool,
+}
+
+/// The answer to a [`Question`](crate::policy::Question), or the result of a commit. A failure of the host's part is an
+/// answer too.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// The candidates for a query.
+    Retrieved(Result<Vec<Candidate>>),
+    /// The log-probabilities of skills, in the order of the question.
+    Scored(Result<Vec<SkillScores>>),
+    /// The fitted threshold of a gate; `None` where the model that scores needs none.
+    Fitted(Result<Option<Box<FittedThreshold>>>),
+    /// The trajectory of an attempt.
+    Attempted(Result<Box<Trajectory>>),
+    /// The verdict on an attempt.
+    Judged(Result<Verdict>),
+    /// A role's answer; `None` where the host gave no model or no roles.
+    Played(Result<Option<Played>, FailedCall>),
+    /// The result of a test case.
+    Tried(Result<CaseRun, FailedCall>),
+    /// Embeddings, in the order of the texts; `None` where the host gave no embedder.
+    Embedded(Result<Option<Vec<Embedding>>>),
+    /// An exact information gain; `None` where the host gave no scorer or no prompt format, or the attempts hold no model output
+    /// that can be scored.
+    Gained(Result<Option<InformationGain>>),
+    /// The result of a commit.
+    Committed(CommitDone),
+}
+
+impl Answer {
+    /// The tokens of a role or a test case; none for other answers. An attempt's are in its trajectory.
+    pub(crate) fn usage(&self) -> CallUsage {
+        let (mut answered, mut failed) = <(Usage, Usage)>::default();
+        match self {
+            Self::Played(Ok(Some(played))) => answered = played.usage,
+            Self::Tried(Ok(run)) => answered = run.usage,
+            Self::Played(Err(call)) | Self::Tried(Err(call)) => failed = call.usage,
+            _ => {}
+        }
+        CallUsage { answered, failed }
+    }
+
+    /// How a role's call went; `None` for other answers, and where the host gave no model or no roles.
+    pub(crate) fn role_counts(&self) -> Option<RoleCounts> {
+        let (unreadable, fell_back, shortened) = match self {
+            Self::Played(Ok(Some(played))) => (
+                played.unreadable.len(),
+                Some(played.fallback),
+                &played.shortened,
+            ),
+            Self::Played(Err(call)) => (call.unreadable.len(), None, &call.shortened),
+            _ => return None,
+        };
+        let never_read = fell_back == Some(true) || (fell_back.is_none() && unreadable > 1);
+        Some(RoleCounts {
+            asked: 1,
+            repaired: u64::from(fell_back == Some(false) && unreadable > 0),
+            unreadable: u64::from(never_read),
+            failed: u64::from(fell_back.is_none() && !never_read),
+            shortened: u64::from(shortened.is_some()),
+        })
+    }
+
+    /// The tokens of a role's whole prompt, where a shorter one was sent.
+    pub(crate) fn whole_prompt(&self) -> Option<u64> {
+        let shortened = match self {
+            Self::Played(Ok(Some(played))) => played.shortened.as_ref(),
+            Self::Played(Err(call)) => call.shortened.as_ref(),
+            _ => None,
+        };
+        shortened.map(|prompt| prompt.whole)
+    }
+}
+
+/// Gives each role its task, all concurrently, and emits an event for each that could not be played.
+pub(crate) async fn ask_roles(ask: &mut Ask, tasks: Vec<RoleTask>) -> Vec<RoleReply> {
+    ask_roles_counted(ask, tasks).await.0
+}
+
+/// [`ask_roles`], with the tokens that were used, failed calls included.
+pub(crate) async fn ask_roles_counted(
+    ask: &mut Ask,
+    tasks: Vec<RoleTask>,
+) -> (Vec<RoleReply>, Usage) {
+    let (replies, used) = ask.roles_counted(tasks).await;
+    let failed = unreadable(&replies).into_iter();
+    let failed = failed.filter(|event| !matches!(event, EventKind::FellBack { .. }));
+    failed.for_each(|event| ask.tell(event));
+    (replies, used)
+}
+
+/// Events for prompts that were shortened, for roles that could not be played, and for unreadable answers that a fallback stands
+/// in for.
+pub(crate) fn unreadable(replies: &[RoleReply]) -> Vec<EventKind> {
+    let shortened = |RoleReply { task, reply }: &RoleReply| {
+        let prompt = reply.as_ref().ok()?.as_ref()?.shortened.as_ref()?;
+        Some(EventKind::RoleShortened {
+            role: task.role(),
+            whole: prompt.whole,
+            sent: prompt.sent,
+            left_out: prompt.left_out.clone(),
+        })
+    };
+    let failed = |RoleReply { task, reply }: &RoleReply| match reply {
+        Err(error) => Some(EventKind::RoleFailed {
+            role: task.role(),
+            reason: error.to_string(),
+        }),
+        Ok(Some(played)) if played.fallback => Some(EventKind::FellBack {
+            role: task.role(),
+            reason: played.why_unreadable(),
+            wrote: played
+                .unreadable
+                .last()
+                .map_or_else(String::new, |last| shown(&last.text)),
+        }),
+        Ok(_) => None,
+    };
+    let events = replies.iter().filter_map(shortened);
+    events.chain(replies.iter().filter_map(failed)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{id::Version, testing::sample};
+
+    #[test]
+    fn scores_are_told_apart_by_query_version_and_kind() {
+        let identity = |query: &str, version: u64, score: ScoreKind| {
+            let mut skill = sample::skill("brew");
+            skill.version = Version(version);
+            Questions::identity(&Question::Score {
+                query: query.to_owned(),
+                skills: Arc::from([skill]),
+                score,
+            })
+            .unwrap()
+        };
+        let one = identity("brew coffee", 1, ScoreKind::Sum);
+        assert_eq!(one, identity("brew coffee", 1, ScoreKind::Sum));
+        for other in [
+            identity("brew tea", 1, ScoreKind::Sum),
+            identity("brew coffee", 2, ScoreKind::Sum),
+            identity("brew coffee", 1, ScoreKind::Pmi),
+        ] {
+            assert_ne!(one, other);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The gate: decides from scores whether a skill is injected, and which (ARISE Eq. 3 and 7; rows A3, J4).
+
+use std::collections::BTreeSet;
+
+use crate::{
+    contract::SkillScores,
+    domain::{
+        DecidedOn, Decision, FittedThreshold, Mode, NothingReason, Scored, Selection, SkillRef,
+    },
+    error::{Error, Result},
+    id::Seed,
+    policy::Ask,
+    stations::select::GatePolicy,
+};
+
+/// Decides by scores: the best candidate if it passes the policy's tests, else nothing, with the reason.
+///
+/// If the best candidate passes, a training run takes with probability epsilon a skill drawn uniformly from the whole
+/// `pool`, the best included (Eq. 7); an empty pool leaves the best. The answer is a function of the set of
+/// candidates, the set of the pool and the seed: their order does not matter, and of equal values the smaller id
+/// ranks first. If both tests fail, the reason is the relative one.
+///
+/// # Errors
+/// `Invalid` for a policy out of range, a skill that is named twice or of which no token was scored, a score that is not
+/// finite, and a candidate without a part that the score needs.
+pub fn decide(
+    policy: &GatePolicy,
+    candidates: &[SkillScores],
+    pool: &[SkillRef],
+    seed: Seed,
+    mode: Mode,
+) -> Result<Selection> {
+    policy.in_range()?;
+    let candidates = scored(policy, candidates)?;
+    let decision = match candidates.first() {
+        None => Decision::Nothing(NothingReason::NoCandidates),
+        Some(best) => match refusal(policy, best) {
+            Some(reason) => Decision::Nothing(reason),
+            None => {
+                let drawn = match mode {
+                    Mode::Train => explore(policy.epsilon, pool, seed),
+                    Mode::Evaluate => None,
+                };
+                Decision::Inject {
+                    explored: drawn.is_some(),
+                    skills: vec![drawn.unwrap_or_else(|| best.skill.clone())],
+                }
+            }
+        },
+    };
+    Ok(Selection {
+        decision,
+        score: Some(policy.score),
+        candidates,
+        ..Selection::nothing(NothingReason::NoCandidates)
+    })
+}
+
+/// The candidates that pass a policy's tests, each by itself.
+#[derive(Debug, Default)]
+pub(super) struct Gated {
+    /// All candidates with their scores, the best first.
+    pub(super) scored: Vec<Scored>,
+    /// Those that pass, the best first.
+    pub(super) passing: Vec<SkillRef>,
+    /// The test that the best candidate fails, if it fails one.
+    pub(super) refusal: Option<NothingReason>,
+}
+
+/// Tests each candidate by itself, without exploration.
+///
+/// # Errors
+/// As [`decide`].
+pub(super) fn gated(policy: &GatePolicy, candidates: &[SkillScores]) -> Result<Gated> {
+    policy.in_range()?;
+    let scored = scored(policy, candidates)?;
+    let passes = |one: &&Scored| refusal(policy, one).is_none();
+    Ok(Gated {
+        passing: scored
+            .iter()
+            .filter(passes)
+            .map(|one| one.skill.clone())
+            .collect(),
+        refusal: scored.first().and_then(|best| refusal(policy, best)),
+        scored,
+    })
+}
+
+/// The candidates with their value and softmax probability (Eq. 3), best first.
+fn scored(policy: &GatePolicy, candidates: &[SkillScores]) -> Result<Vec<Scored>> {
+    let mut seen = BTreeSet::new();
+    let mut scored = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        if !seen.insert(&candidate.skill) {
+            return Err(
+                Error::invalid("select::decide", "a candidate is there twice")
+                    .with("skill", &candidate.skill.id),
+            );
+        }
+        scored.push(Scored {
+            skill: candidate.skill.clone(),
+            value: candidate.checked(policy.score)?,
+            probability: 0.0,
+        });
+    }
+    // Values are finite, so they always compare; 0 and -0 are equal.
+    scored.sort_by(|a, b| {
+        b.value
+            .partial_cmp(&a.value)
+            .unwrap_or(std::cmp::Ordering::Equal)
+            .then_with(|| a.skill.cmp(&b.skill))
+    });
+    let greatest = scored.first().map_or(0.0, |best| best.value);
+    // The greatest exponent is 0, so the sum is at least 1 and nothing overflows.
+    let share = |value: f64| ((value - greatest) / policy.temperature).exp();
+    let sum: f64 = scored.iter().map(|one| share(one.value)).sum();
+    for one in &mut scored {
+        one.probability = share(one.value) / sum;
+    }
+    Ok(scored)
+}
+
+/// The test that the best candidate fails; `None` if it passes both.
+fn refusal(policy: &GatePolicy, best: &Scored) -> Option<NothingReason> {
+    if let Some(threshold) = policy.relative
+        && best.probability < threshold
+    {
+        return Some(NothingReason::BelowRelative {
+            best: best.probability,
+            threshold,
+        });
+    }
+    if let Some(threshold) = policy.absolute
+        && best.value <= threshold
+    {
+        return Some(NothingReason::BelowAbsolute {
+            best: best.value,
+            threshold,
+        });
+    }
+    None
+}
+
+/// The exploration of Eq. 7: with probability epsilon a skill of the pool.
+fn explore(epsilon: f64, pool: &[SkillRef], seed: Seed) -> Option<SkillRef> {
+    if seed.derive("explore", 0).unit() < epsilon {
+        draw(pool, seed)
+    } else {
+        None
+    }
+}
+
+/// A skill drawn uniformly from the set of the pool's skills; `None` for an empty pool.
+pub(super) fn draw(pool: &[SkillRef], seed: Seed) -> Option<SkillRef> {
+    let pool: BTreeSet<&SkillRef> = pool.iter().collect();
+    let index = seed.derive("draw", 0).index(pool.len())?;
+    pool.into_iter().nth(index).cloned()
+}
+
+// The gate that is in force: the recipe's, or the same with a threshold that was fitted to the model.
+
+/// The policy by which candidates are decided, and the threshold in it, if the session fitted that to the model.
+///
+/// # Errors
+/// The reason why nothing may be injected: there is no threshold for this model.
+pub(super) async fn in_force(
+    ask: &mut Ask,
+    policy: &GatePolicy,
+    on: DecidedOn,
+) -> Result<(GatePolicy, Option<FittedThreshold>), NothingReason> {
+    let Some(most_wrong) = policy.to_fit() else {
+        return Ok((policy.clone(), None));
+    };
+    match ask.threshold(most_wrong, on).await {
+        Ok(None) => Ok((policy.clone(), None)),
+        Ok(Some(fitted)) => {
+            let policy = GatePolicy {
+                score: fitted.score,
+                absolute: Some(fitted.threshold),
+                found: fitted.found,
+                ..policy.clone()
+            };
+            Ok((policy, Some(fitted)))
+        }
+        Err(error) => Err(NothingReason::Uncalibrated(error.to_string())),
+    }
+}

@@ -1,0 +1,123 @@
+//! The options of selection: candidates, ranking, selector, frequency, token budget.
+
+use std::num::NonZeroUsize;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    bank_selector::BankSelector,
+    baselines::{First, Nothing, Random, Top},
+};
+use crate::{
+    domain::{
+        DecidedOn,
+        gate_policy::GatePolicy,
+        retrieval::{Candidates, RankWeights, Retrieval, SelectPer},
+    },
+    error::{Error, Result},
+    policy::{Policy, PolicyOptions, SelectProgram},
+};
+
+/// How skills are found for a query and chosen.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// use journeyman::{
+///     recipe,
+///     stations::retrieve::RankWeights,
+///     stations::select::{Candidates, SelectPer, SelectPolicy, Top},
+/// };
+///
+/// let mut recipe = recipe::standard();
+/// recipe.select = SelectPolicy {
+///     candidates: Candidates::Search { limit: NonZeroUsize::new(20).unwrap() },
+///     rank: Some(RankWeights::default()),
+///     selector: Top { limit: NonZeroUsize::MIN }.into(),
+///     per: SelectPer::Turn,
+///     skill_tokens: None,
+/// };
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelectPolicy {
+    /// Which skills are candidates.
+    pub candidates: Candidates,
+    /// Weights by which the retriever's candidates are ranked again: meaning, tools and trust beside words (HiSME Eq. 20).
+    /// `None` keeps the retriever's ranking.
+    #[serde(default)]
+    pub rank: Option<RankWeights>,
+    /// Chooses the skills that are injected, if any: one of ours, or one that the host registered
+    /// ([`SelectProgram`]).
+    pub selector: Policy,
+    /// How often skills are selected.
+    pub per: SelectPer,
+    /// Token budget for the texts of all injected skills of a prompt, by the host's tokenizer; a skill that does
+    /// not fit whole is left out. `None` sets no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill_tokens: Option<NonZeroUsize>,
+}
+
+impl SelectPolicy {
+    /// How candidates are found and ranked, and how often skills are selected.
+    pub(crate) fn retrieval(&self) -> Retrieval {
+        Retrieval {
+            candidates: self.candidates,
+            rank: self.rank,
+            per: self.per,
+        }
+    }
+
+    /// Checks every number, and that the selector is one of ours that goes with the ranking, or has another name.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the field.
+    pub fn validate(&self) -> Result<()> {
+        if let Some(weights) = &self.rank {
+            weights.validate()?;
+        }
+        // A host's own is checked where it is built.
+        self.check_ours::<GatePolicy>()?;
+        self.check_ours::<BankSelector>()?;
+        self.check_ours::<First>()?;
+        self.check_ours::<Top>()?;
+        self.check_ours::<Random>()?;
+        self.check_ours::<Nothing>()
+    }
+
+    /// Checks the selector, where it is this one of ours.
+    fn check_ours<S: PolicyOptions + SelectProgram>(&self) -> Result<()> {
+        self.selector.check::<S>()?;
+        match self.selector.read::<S>()? {
+            Some(selector) => self.check(&selector),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that a selector goes with the way in which candidates are found.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the field.
+    pub(crate) fn check(&self, selector: &dyn SelectProgram) -> Result<()> {
+        let gate = selector.gate().filter(|gate| gate.policy.found.is_some());
+        let on = gate.map(|gate| self.retrieval().decided_on(&gate, 0));
+        if on.is_some_and(|on| !matches!(on, DecidedOn::First { .. })) {
+            let message =
+                "the gate's threshold counts the score of a search, and the recipe decides by more";
+            return Err(Error::invalid("SelectPolicy::validate", message)
+                .hint("leave out `rank`, the bank, the cache and the relative test, or fit the threshold to one score alone (`journeyman model calibrate --score`)"));
+        }
+        if self.rank.is_some() && !selector.uses_ranking() {
+            return Err(Error::invalid(
+                "SelectPolicy::validate",
+                "the selector compares skills by itself, and has no ranking by weights",
+            )
+            .with("field", "rank")
+            .with("selector", &self.selector.name)
+            .hint("set `SelectPolicy::rank` to `None`"));
+        }
+        Ok(())
+    }
+}
