@@ -21,6 +21,7 @@ use journeyman::{
     agent::{EnvironmentJudge, MemoryStore},
     contract::{Components, SkillStore},
     domain::{AssessedSubgoal, Assessment, Commit, LibraryChange, Role, Subgoal},
+    papers::scribe::AssessPolicy,
     recipe,
     run::{Journeyman, Options},
     testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedModel, ScriptedRoles, sample},
@@ -71,11 +72,13 @@ fn median(seed: Seed, size: usize, rounds: usize) -> f64 {
 fn learn(seed: Seed, size: usize, first: NonZeroU64) -> f64 {
     let store = block_on(filled(seed, size));
     let mut recipe = recipe::scribe();
-    if let Some(assess) = &mut recipe.assess {
-        assess.first = first;
-        assess.refresh = first;
-        assess.anchors = None;
-    }
+    let assess = AssessPolicy {
+        first,
+        refresh: first,
+        anchors: None,
+        ..AssessPolicy::default()
+    };
+    recipe.assess = Some(assess.into());
     let agent = ScriptedExecutor::acting(|_, _| Play::Give(None));
     let model = ScriptedModel::always("none: nothing is to be learned");
     let parts = Components::new(

@@ -28,7 +28,7 @@ use journeyman::{
     Seed,
     contract::Embedding,
     domain::{SegmentId, Taint},
-    stations::propose::{
+    papers::hisme::{
         OverlapGraph, OverlapOptions, Segment, SegmentArgument, SegmentCall, SegmentKind,
         ValueSource,
     },

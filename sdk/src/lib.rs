@@ -42,7 +42,7 @@
 //!   `ModelJudge`, [`agent`] has `FnEnvironment`. Without it, arguments of tool calls are not held against the tools' schemas
 //!   ([`ChatFormat`](agent::ChatFormat)), and a role's skill keeps its shipped schema
 //!   ([`GeneralRoles`](agent::role::GeneralRoles)).
-//! - `clustering`: assessment ([`stations::assess`]), which [`recipe::scribe`] needs. Without it, a recipe that assesses is refused
+//! - `clustering`: our assessment ([`papers::scribe`]), which [`recipe::scribe`] needs. Without it, a recipe that names it is refused
 //!   ([`Recipe::resolve`](recipe::Recipe::resolve)).
 //! - `testing`: the module `testing`, scripted doubles of all parts and generators of inputs. The example above needs it. It enables
 //!   `json-schema` and `clustering`.
@@ -59,6 +59,7 @@ pub mod domain;
 mod error;
 mod id;
 pub mod library;
+pub mod papers;
 pub mod policy;
 pub mod prelude;
 pub mod recipe;

@@ -21,8 +21,8 @@ use std::{
 
 use futures::executor::block_on;
 use host_policies::{
-    Flaw, admit_rule, check_credit, check_reward, credit_rule, maintenance_program, reward_rule,
-    select_program, write_program,
+    Flaw, admit_rule, assess_program, check_assessing, check_credit, check_reward, credit_rule,
+    maintenance_program, reward_rule, select_program, write_program,
 };
 use journeyman::{
     Error, ErrorKind, Seed,
@@ -35,9 +35,10 @@ use journeyman::{
         SkillStore, ToolChoice,
     },
     domain::{Action, EndReason, Message, Prompt, Role, SkillUse, Speaker, Timestamp},
+    papers::scribe::{AssessBy, AssessPolicy, ProcessReward},
     stations::{
         credit::{PerRollout, PerStep},
-        reward::{LevelReward, ProcessReward},
+        reward::LevelReward,
     },
     testing::{
         HashEmbedder, ManualClock, Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat,
@@ -381,6 +382,7 @@ fn suites() -> BTreeMap<&'static str, Report> {
 fn suites_of_policies() -> BTreeMap<&'static str, Report> {
     let policies = [
         ("SelectProgram", select_program(Flaw::None)),
+        ("AssessProgram", assess_program(Flaw::None)),
         ("RewardRule", reward_rule(Flaw::None)),
         ("CreditRule", credit_rule(Flaw::None)),
         ("WriteProgram", write_program(Flaw::None)),
@@ -409,6 +411,21 @@ fn the_rules_of_ours_keep_the_rules_of_their_traits() {
         check_credit(&PerRollout),
     ];
     for report in rules {
+        assert_eq!(report.skipped().count(), 0, "{report}");
+        report.into_result().unwrap();
+    }
+}
+
+#[test]
+fn the_assessor_of_ours_keeps_the_rules_of_its_trait() {
+    for by in [AssessPolicy::default().by, AssessBy::Steps] {
+        // Without prototypes a subgoal is scored by an open judgement.
+        let assess = AssessPolicy {
+            by,
+            open: true,
+            ..AssessPolicy::default()
+        };
+        let report = check_assessing(assess.into(), Flaw::None);
         assert_eq!(report.skipped().count(), 0, "{report}");
         report.into_result().unwrap();
     }
@@ -546,7 +563,7 @@ fn rules_of_traits(source: &str) -> BTreeMap<&str, [Vec<&str>; 2]> {
 
 /// What a run does with a host's own policies, and the test of each rule: the trait, the rule, the file in
 /// `sdk/tests/run/between`, the test.
-const RUN_RULES: [(&str, &str, &str, &str); 13] = [
+const RUN_RULES: [(&str, &str, &str, &str); 16] = [
     (
         "SelectProgram",
         "errors",
@@ -588,6 +605,24 @@ const RUN_RULES: [(&str, &str, &str, &str); 13] = [
         "errors",
         "rules_of_hosts.rs",
         "a_writer_of_the_hosts_own_writes",
+    ),
+    (
+        "AssessProgram",
+        "judged",
+        "assessors_of_hosts.rs",
+        "an_assessor_of_the_hosts_own_assesses_what_is_learned_from",
+    ),
+    (
+        "AssessProgram",
+        "errors",
+        "assessors_of_hosts.rs",
+        "what_an_assessor_cannot_assess_has_no_assessment_and_an_error_is_told",
+    ),
+    (
+        "AssessProgram",
+        "errors",
+        "assessors_of_hosts.rs",
+        "an_assessor_that_panics_fails_the_task",
     ),
     (
         "RewardRule",

@@ -1,23 +1,59 @@
 //! The papers' numbers, as the recipes have them: whoever changes a default sees here that it was one of these.
 #![allow(clippy::expect_used, clippy::panic, missing_docs)]
 
-use std::{collections::BTreeSet, num::NonZeroU32};
+use std::{
+    collections::BTreeSet,
+    num::{NonZeroU32, NonZeroU64},
+};
 
 use journeyman::{
+    ErrorKind,
     domain::RoleRule,
-    policy::Policies,
-    recipe::{self, Recipe},
-    run::Rollouts,
-    stations::{
-        maintain::QuarantinePolicy, propose::WriteWhen, reward::CompositeWeights,
-        select::BankSelector,
+    papers::{
+        hisme::{MacroPolicy, MicroPolicy},
+        skillos::{CompositeWeights, Rollouts},
+        skillrl::{BankPolicy, BankSelector},
     },
+    policy::Policies,
+    recipe::{self, Maintenance, Recipe},
+    stations::{maintain::QuarantinePolicy, propose::WriteWhen},
 };
 use serde_json::{Value, json};
 
-/// A recipe has these values, by their places in its JSON.
+/// A recipe's JSON, with its maintenance programs by their names instead of in a list: their numbers and options.
+fn by_name(recipe: &Recipe) -> Value {
+    let mut all = serde_json::to_value(recipe).expect("it is JSON");
+    let maintenance = all["maintenance"].as_object_mut().expect("fields");
+    maintenance.remove("programs");
+    for one in &recipe.maintenance.programs {
+        let program = json!({ "every": one.every, "options": one.program.options });
+        let before = maintenance.insert(one.program.name.clone(), program);
+        assert_eq!(before, None, "two programs of one name");
+    }
+    all
+}
+
+/// HiSME's JSON by [`by_name`] as a recipe is read from it.
+fn listed(mut all: Value) -> Value {
+    let maintenance = all["maintenance"].as_object_mut().expect("fields");
+    let programs = ["micro", "macro"].map(|name| {
+        let mut one = maintenance.remove(name).expect(name);
+        let options = one["options"].take();
+        json!({ "every": one["every"], "program": { "name": name, "options": options } })
+    });
+    maintenance.insert("programs".to_owned(), json!(programs));
+    all
+}
+
+/// The names of a recipe's maintenance programs, in the order in which they run.
+fn programs(recipe: &Recipe) -> Vec<&str> {
+    let programs = recipe.maintenance.programs.iter();
+    programs.map(|one| one.program.name.as_str()).collect()
+}
+
+/// A recipe has these values, by their places in its JSON ([`by_name`]).
 fn check(recipe: &Recipe, expect: &[(&str, Value)]) {
-    let all = serde_json::to_value(recipe).expect("it is JSON");
+    let all = by_name(recipe);
     for (place, value) in expect {
         assert_eq!(all.pointer(place), Some(value), "{place} in {all:#}");
     }
@@ -34,10 +70,10 @@ fn arise_has_the_numbers_of_its_paper() {
             ("/tiers/cache", json!(10)),
             ("/tiers/reservoir", json!(100)),
             ("/tiers/beta", json!(0.9)),
-            // A.1: a step is 64 queries; warm-up and gain count steps.
-            ("/schedule/batch", json!(64)),
+            // A.1: a step is 64 queries; the warm-up counts steps. D.3: the gain is measured after each 100 of them.
+            ("/batch", json!(64)),
             ("/attempts/warm_up", json!(500)),
-            ("/schedule/gain", json!(100)),
+            ("/maintenance/gains/every", json!(100 * 64)),
             // D.1: of each attempt 400 characters are shown.
             ("/write/by/options/shown_chars", json!(400)),
         ],
@@ -45,6 +81,7 @@ fn arise_has_the_numbers_of_its_paper() {
     let gate = arise.gate().expect("a gate");
     assert_eq!((gate.relative, gate.epsilon), (Some(0.35), 0.1));
     assert_eq!(gate.absolute, None);
+    assert_eq!(programs(&arise), ["gains"]);
 }
 
 #[test]
@@ -55,18 +92,23 @@ fn skillrl_has_the_numbers_of_its_paper() {
         &[
             // 4.1: K, the threshold of evolution, groups of 8, batches of 16. Eq. 8: a binary reward.
             ("/select/selector/options/limit", json!(6)),
-            ("/maintenance/bank/success", json!(0.4)),
+            ("/maintenance/bank/options/success", json!(0.4)),
             ("/attempts/group", json!(8)),
-            ("/schedule/batch", json!(16)),
+            ("/batch", json!(16)),
             ("/reward/by/options/binary", json!(true)),
             // 3.3: failures are those of the verdict; 3.1: the first bank is distilled.
-            ("/maintenance/bank/failure", json!("verdict")),
-            ("/maintenance/bank/first", json!(true)),
+            ("/maintenance/bank/options/failure", json!("verdict")),
+            ("/maintenance/bank/options/first", json!(true)),
+            // It is looked after behind each round.
+            ("/maintenance/bank/every", json!(null)),
+            ("/maintenance/bank/options/round", json!(80)),
             // Algorithm 1 writes no skill from a single task.
             ("/write/when", json!("never")),
         ],
     );
+    assert_eq!(programs(&skillrl), ["bank"]);
     skillrl.validate().expect("it is a recipe");
+    skillrl.resolve(&Policies::new()).expect("it resolves");
     let bank = skillrl.select.selector.read::<BankSelector>();
     let bank = bank.expect("its options").expect("a bank");
     assert_eq!(bank.gate, None);
@@ -117,7 +159,7 @@ fn places(value: &Value, place: &str) -> Vec<String> {
 }
 
 /// HiSME's fields for which the paper publishes no value, by the beginnings of their places.
-const UNPUBLISHED: [&str; 23] = [
+const UNPUBLISHED: [&str; 22] = [
     "/name",
     "/select/candidates",
     "/select/rank",
@@ -129,16 +171,15 @@ const UNPUBLISHED: [&str; 23] = [
     "/admit/duplicates",
     "/admit/fallback_state",
     "/tiers",
-    "/schedule/gain",
-    "/maintenance/bundles/most",
-    "/maintenance/refine/failed",
-    "/maintenance/refine/most",
-    "/maintenance/refactor/groups",
-    "/maintenance/refactor/members",
-    "/maintenance/refactor/overlap/neighbour",
-    "/maintenance/refactor/overlap/traces",
-    "/maintenance/filter/window",
-    "/maintenance/evolve/",
+    "/maintenance/micro/options/bundles/most",
+    "/maintenance/micro/options/refine/failed",
+    "/maintenance/micro/options/refine/most",
+    "/maintenance/macro/options/refactor/groups",
+    "/maintenance/macro/options/refactor/members",
+    "/maintenance/macro/options/refactor/overlap/neighbour",
+    "/maintenance/macro/options/refactor/overlap/traces",
+    "/maintenance/micro/options/filter/window",
+    "/maintenance/macro/options/evolve/",
     "/maintenance/budget/",
     "/limits",
 ];
@@ -157,44 +198,81 @@ fn hisme_has_the_numbers_of_its_paper() {
         ("/write/by/options/candidates", json!(3)),
         ("/write/by/options/failures", json!(true)),
         ("/credit/attribute", json!("always")),
-        ("/schedule/batch", json!(5)),
-        ("/schedule/micro", json!(5)),
-        ("/schedule/macro", json!(5)),
+        ("/batch", json!(5)),
+        ("/maintenance/micro/every", json!(5)),
+        ("/maintenance/macro/every", json!(5)),
         // Appendix B: a skill begins on trial; skills are retrieved for each turn.
         ("/admit/initial_state", json!("trial")),
         ("/admit/identity", json!("bytes")),
         ("/admit/revive", json!(false)),
         ("/select/per", json!("turn")),
         // Eq. 13: a version has to pass its bundle. Algorithm 4: fragments of harm are in it.
-        ("/maintenance/bundles/gate", json!("all")),
-        ("/maintenance/bundles/tasks", json!(1)),
-        ("/maintenance/bundles/harm_blocks", json!(true)),
-        ("/maintenance/refine/insufficient", json!(false)),
-        ("/maintenance/refine/failed_cases", json!(true)),
-        ("/maintenance/refine/keep_drafts", json!(true)),
-        ("/maintenance/refine/whole", json!(true)),
+        ("/maintenance/micro/options/bundles/gate", json!("all")),
+        ("/maintenance/micro/options/bundles/tasks", json!(1)),
+        (
+            "/maintenance/micro/options/bundles/harm_blocks",
+            json!(true),
+        ),
+        (
+            "/maintenance/micro/options/refine/insufficient",
+            json!(false),
+        ),
+        (
+            "/maintenance/micro/options/refine/failed_cases",
+            json!(true),
+        ),
+        ("/maintenance/micro/options/refine/keep_drafts", json!(true)),
+        ("/maintenance/micro/options/refine/whole", json!(true)),
         // Appendix C, Eq. 21.
-        ("/maintenance/refactor/overlap/ngram", json!(0.45)),
-        ("/maintenance/refactor/overlap/embedding", json!(0.35)),
-        ("/maintenance/refactor/overlap/error", json!(0.20)),
-        ("/maintenance/refactor/overlap/error_factor", json!(1.7)),
-        ("/maintenance/refactor/overlap/threshold", json!(0.18)),
-        ("/maintenance/refactor/skip_covered", json!(false)),
-        ("/maintenance/refactor/counterfactual", json!(false)),
+        (
+            "/maintenance/macro/options/refactor/overlap/ngram",
+            json!(0.45),
+        ),
+        (
+            "/maintenance/macro/options/refactor/overlap/embedding",
+            json!(0.35),
+        ),
+        (
+            "/maintenance/macro/options/refactor/overlap/error",
+            json!(0.20),
+        ),
+        (
+            "/maintenance/macro/options/refactor/overlap/error_factor",
+            json!(1.7),
+        ),
+        (
+            "/maintenance/macro/options/refactor/overlap/threshold",
+            json!(0.18),
+        ),
+        (
+            "/maintenance/macro/options/refactor/skip_covered",
+            json!(false),
+        ),
+        (
+            "/maintenance/macro/options/refactor/counterfactual",
+            json!(false),
+        ),
         // Algorithm 5: at most five rules a role.
-        ("/maintenance/evolve/rules", json!(5)),
+        ("/maintenance/macro/options/evolve/rules", json!(5)),
         // 3.3: harmful evidence, and no helpful evidence.
-        ("/maintenance/filter/helpful", json!(1)),
-        ("/maintenance/filter/keep_supported", json!(false)),
+        ("/maintenance/micro/options/filter/helpful", json!(1)),
+        (
+            "/maintenance/micro/options/filter/keep_supported",
+            json!(false),
+        ),
     ];
     check(&hisme, &paper);
     assert_eq!(RoleRule::MOST, 5);
+    // Algorithm 1: micro maintenance comes before macro maintenance.
+    assert_eq!(programs(&hisme), ["micro", "macro"]);
     hisme.validate().expect("it is a recipe");
+    hisme.resolve(&Policies::new()).expect("it resolves");
 
     // Every other field has no published value.
-    let all = places(&serde_json::to_value(&hisme).expect("it is JSON"), "");
+    let all = places(&by_name(&hisme), "");
     let published = paper.iter().map(|(place, _)| *place);
-    let published: BTreeSet<&str> = published.chain(["/maintenance/filter/harmful"]).collect();
+    let harmful = "/maintenance/micro/options/filter/harmful";
+    let published: BTreeSet<&str> = published.chain([harmful]).collect();
     for place in &all {
         let unpublished = UNPUBLISHED.iter().any(|start| place.starts_with(start));
         assert!(unpublished || published.contains(place.as_str()), "{place}");
@@ -216,7 +294,7 @@ fn skillos_has_what_is_known_of_its_paper() {
             ("/select/selector/options/limit", json!(2)),
             ("/select/candidates/search/limit", json!(2)),
             ("/select/per", json!("query")),
-            ("/schedule/batch", json!(1)),
+            ("/batch", json!(1)),
             ("/credit/attribute", json!("never")),
             // Nothing but the curator changes the repository.
             ("/admit/initial_state", json!("active")),
@@ -253,23 +331,22 @@ fn differences(at: &str, one: &Value, other: &Value, all: &mut Vec<String>) {
 
 #[test]
 fn ours_departs_from_the_paper_by_named_options_alone() {
-    let json = |recipe| serde_json::to_value(recipe).expect("a recipe is JSON");
     let mut found = Vec::new();
-    let (paper, ours) = (json(recipe::hisme()), json(recipe::hisme_robust()));
+    let (paper, ours) = (by_name(&recipe::hisme()), by_name(&recipe::hisme_robust()));
     differences("", &paper, &ours, &mut found);
     let options = [
         "/admit/identity",
         "/admit/revive",
-        "/maintenance/bundles/gate",
-        "/maintenance/bundles/harm_blocks",
-        "/maintenance/bundles/tasks",
-        "/maintenance/filter/keep_supported",
-        "/maintenance/refactor/counterfactual",
-        "/maintenance/refactor/skip_covered",
-        "/maintenance/refine/failed_cases",
-        "/maintenance/refine/insufficient",
-        "/maintenance/refine/keep_drafts",
-        "/maintenance/refine/whole",
+        "/maintenance/macro/options/refactor/counterfactual",
+        "/maintenance/macro/options/refactor/skip_covered",
+        "/maintenance/micro/options/bundles/gate",
+        "/maintenance/micro/options/bundles/harm_blocks",
+        "/maintenance/micro/options/bundles/tasks",
+        "/maintenance/micro/options/filter/keep_supported",
+        "/maintenance/micro/options/refine/failed_cases",
+        "/maintenance/micro/options/refine/insufficient",
+        "/maintenance/micro/options/refine/keep_drafts",
+        "/maintenance/micro/options/refine/whole",
         "/name",
         "/select/per",
         "/write/by/options/failures",
@@ -279,12 +356,21 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
     check(
         &recipe::hisme(),
         &[
-            ("/maintenance/bundles/gate", json!("all")),
-            ("/maintenance/bundles/tasks", json!(1)),
-            ("/maintenance/bundles/harm_blocks", json!(true)),
-            ("/maintenance/filter/keep_supported", json!(false)),
-            ("/maintenance/refine/failed_cases", json!(true)),
-            ("/maintenance/refine/whole", json!(true)),
+            ("/maintenance/micro/options/bundles/gate", json!("all")),
+            ("/maintenance/micro/options/bundles/tasks", json!(1)),
+            (
+                "/maintenance/micro/options/bundles/harm_blocks",
+                json!(true),
+            ),
+            (
+                "/maintenance/micro/options/filter/keep_supported",
+                json!(false),
+            ),
+            (
+                "/maintenance/micro/options/refine/failed_cases",
+                json!(true),
+            ),
+            ("/maintenance/micro/options/refine/whole", json!(true)),
             ("/select/per", json!("turn")),
             ("/write/by/options/failures", json!(true)),
         ],
@@ -293,30 +379,31 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
 
 #[test]
 fn a_recipe_that_does_not_say_what_the_refiner_changes_lets_it_change_the_text() {
-    let mut recipe = serde_json::to_value(recipe::hisme()).expect("a recipe is JSON");
-    let refine = recipe.pointer_mut("/maintenance/refine");
+    let mut recipe = by_name(&recipe::hisme());
+    let refine = recipe.pointer_mut("/maintenance/micro/options/refine");
     let refine = refine.and_then(Value::as_object_mut).expect("a policy");
     assert_eq!(refine.remove("whole"), Some(json!(true)));
-    let read: Recipe = serde_json::from_value(recipe).expect("a recipe");
-    assert!(!read.maintenance.refine.expect("a policy").whole);
+    let read: Recipe = serde_json::from_value(listed(recipe)).expect("a recipe");
+    let micro = read.maintenance.get::<MicroPolicy>().expect("its options");
+    assert!(!micro.refine.expect("a policy").whole);
 }
 
 /// The numbers of a recipe that are at least 1 by their type.
 const NOT_ZERO: [&str; 17] = [
     "/attempts/group",
     "/limits/scored_tokens",
-    "/maintenance/bundles/most",
-    "/maintenance/bundles/tasks",
-    "/maintenance/evolve/rows",
-    "/maintenance/evolve/sample",
-    "/maintenance/filter/harmful",
-    "/maintenance/filter/window",
-    "/maintenance/refactor/groups",
-    "/maintenance/refine/failed",
-    "/maintenance/refine/most",
-    "/schedule/batch",
-    "/schedule/macro",
-    "/schedule/micro",
+    "/batch",
+    "/maintenance/macro/every",
+    "/maintenance/macro/options/evolve/rows",
+    "/maintenance/macro/options/evolve/sample",
+    "/maintenance/macro/options/refactor/groups",
+    "/maintenance/micro/every",
+    "/maintenance/micro/options/bundles/most",
+    "/maintenance/micro/options/bundles/tasks",
+    "/maintenance/micro/options/filter/harmful",
+    "/maintenance/micro/options/filter/window",
+    "/maintenance/micro/options/refine/failed",
+    "/maintenance/micro/options/refine/most",
     "/select/candidates/search/limit",
     "/select/selector/options/limit",
     "/write/by/options/candidates",
@@ -324,61 +411,127 @@ const NOT_ZERO: [&str; 17] = [
 
 #[test]
 fn a_zero_is_refused_when_a_recipe_is_read() {
-    let recipe = serde_json::to_value(recipe::hisme()).expect("it is JSON");
-    let refused = |place: &str, value: Value| {
+    let recipe = by_name(&recipe::hisme());
+    for place in NOT_ZERO {
         let mut recipe = recipe.clone();
-        *recipe.pointer_mut(place).expect(place) = value;
-        let error = match serde_json::from_value::<Recipe>(recipe) {
+        *recipe.pointer_mut(place).expect(place) = json!(0);
+        let error = match serde_json::from_value::<Recipe>(listed(recipe)) {
             Err(error) => error.to_string(),
-            // The options of a policy are read when it is checked.
+            // The options of a policy are read when it is built.
             Ok(recipe) => {
-                let error = recipe.validate().expect_err(place);
+                let error = recipe.resolve(&Policies::new()).expect_err(place);
                 let reason = std::error::Error::source(&error).expect(place);
                 reason.to_string()
             }
         };
         assert!(error.contains("expected a nonzero"), "{place}: {error}");
-    };
-    for place in NOT_ZERO {
-        refused(place, json!(0));
     }
-    refused("/schedule/gain", json!(0));
-    let mut with_budget = recipe.clone();
+    let mut with_budget = recipe;
     with_budget["select"]["skill_tokens"] = json!(0);
-    assert!(serde_json::from_value::<Recipe>(with_budget).is_err());
+    assert!(serde_json::from_value::<Recipe>(listed(with_budget)).is_err());
+}
+
+#[test]
+fn a_recipe_that_says_nothing_of_batches_and_maintenance_runs_one_task_at_a_time_without_any() {
+    let mut json = serde_json::to_value(recipe::hisme()).expect("it is JSON");
+    let fields = json.as_object_mut().expect("fields");
+    assert!(fields.remove("batch").is_some() && fields.remove("maintenance").is_some());
+    let read: Recipe = serde_json::from_value(json).expect("a recipe");
+    assert_eq!(read.batch, NonZeroU64::MIN);
+    assert_eq!(read.maintenance, Maintenance::default());
+    assert!(read.maintenance.is_none());
+}
+
+#[test]
+fn two_programs_of_one_name_are_refused() {
+    let every = NonZeroU64::new(7).expect("not 0");
+    let recipe = recipe::hisme().with_program(every, MacroPolicy::default());
+    let error = recipe
+        .validate()
+        .expect_err("it has macro maintenance twice");
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    let said = error.to_string();
+    assert!(
+        said.contains("maintenance.programs") && said.contains("macro"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_recipe_that_keeps_fewer_attempts_than_a_program_or_the_assessor_needs_is_refused() {
+    let check = |mut recipe: Recipe, needs: &str, least: usize| {
+        recipe.tiers.traces = least;
+        recipe.resolve(&Policies::new()).expect(needs);
+        recipe.tiers.traces = least - 1;
+        recipe.validate().expect("the fields go together");
+        let error = recipe.resolve(&Policies::new()).expect_err(needs);
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        let said = error.to_string();
+        for part in ["tiers.traces", needs, &least.to_string()] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    };
+    check(recipe::hisme(), "micro", 1);
+    check(recipe::skillrl(), "bank", 640);
+    check(recipe::scribe(), "subgoals", 1);
+    // A bank needs the attempts of a whole round.
+    let mut small = recipe::skillrl();
+    small.attempts.group = NonZeroU32::new(3).expect("not 0");
+    let round = NonZeroU64::new(7).expect("not 0");
+    small
+        .maintenance
+        .edit(|bank: &mut BankPolicy| bank.round = round);
+    check(small, "bank", 3 * 7);
+    // Without test cases micro maintenance needs none.
+    let mut without = recipe::hisme();
+    without
+        .maintenance
+        .edit(|micro: &mut MicroPolicy| micro.bundles = None);
+    without.tiers.traces = 0;
+    without.resolve(&Policies::new()).expect("it needs none");
 }
 
 #[test]
 fn a_number_out_of_its_range_is_refused_with_its_field() {
-    let check = |change: fn(&mut Recipe), field: &str| {
+    let check = |change: fn(&mut Recipe), [policy, field]: [&str; 2]| {
         let mut recipe = recipe::hisme();
         change(&mut recipe);
-        let error = recipe.validate().expect_err(field).to_string();
-        assert!(error.contains(field), "{error}");
+        let checked = recipe.validate();
+        let checked = checked.and_then(|()| recipe.resolve(&Policies::new()).map(drop));
+        let error = checked.expect_err(field);
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        let said = error.to_string();
+        assert!(said.contains(policy) && said.contains(field), "{said}");
     };
     check(
         |recipe| {
-            let filter = recipe.maintenance.filter.as_mut().expect("it filters");
-            filter.window = NonZeroU32::MIN;
+            recipe.maintenance.edit(|micro: &mut MicroPolicy| {
+                let filter = micro.filter.as_mut().expect("it filters");
+                filter.window = NonZeroU32::MIN;
+            });
         },
-        "maintenance.filter.window",
+        ["MicroPolicy", "filter.window"],
     );
     check(
         |recipe| {
-            let refactor = recipe.maintenance.refactor.as_mut();
-            refactor.expect("it refactors").members = 7;
+            recipe.maintenance.edit(|across: &mut MacroPolicy| {
+                let refactor = across.refactor.as_mut();
+                refactor.expect("it refactors").members = 7;
+            });
         },
-        "maintenance.refactor.members",
+        ["MacroPolicy", "refactor.members"],
     );
     check(
         |recipe| {
-            let evolve = recipe.maintenance.evolve.as_mut();
-            evolve.expect("it evolves").rules = RoleRule::MOST + 1;
+            recipe.maintenance.edit(|across: &mut MacroPolicy| {
+                let evolve = across.evolve.as_mut();
+                evolve.expect("it evolves").rules = RoleRule::MOST + 1;
+            });
         },
-        "maintenance.evolve.rules",
+        ["MacroPolicy", "evolve.rules"],
     );
     check(
         |recipe| recipe.write.when = WriteWhen::Below(1.5),
-        "write.when",
+        ["Recipe::validate", "write.when"],
     );
 }

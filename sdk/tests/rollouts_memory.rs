@@ -25,8 +25,9 @@ use journeyman::{
         Action, Candidate, IndexUpdate, LibraryChange, Query, Revision, Role, SkillRef, Trajectory,
     },
     library::SkillLibrary,
+    papers::skillos::Rollouts,
     recipe,
-    run::{Journeyman, Options, Rollouts},
+    run::{Journeyman, Options},
     testing::{
         LargeLibrary, Play, ScriptedEnvironment, ScriptedExecutor, ScriptedModel, ScriptedRoles,
         sample,

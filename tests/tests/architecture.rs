@@ -75,18 +75,24 @@ const SDK_WITHOUT: [&str; 12] = [
 ];
 
 /// The stations that a task passes, in order: each may see those before it.
-const STATIONS: [&str; 11] = [
+const STATIONS: [&str; 8] = [
     "stations/retrieve",
     "stations/inject",
     "stations/select",
-    "stations/assess",
     "stations/reward",
     "stations/credit",
     "stations/propose",
     "stations/admit",
     "stations/maintain",
-    "stations/measure",
-    "stations/meta",
+];
+
+/// The rooms of the papers: none sees another one.
+const ROOMS: [&str; 5] = [
+    "papers/arise",
+    "papers/scribe",
+    "papers/hisme",
+    "papers/skillos",
+    "papers/skillrl",
 ];
 
 /// What each module of the SDK may see, those inside another one by themselves; `error` and `id`, which every module may, are left
@@ -114,7 +120,22 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
             set(&[CONTRACTS, &["library", "policy/program", "run/report"]]),
         ),
         ("stations", set(&[])),
-        ("recipe", set(&[CONTRACTS, SHARED, POLICY, &STATIONS])),
+        (
+            "stations/recipe",
+            set(&[CONTRACTS, SHARED, POLICY, &STATIONS]),
+        ),
+        ("papers", set(&[])),
+        (
+            "recipe",
+            set(&[
+                CONTRACTS,
+                SHARED,
+                POLICY,
+                &STATIONS,
+                &["stations/recipe"],
+                &ROOMS,
+            ]),
+        ),
         (
             "run",
             set(&[
@@ -122,7 +143,7 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
                 SHARED,
                 POLICY,
                 &STATIONS,
-                &["recipe", "agent", "telemetry"],
+                &["stations/recipe", "agent", "telemetry"],
             ]),
         ),
         ("telemetry", set(&[CONTRACTS, &["run/report", "text"]])),
@@ -163,6 +184,10 @@ fn may_see() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     for (place, station) in STATIONS.into_iter().enumerate() {
         let before = STATIONS.get(..place).unwrap_or_default();
         table.insert(station, set(&[CONTRACTS, SHARED, POLICY, before]));
+    }
+    for room in ROOMS {
+        let engine: &[&str] = &["stations/recipe", "run", "agent"];
+        table.insert(room, set(&[CONTRACTS, SHARED, POLICY, &STATIONS, engine]));
     }
     table
 }
@@ -663,6 +688,19 @@ fn each_rule_can_fail() {
         "sdk/src/stations/select/mod.rs",
         "use super::credit;",
         &["sdk/src/stations/select/mod.rs:1: stations/select must not see stations/credit"],
+    );
+    check(
+        "sdk/src/papers/scribe/recipe.rs",
+        "use crate::{papers::{arise::x, scribe::y}, stations::recipe::Recipe, run::Journeyman};\nuse crate::recipe::standard;",
+        &[
+            "sdk/src/papers/scribe/recipe.rs:1: papers/scribe must not see papers/arise",
+            "sdk/src/papers/scribe/recipe.rs:2: papers/scribe must not see recipe",
+        ],
+    );
+    check(
+        "sdk/src/run/machine/effect.rs",
+        "use crate::papers::hisme::MicroPolicy;",
+        &["sdk/src/run/machine/effect.rs:1: run must not see papers/hisme"],
     );
     check(
         "sdk/src/library/entry.rs",

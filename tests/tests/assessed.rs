@@ -14,6 +14,7 @@ use journeyman::{
     agent::MemoryStore,
     domain::{AttemptId, PrototypeId, SubgoalRef, SubgoalScore, Trace},
     library::{KnownSubgoal, SkillLibrary},
+    papers::scribe::{AnchorPolicy, AssessPolicy},
     recipe::{self, Recipe},
     run::report::RunReport,
 };
@@ -31,14 +32,16 @@ const REFRESH: u64 = 4;
 fn recipe() -> Recipe {
     let mut recipe = recipe::scribe();
     recipe.attempts.group = const { NonZeroU32::new(2).expect("not 0") };
-    if let Some(assess) = &mut recipe.assess {
-        assess.first = const { NonZeroU64::new(REFRESH).expect("not 0") };
-        assess.refresh = const { NonZeroU64::new(REFRESH).expect("not 0") };
-        if let Some(anchors) = &mut assess.anchors {
-            anchors.each = const { NonZeroUsize::new(2).expect("not 0") };
-            anchors.repeats = const { NonZeroU32::new(2).expect("not 0") };
-        }
-    }
+    let assess = AssessPolicy {
+        first: const { NonZeroU64::new(REFRESH).expect("not 0") },
+        refresh: const { NonZeroU64::new(REFRESH).expect("not 0") },
+        anchors: Some(AnchorPolicy {
+            each: const { NonZeroUsize::new(2).expect("not 0") },
+            repeats: const { NonZeroU32::new(2).expect("not 0") },
+        }),
+        ..AssessPolicy::default()
+    };
+    recipe.assess = Some(assess.into());
     recipe
 }
 

@@ -16,12 +16,12 @@ use journeyman::{
     agent::{FrozenStore, MemoryStore},
     contract::{Components, Retriever, SkillStore},
     domain::{Origin, Role, Task},
-    recipe::{self, Grouping},
+    papers::skillos::{CompositeWeights, Efficiency, GroupRollout, Grouping, Rollouts},
+    recipe,
     run::{
-        GroupRollout, Journeyman, Options, Rollouts,
+        Journeyman, Options,
         report::{CallCounts, RunReport},
     },
-    stations::{measure::Efficiency, reward::CompositeWeights},
 };
 use journeyman_interchange::rollouts::{self, Validator};
 use journeyman_tantivy::{Bm25Retriever, Config};

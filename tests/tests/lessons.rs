@@ -13,13 +13,10 @@ use journeyman::{
     agent::{MemoryJournal, MemoryStore},
     contract::{Journal, JournalEntry},
     domain::{Skill, Task},
+    papers::skillrl::{BankPolicy, BankSelector, Compression, Failure},
     recipe::{self, Recipe},
     run::{Journeyman, recorded_attempts, report::RunReport},
-    stations::{
-        maintain::{BankPolicy, Failure},
-        measure::Compression,
-        select::{BankSelector, Nothing},
-    },
+    stations::select::Nothing,
 };
 use journeyman_interchange::demonstrations;
 use journeyman_toolworld::{
@@ -91,13 +88,16 @@ fn lessons_alone(failure: Failure) -> Recipe {
     let mut recipe = recipe::skillrl();
     recipe.attempts.group = NonZeroU32::MIN;
     recipe.attempts.temperature = 0.0;
-    recipe.maintenance.bank = Some(BankPolicy {
-        round: NonZeroU64::new(CONTRACTS).expect("not 0"),
-        first: false,
-        success: 1.0,
-        failures: NonZeroU32::MAX,
-        failure,
-        ..BankPolicy::default()
+    let round = const { NonZeroU64::new(CONTRACTS).expect("not 0") };
+    recipe.maintenance.edit(|bank: &mut BankPolicy| {
+        *bank = BankPolicy {
+            round,
+            first: false,
+            success: 1.0,
+            failures: NonZeroU32::MAX,
+            failure,
+            ..BankPolicy::default()
+        };
     });
     // The bundled model tells two skills apart.
     let bank = BankSelector {
@@ -146,7 +146,7 @@ struct Measured {
 
 /// Learns from one task of each contract within so many steps, then does the other tasks without skills and with them.
 fn measure((seed, by): (u64, By), recipe: Recipe, steps: usize) -> Measured {
-    let policy = recipe.maintenance.bank.expect("it has a bank");
+    let policy: BankPolicy = recipe.maintenance.get().expect("it has a bank");
     let single = policy.failure == Failure::Verdict;
     let (first, second) = contracts(seed, by, single).expect("worlds");
     let store = Arc::new(MemoryStore::new());
@@ -246,9 +246,8 @@ fn a_lesson_of_a_failed_attempt_does_another_task_of_the_same_contract_at_once()
 #[test]
 fn a_first_bank_of_patterns_and_lessons_does_other_tasks_at_once() {
     let mut recipe = lessons_alone(Failure::Refusal);
-    if let Some(bank) = &mut recipe.maintenance.bank {
-        bank.first = true;
-    }
+    let maintenance = &mut recipe.maintenance;
+    maintenance.edit(|bank: &mut BankPolicy| bank.first = true);
     let measured = measure((13, By::Tool), recipe, 8);
     check("a first bank", &measured, OF_BANK);
 }

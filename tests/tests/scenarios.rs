@@ -71,7 +71,7 @@ fn an_agent_learns_hidden_contracts_and_forgets_no_plain_task() {
 #[test]
 fn the_papers_recipe_runs_on_the_same_parts() {
     let mut arise = recipe::arise();
-    arise.schedule.batch = std::num::NonZeroU64::MIN;
+    arise.batch = std::num::NonZeroU64::MIN;
     arise.attempts.warm_up = 12;
     let [_, stream, after] = block_on(before_and_after(&parts(), arise, 6)).expect("it runs");
     assert!(

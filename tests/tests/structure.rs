@@ -15,16 +15,13 @@ use journeyman::{
     contract::SegmentPrompt,
     domain::{Assessment, Skill, Subgoal, Task, Trace},
     library::{KnownSubgoal, SkillLibrary},
-    recipe::{self, Recipe},
-    run::{Journeyman, TrialOptions},
-    stations::{
-        assess::{
-            AssessBy, AssessPolicy, AssessedPair, RouterAccuracy, VariantAgreement, annotations,
-        },
-        measure::{
-            ExecutedPlan, HighLevel, MidLevel, Plan, StructureOptions, Trials, candidate_plans,
-        },
+    papers::scribe::{
+        AssessBy, AssessPolicy, AssessedPair, ExecutedPlan, HighLevel, MidLevel, Plan,
+        RouterAccuracy, StructureOptions, TrialOptions, Trials, VariantAgreement, annotations,
+        candidate_plans,
     },
+    recipe::{self, Recipe},
+    run::Journeyman,
 };
 use journeyman_interchange::assessments::{self, Split};
 use journeyman_tests::papers::subgoals::{completes, rendered, tool};
@@ -49,10 +46,13 @@ const NEVER: NonZeroU64 = NonZeroU64::new(1_000).expect("not 0");
 fn recipe(refresh: NonZeroU64) -> Recipe {
     let mut recipe = recipe::scribe();
     recipe.attempts.group = const { NonZeroU32::new(2).expect("not 0") };
-    if let Some(assess) = &mut recipe.assess {
-        (assess.first, assess.refresh) = (refresh, refresh);
-        assess.anchors = None;
-    }
+    let assess = AssessPolicy {
+        first: refresh,
+        refresh,
+        anchors: None,
+        ..AssessPolicy::default()
+    };
+    recipe.assess = Some(assess.into());
     recipe
 }
 

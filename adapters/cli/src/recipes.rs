@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use journeyman::{
     Result,
+    policy::Policies,
     recipe::{self, Recipe},
 };
 
@@ -32,4 +33,13 @@ pub(crate) fn recipe_of(source: &Source<'_>, name: &str, span: Range<usize>) -> 
         source.refused(span, "there is no such recipe", hint)
     })?;
     Ok(recipe())
+}
+
+/// Checks a recipe, and the policies that it names with their options. The command has no policies but ours.
+///
+/// # Errors
+/// Those of [`Recipe::validate`] and [`Recipe::resolve`].
+pub(crate) fn check(recipe: &Recipe) -> Result<()> {
+    recipe.validate()?;
+    recipe.resolve(&Policies::new()).map(drop)
 }

@@ -122,10 +122,10 @@ impl Plan {
             .position(|arm| !taken.insert(slug(&arm.name)))
     }
 
-    /// Checks the ranges and references that the fields' documentation states, and each arm's recipe.
+    /// Checks the ranges and references that the fields' documentation states, and each arm's recipe with the policies that it names.
     ///
     /// # Errors
-    /// `Invalid` for the first rule that is broken.
+    /// `Invalid` for the first rule that is broken; those of [`Recipe::resolve`](journeyman::recipe::Recipe::resolve).
     pub fn validate(&self) -> Result<()> {
         let seeds: BTreeSet<u64> = self.seeds.iter().copied().collect();
         let is_arm = |arm: &usize| *arm < self.arms.len();
@@ -157,6 +157,7 @@ impl Plan {
         for arm in &self.arms {
             let named = |error: Error| error.with("arm", &arm.name);
             arm.recipe.validate().map_err(named)?;
+            arm.recipe.resolve(&self.policies).map_err(named)?;
         }
         Ok(())
     }

@@ -15,9 +15,9 @@ use journeyman::{
     agent::{EnvironmentJudge, MemoryJournal, MemoryStore},
     contract::{Components, Retriever},
     domain::{Action, Role, Task},
+    papers::skillos::{CompositeWeights, GroupRollout, Rollouts},
     recipe,
-    run::{GroupRollout, Journeyman, Options, Rollouts},
-    stations::reward::CompositeWeights,
+    run::{Journeyman, Options},
     testing::{
         Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedModel,
         ScriptedRetriever, ScriptedRoles, sample,

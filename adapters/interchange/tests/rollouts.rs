@@ -13,14 +13,10 @@ use journeyman::{
     agent::{EnvironmentJudge, MemoryJournal, ModelExecutor, ModelExecutorOptions},
     contract::{Components, Journal, JournalEntry},
     domain::{EndReason, GenerationRecord, Revision, Role, Sampling, Trajectory},
+    papers::scribe::{AssessBy, AssessPolicy, ProcessReward},
     recipe::{self, Recipe},
     run::{Journeyman, Options, report::RunReport},
-    stations::{
-        assess::{AssessBy, AssessPolicy},
-        propose::WriteWhen,
-        reward::{ProcessReward, advantages},
-        select::Top,
-    },
+    stations::{propose::WriteWhen, reward::advantages, select::Top},
     testing::{
         Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedJudge, ScriptedModel,
         ScriptedRetriever, ScriptedRoles, sample,
@@ -232,7 +228,7 @@ fn what_a_reward_consists_of_is_told_where_it_is_known() {
     let (report, exported) = exported(
         |components, recipe| {
             recipe.reward.by = ProcessReward::default().into();
-            recipe.assess = Some(steps);
+            recipe.assess = Some(steps.into());
             recipe.tiers.traces = 20;
             recipe.write.when = WriteWhen::Never;
             components.model = Some(Arc::new(ScriptedModel::always("2 almost")));
@@ -279,10 +275,7 @@ fn what_a_reward_consists_of_is_told_where_it_is_known() {
 
 #[test]
 fn attempts_of_a_batch_have_the_revision_that_they_began_with() {
-    let (report, exported) = exported(
-        |_, recipe| recipe.schedule.batch = NonZeroU64::new(2).unwrap(),
-        4,
-    );
+    let (report, exported) = exported(|_, recipe| recipe.batch = NonZeroU64::new(2).unwrap(), 4);
     let revisions: Vec<Revision> = exported
         .rollouts
         .chunks(6)

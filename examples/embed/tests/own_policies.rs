@@ -4,7 +4,7 @@
 use std::{process::Command, sync::LazyLock};
 
 /// The policies, each with its options and its registration.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     (
         "by_trigger",
         include_str!("../src/bin/own_policies/by_trigger.rs"),
@@ -20,6 +20,10 @@ const FILES: [(&str, &str); 6] = [
     (
         "recorder",
         include_str!("../src/bin/own_policies/recorder.rs"),
+    ),
+    (
+        "refusals",
+        include_str!("../src/bin/own_policies/refusals.rs"),
     ),
     (
         "step_price",
@@ -53,6 +57,7 @@ fn section(start: &str) -> (&'static str, Vec<&'static str>) {
 #[derive(Debug)]
 struct Attempt {
     steps: u32,
+    taken: f64,
     reward: f64,
     used: &'static str,
 }
@@ -61,12 +66,12 @@ struct Attempt {
 fn attempts(task: &str) -> Vec<Attempt> {
     let (_, lines) = section(task);
     let attempts = lines.iter().filter_map(|line| {
-        let (steps, rest) = line
-            .strip_prefix("attempt: ")?
-            .split_once(" steps, reward ")?;
+        let (steps, rest) = line.strip_prefix("attempt: ")?.split_once(" steps, ")?;
+        let (taken, rest) = rest.split_once(" of them taken, reward ")?;
         let (reward, used) = rest.split_once(", skill ")?;
         Some(Attempt {
             steps: steps.parse().ok()?,
+            taken: taken.parse().ok()?,
             reward: reward.parse().ok()?,
             used,
         })
@@ -98,6 +103,21 @@ fn the_reward_rule_charges_for_steps() {
             let expected = 1.0 - 0.1 * f64::from(attempt.steps);
             assert!((attempt.reward - expected).abs() < 1e-6, "{attempt:?}");
         }
+    }
+}
+
+#[test]
+fn the_assessor_scores_the_share_of_calls_that_the_desk_took() {
+    // One call of each attempt was refused, and none with the skill that was written.
+    for attempt in attempts("Refund-0") {
+        let steps = f64::from(attempt.steps);
+        assert!(
+            (attempt.taken - (steps - 1.0) / steps).abs() < 0.01,
+            "{attempt:?}"
+        );
+    }
+    for attempt in attempts("Refund-4") {
+        assert!((attempt.taken - 1.0).abs() < 1e-6, "{attempt:?}");
     }
 }
 

@@ -233,7 +233,7 @@ async fn follow(
             Either::Left((Either::Left((None, _)), _)) => {}
             Either::Left((Either::Right(_), _)) => progress.alive(out).map_err(unwritable)?,
             Either::Right((report, _)) => {
-                while let Ok(event) = events.try_recv() {
+                while let Some(event) = events.try_next() {
                     progress.event(out, &event).map_err(unwritable)?;
                 }
                 return report;

@@ -22,7 +22,12 @@ use crate::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use journeyman::{agent::AdaptedModel, contract::{GenerateRequest, LanguageModel}, domain::Prompt, testing::{Play, ScriptedModel}};
+/// use journeyman::{
+///     agent::AdaptedModel,
+///     contract::{GenerateRequest, LanguageModel},
+///     domain::Prompt,
+///     testing::{Play, ScriptedModel},
+/// };
 ///
 /// # futures::executor::block_on(async {
 /// let model = ScriptedModel::by(|request, _| Play::Give(match request.adapter.as_deref() {

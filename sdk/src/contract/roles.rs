@@ -300,7 +300,7 @@ pub enum RoleTask {
         /// The role's rules.
         rules: Vec<RoleRule>,
         /// Whether the answer may also change the skill's name, kind, scope and tools, or archive it
-        /// ([`RefinePolicy::whole`](crate::stations::maintain::RefinePolicy::whole)).
+        /// ([`RefinePolicy::whole`](crate::papers::hisme::RefinePolicy::whole)).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         whole: bool,
     },

@@ -12,6 +12,7 @@ mod identities;
 mod index;
 mod maintenance_budget;
 mod message;
+pub(crate) mod quarantine_policy;
 pub(crate) mod retrieval;
 mod role;
 mod score_kind;

@@ -28,7 +28,7 @@ pub struct Selection {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<HeldBack>,
     /// Of the chosen skills those that are tried in quarantine
-    /// ([`Maintenance::quarantine`](crate::stations::maintain::Maintenance::quarantine)).
+    /// ([`Maintenance::quarantine`](crate::recipe::Maintenance::quarantine)).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarantined: Vec<SkillRef>,
 }
@@ -264,7 +264,7 @@ pub struct InjectedSkill {
     /// The SHA-256 of the skill's content, checked when it was rendered.
     pub sha256: String,
     /// Whether the skill was in quarantine when it was chosen: it is tried, and not yet to be trusted
-    /// ([`Maintenance::quarantine`](crate::stations::maintain::Maintenance::quarantine)).
+    /// ([`Maintenance::quarantine`](crate::recipe::Maintenance::quarantine)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quarantined: bool,
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    domain::{Candidate, Role, Selection, SkillRef},
+    domain::{Candidate, LibraryChange, Role, Selection, SkillRef, Trace},
     error::{Error, Result},
-    policy::{GroupAttempt, SkillCredit, View, Written, view::Selected},
+    policy::{Assessed, GroupAttempt, SkillCredit, View, Written, view::Selected},
 };
 
 /// Checks that a selector looked at offered skills alone, at each once, by finite scores, and made as many selections as it may.
@@ -95,6 +95,30 @@ pub(crate) fn one_curation(written: &Written) -> Result<()> {
                 .with("curations", several)
                 .hint("ask the curator once for a task"))
         }
+    }
+}
+
+/// Checks that an assessment is one of the attempt that was given, and that the library can keep it; and the process score.
+///
+/// # Errors
+/// `Invalid`, with what is wrong.
+pub(crate) fn assessed(assessed: &Assessed, attempt: &Trace) -> Result<()> {
+    let invalid = |message: &'static str| Error::invalid("AssessProgram::assess", message);
+    let Assessed {
+        assessment,
+        process,
+    } = assessed;
+    let given = (&attempt.trajectory.attempt, &attempt.task.id);
+    if (&assessment.attempt, &assessment.task) != given {
+        return Err(invalid("the assessment is of another attempt")
+            .with("attempt", &assessment.attempt)
+            .with("task", &assessment.task)
+            .hint("take both from the attempt that the assessor is given"));
+    }
+    LibraryChange::Assess(Box::new(assessment.clone())).validate()?;
+    match process.filter(|process| !(0.0..=1.0).contains(process)) {
+        None => Ok(()),
+        Some(wrong) => Err(invalid("the process score is not in [0, 1]").with("process", wrong)),
     }
 }
 

@@ -3,29 +3,33 @@
 //! A policy that needs answers from a host's parts is a straight-line `async fn` over [`Ask`] (see
 //! [`program`]). It gets a [`View`] of the run and returns its decision: a
 //! [`Selected`](crate::stations::select::Selected), skills that it wrote, or changes of the library. A policy that needs no answers is a plain
-//! function. Every policy, ours or a host's own, implements one of six traits and is registered in [`Policies`] under a name; a
+//! function. Every policy, ours or a host's own, implements one of seven traits and is registered in [`Policies`] under a name; a
 //! recipe names it with its options ([`Policy`]):
 //!
 //! | station | trait | named by | ours |
 //! | --- | --- | --- | --- |
-//! | select | [`SelectProgram`] | [`SelectPolicy::selector`](crate::stations::select::SelectPolicy::selector) | `gate`, `bank`, `first`, `top`, `random`, `nothing` ([`select`](crate::stations::select)) |
-//! | reward | [`RewardRule`] | [`RewardPolicy::by`](crate::stations::reward::RewardPolicy::by) | `levels`, `process` ([`reward`](crate::stations::reward)) |
+//! | select | [`SelectProgram`] | [`SelectPolicy::selector`](crate::stations::select::SelectPolicy::selector) | `gate`, `first`, `top`, `random`, `nothing` ([`select`](crate::stations::select)), `bank` ([`skillrl`](crate::papers::skillrl)) |
+//! | assess | [`AssessProgram`] | [`Recipe::assess`](crate::recipe::Recipe::assess) | `subgoals` ([`scribe`](crate::papers::scribe)) |
+//! | reward | [`RewardRule`] | [`RewardPolicy::by`](crate::stations::reward::RewardPolicy::by) | `levels` ([`reward`](crate::stations::reward)), `process` ([`scribe`](crate::papers::scribe)) |
 //! | credit | [`CreditRule`] | [`CreditPolicy::by`](crate::stations::credit::CreditPolicy::by) | `step`, `rollout` ([`credit`](crate::stations::credit)) |
 //! | write | [`WriteProgram`] | [`WritePolicy::by`](crate::stations::propose::WritePolicy::by) | `summarize`, `extract`, `curate` ([`propose`](crate::stations::propose)) |
 //! | admit | [`AdmitRule`] | [`AdmitPolicy::rules`](crate::stations::admit::AdmitPolicy::rules) | none: the recipe's own admission comes first |
-//! | maintenance | [`MaintenanceProgram`] | [`Recipe::programs`](crate::recipe::Recipe::programs) | scheduled by [`Maintenance`](crate::stations::maintain::Maintenance), [`Schedule`](crate::recipe::Schedule) and [`AssessPolicy`](crate::stations::assess::AssessPolicy) |
+//! | maintenance | [`MaintenanceProgram`] | [`Maintenance::programs`](crate::recipe::Maintenance::programs) | `micro`, `macro` ([`hisme`](crate::papers::hisme)), `bank` ([`skillrl`](crate::papers::skillrl)), `gains` ([`arise`](crate::papers::arise)), `prototypes`, which an assessor schedules |
 //!
-//! The options of ours are structs ([`PolicyOptions`]) that become a [`Policy`] by `into()`, and implement the trait themselves: a
-//! host's own policy can ask them. [`Recipe::resolve`](crate::recipe::Recipe::resolve) builds the policies of a recipe, once for a
+//! The options of ours are structs ([`PolicyOptions`]) that become a [`Policy`] by `into()`, and implement the trait themselves
+//! (but `macro`, which keeps a graph): a host's own policy can ask them. [`Recipe::resolve`](crate::recipe::Recipe::resolve) builds the policies of a recipe, once for a
 //! run, which then calls them as often as it needs them: a policy keeps nothing from one call to the next that its decisions depend
 //! on.
 
+pub(crate) mod admit_policy;
 pub(crate) mod checks;
 pub(crate) mod named;
 pub mod program;
 pub(crate) mod questions;
 mod registry;
+pub(crate) mod standing;
 mod traits;
+pub(crate) mod used_when;
 pub(crate) mod view;
 
 pub use named::{Policy, PolicyOptions};
@@ -39,10 +43,13 @@ pub use questions::{Ask, Case, PlayedCase, Question, Questions, RoleReply};
 pub(crate) use questions::{ask_roles, unreadable};
 pub use registry::Policies;
 pub use registry::ResolvedPolicies;
+pub(crate) use registry::{ASSESSOR, PROGRAM, contained};
+pub use standing::Release;
 pub use traits::{
-    AdmitRule, CreditRule, MaintenanceProgram, RewardRule, SelectProgram, WriteProgram,
+    AdmitRule, AssessProgram, CreditRule, MaintenanceProgram, RewardRule, SelectProgram,
+    WriteProgram,
 };
-pub use traits::{GroupAttempt, JudgedAttempt, SkillCredit, WriteGroup, Written};
+pub use traits::{Assessed, GroupAttempt, JudgedAttempt, SkillCredit, WriteGroup, Written};
 pub(crate) use view::Context;
 pub(crate) use view::Rollout;
 pub use view::View;

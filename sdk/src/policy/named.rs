@@ -194,9 +194,12 @@ fn sorted(mut options: Value) -> Value {
 
 /// A maintenance program, and when it runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ScheduledProgram {
-    /// Number of tasks between two runs.
-    pub every: NonZeroU64,
+    /// Number of tasks between two runs; `None` for as many as the program says
+    /// ([`MaintenanceProgram::every`](super::MaintenanceProgram::every)).
+    #[serde(default)]
+    pub every: Option<NonZeroU64>,
     /// Number of tasks before a first run beside these; `None` for no other run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<NonZeroU64>,
@@ -205,11 +208,28 @@ pub struct ScheduledProgram {
 }
 
 impl ScheduledProgram {
-    /// Whether the program is due, where `before` and `now` count the tasks that were learned from.
+    /// A program that runs after each so many tasks.
+    pub fn new(every: NonZeroU64, program: impl Into<Policy>) -> Self {
+        Self {
+            every: Some(every),
+            ..Self::of(program)
+        }
+    }
+
+    /// A program that runs as often as it says itself.
+    pub fn of(program: impl Into<Policy>) -> Self {
+        Self {
+            every: None,
+            first: None,
+            program: program.into(),
+        }
+    }
+
+    /// Whether the program, whose number of tasks is resolved, is due, where `before` and `now` count the tasks that were learned from.
     pub(crate) fn is_due(&self, before: u64, now: u64) -> bool {
         let passed = |every: NonZeroU64| now / every > before / every;
         let is_first = |first: NonZeroU64| before < first.get() && first.get() <= now;
-        passed(self.every) || self.first.is_some_and(is_first)
+        self.every.is_some_and(passed) || self.first.is_some_and(is_first)
     }
 }
 
@@ -391,7 +411,7 @@ mod tests {
     fn a_program_is_due_after_each_so_many_tasks_and_once_before() {
         let count = |number| NonZeroU64::new(number).unwrap();
         let mut scheduled = ScheduledProgram {
-            every: count(5),
+            every: Some(count(5)),
             first: None,
             program: Policy::new("one"),
         };

@@ -16,9 +16,10 @@ use crate::{
     policy::{
         Ask, View,
         named::{Policy, ScheduledProgram},
+        standing::Standing,
         traits::{
-            AdmitRule, CreditRule, GroupAttempt, JudgedAttempt, MaintenanceProgram, RewardRule,
-            SelectProgram, SkillCredit, WriteGroup, WriteProgram, Written,
+            AdmitRule, AssessProgram, CreditRule, GroupAttempt, JudgedAttempt, MaintenanceProgram,
+            RewardRule, SelectProgram, SkillCredit, WriteGroup, WriteProgram, Written,
         },
         view::Selected,
     },
@@ -79,6 +80,7 @@ pub struct Policies {
     selectors: BTreeMap<String, Make<dyn SelectProgram>>,
     programs: BTreeMap<String, Make<dyn MaintenanceProgram>>,
     writers: BTreeMap<String, Make<dyn WriteProgram>>,
+    assessors: BTreeMap<String, Make<dyn AssessProgram>>,
     rewards: BTreeMap<String, Make<dyn RewardRule>>,
     credits: BTreeMap<String, Make<dyn CreditRule>>,
     admissions: BTreeMap<String, Make<dyn AdmitRule>>,
@@ -91,8 +93,9 @@ pub struct Policies {
 }
 
 const SELECTOR: &str = "selector";
-const PROGRAM: &str = "maintenance program";
+pub(crate) const PROGRAM: &str = "maintenance program";
 const WRITER: &str = "writer";
+pub(crate) const ASSESSOR: &str = "assessor";
 const REWARD: &str = "reward rule";
 const CREDIT: &str = "credit rule";
 const ADMISSION: &str = "admission rule";
@@ -107,7 +110,7 @@ impl Policies {
     ///
     /// # Errors
     /// `Invalid` where two policies of one kind have the same name.
-    pub(crate) fn with_ours(&self, ours: impl FnOnce() -> Self) -> Result<Self> {
+    pub(crate) fn joined_with(&self, ours: impl FnOnce() -> Self) -> Result<Self> {
         let mut all = self.clone();
         if !all.has_ours {
             // Ours take nobody's place.
@@ -116,6 +119,7 @@ impl Policies {
                 selectors,
                 programs,
                 writers,
+                assessors,
                 rewards,
                 credits,
                 admissions,
@@ -124,6 +128,7 @@ impl Policies {
             all.insert_all(SELECTOR, selectors, |all| &mut all.selectors);
             all.insert_all(PROGRAM, programs, |all| &mut all.programs);
             all.insert_all(WRITER, writers, |all| &mut all.writers);
+            all.insert_all(ASSESSOR, assessors, |all| &mut all.assessors);
             all.insert_all(REWARD, rewards, |all| &mut all.rewards);
             all.insert_all(CREDIT, credits, |all| &mut all.credits);
             all.insert_all(ADMISSION, admissions, |all| &mut all.admissions);
@@ -207,6 +212,19 @@ impl Policies {
         self
     }
 
+    /// Registers an assessor; `make` builds it from the recipe's options.
+    #[must_use]
+    pub fn with_assessor(
+        mut self,
+        name: impl Into<String>,
+        make: impl Fn(&Value) -> Result<Arc<dyn AssessProgram>> + Send + Sync + 'static,
+    ) -> Self {
+        self.insert(ASSESSOR, name.into(), Arc::new(make), |all| {
+            &mut all.assessors
+        });
+        self
+    }
+
     /// Registers a reward rule; `make` builds it from the recipe's options.
     #[must_use]
     pub fn with_reward(
@@ -263,7 +281,8 @@ impl Policies {
     pub fn program(&self, policy: &Policy) -> Result<Arc<dyn MaintenanceProgram>> {
         let made = make(&self.programs, PROGRAM, policy)?;
         contained(PROGRAM, policy, || {
-            (made.roles().len(), made.records(), made.reason().len())
+            let does = (made.records(), made.writes());
+            (does, made.roles().len(), made.reason().len())
         })?;
         Ok(made)
     }
@@ -277,6 +296,18 @@ impl Policies {
         contained(WRITER, policy, || {
             let sources = (made.takes_failures(), made.takes_undecided());
             (made.roles().len(), sources, made.most_attempts())
+        })?;
+        Ok(made)
+    }
+
+    /// Builds the assessor that a recipe names.
+    ///
+    /// # Errors
+    /// As [`selector`](Self::selector).
+    pub fn assessor(&self, policy: &Policy) -> Result<Arc<dyn AssessProgram>> {
+        let made = make(&self.assessors, ASSESSOR, policy)?;
+        contained(ASSESSOR, policy, || {
+            (made.roles().len(), made.needs_embeddings())
         })?;
         Ok(made)
     }
@@ -336,7 +367,7 @@ fn make<T: ?Sized>(
 ///
 /// # Errors
 /// `Panicked`, with the panic's message.
-fn contained<T>(what: &str, policy: &Policy, call: impl FnOnce() -> T) -> Result<T> {
+pub(crate) fn contained<T>(what: &str, policy: &Policy, call: impl FnOnce() -> T) -> Result<T> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or(panic.downcast_ref::<&str>().copied());
@@ -353,6 +384,7 @@ impl fmt::Debug for Policies {
             .field("selectors", &self.selectors.keys())
             .field("programs", &self.programs.keys())
             .field("writers", &self.writers.keys())
+            .field("assessors", &self.assessors.keys())
             .field("rewards", &self.rewards.keys())
             .field("credits", &self.credits.keys())
             .field("admissions", &self.admissions.keys())
@@ -366,6 +398,7 @@ impl PartialEq for Policies {
         self.selectors.keys().eq(other.selectors.keys())
             && self.programs.keys().eq(other.programs.keys())
             && self.writers.keys().eq(other.writers.keys())
+            && self.assessors.keys().eq(other.assessors.keys())
             && self.rewards.keys().eq(other.rewards.keys())
             && self.credits.keys().eq(other.credits.keys())
             && self.admissions.keys().eq(other.admissions.keys())
@@ -394,12 +427,16 @@ impl Eq for Policies {}
 pub struct ResolvedPolicies {
     pub(crate) selector: Arc<dyn SelectProgram>,
     pub(crate) writer: Arc<dyn WriteProgram>,
+    /// The assessor, where the recipe names one.
+    pub(crate) assessor: Option<Arc<dyn AssessProgram>>,
     pub(crate) reward: Arc<dyn RewardRule>,
     pub(crate) credit: Arc<dyn CreditRule>,
     /// All are asked, in this order.
     pub(crate) admission: Vec<Arc<dyn AdmitRule>>,
     /// The maintenance programs, ours and the host's, in the order in which they run.
     pub(crate) programs: Vec<(ScheduledProgram, Arc<dyn MaintenanceProgram>)>,
+    /// What policies read of the recipe beside their own options.
+    pub(crate) standing: Arc<Standing>,
 }
 
 impl Default for ResolvedPolicies {
@@ -408,10 +445,12 @@ impl Default for ResolvedPolicies {
         Self {
             selector: Arc::new(Unresolved),
             writer: Arc::new(Unresolved),
+            assessor: None,
             reward: Arc::new(Unresolved),
             credit: Arc::new(Unresolved),
             admission: Vec::new(),
             programs: Vec::new(),
+            standing: Arc::default(),
         }
     }
 }
@@ -477,20 +516,22 @@ mod tests {
                 .with_selector("mine", none)
                 .with_program("mine", none)
                 .with_writer("mine", none)
+                .with_assessor("mine", none)
                 .with_reward("mine", none)
                 .with_credit("mine", none)
                 .with_admission("mine", none)
         };
-        assert!(one().with_ours(Policies::new).is_ok());
+        assert!(one().joined_with(Policies::new).is_ok());
         for (twice, what) in [
             (one().with_selector("mine", none), SELECTOR),
             (one().with_program("mine", none), PROGRAM),
             (one().with_writer("mine", none), WRITER),
+            (one().with_assessor("mine", none), ASSESSOR),
             (one().with_reward("mine", none), REWARD),
             (one().with_credit("mine", none), CREDIT),
             (one().with_admission("mine", none), ADMISSION),
         ] {
-            let error = twice.with_ours(Policies::new).expect_err("refused");
+            let error = twice.joined_with(Policies::new).expect_err("refused");
             let text = error.to_string();
             assert!(text.contains(what) && text.contains("mine"), "{text}");
         }
@@ -505,6 +546,7 @@ mod tests {
             .with_selector("mine", panics)
             .with_program("mine", panics)
             .with_writer("mine", panics)
+            .with_assessor("mine", panics)
             .with_reward("mine", panics)
             .with_credit("mine", panics)
             .with_admission("mine", panics);
@@ -513,6 +555,7 @@ mod tests {
             (all.selector(&mine).map(drop), SELECTOR),
             (all.program(&mine).map(drop), PROGRAM),
             (all.writer(&mine).map(drop), WRITER),
+            (all.assessor(&mine).map(drop), ASSESSOR),
             (all.reward(&mine).map(drop), REWARD),
             (all.credit(&mine).map(drop), CREDIT),
             (all.admission(&mine).map(drop), ADMISSION),
@@ -532,16 +575,16 @@ mod tests {
                 .with_selector("gate", none)
                 .with_program("micro", none)
         };
-        let all = Policies::new().with_ours(ours).unwrap();
-        assert_eq!(all.with_ours(ours).unwrap(), all);
+        let all = Policies::new().joined_with(ours).unwrap();
+        assert_eq!(all.joined_with(ours).unwrap(), all);
         assert_eq!(all, ours());
         let other_kind = Policies::new().with_program("gate", none);
-        assert!(other_kind.with_ours(ours).is_ok());
+        assert!(other_kind.joined_with(ours).is_ok());
         for (host, name) in [
             (Policies::new().with_selector("gate", none), "gate"),
             (Policies::new().with_program("micro", none), "micro"),
         ] {
-            let error = host.with_ours(ours).expect_err("refused");
+            let error = host.joined_with(ours).expect_err("refused");
             assert!(error.to_string().contains(name), "{error}");
         }
     }

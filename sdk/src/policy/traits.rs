@@ -1,6 +1,9 @@
 //! The traits of policies, and what they are given: the attempts at a task.
 
-use std::fmt;
+use std::{
+    fmt,
+    num::{NonZeroU32, NonZeroU64},
+};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -8,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::RoleAnswer,
     domain::{
-        Candidate, LibraryChange, Role, Skill, SkillDraft, SkillRef, Trace, TurnQuery, Verdict,
-        gate_policy::SelectorGate,
+        Assessment, Candidate, LibraryChange, Role, Skill, SkillDraft, SkillRef, Trace, TurnQuery,
+        Verdict, gate_policy::SelectorGate,
     },
     error::Result,
     id::AttemptId,
     library::SkillLibrary,
-    policy::{Ask, RoleReply, View, view::Selected},
+    policy::{Ask, Release, RoleReply, View, named::ScheduledProgram, view::Selected},
     run::report::AttemptReport,
 };
 
@@ -74,7 +77,7 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
 }
 
 /// Looks after the library between tasks: a maintenance program, of ours or of a host's own
-/// ([`Recipe::programs`](crate::recipe::Recipe::programs)).
+/// ([`Maintenance::programs`](crate::recipe::Maintenance::programs)).
 ///
 /// # Behavior
 /// Checked by `testing::conformance::maintenance_program`.
@@ -109,6 +112,29 @@ pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
     /// that are dealt with.
     fn records(&self) -> bool {
         false
+    }
+
+    /// How it releases skills on trial, if it does. The first program of a recipe that does so says how; without one the run releases
+    /// them by live attempts, after each task.
+    fn release(&self) -> Option<Release> {
+        None
+    }
+
+    /// Whether it writes skills by itself, so that a recipe without a writer learns all the same.
+    fn writes(&self) -> bool {
+        false
+    }
+
+    /// Number of kept attempts ([`TierPolicy::traces`](crate::domain::TierPolicy::traces)) that it needs, in a run with so many attempts
+    /// at a task; a recipe that keeps fewer is refused.
+    fn kept_attempts(&self, _group: NonZeroU32) -> u64 {
+        0
+    }
+
+    /// Number of tasks between two runs, where the recipe says none
+    /// ([`ScheduledProgram::every`](crate::recipe::ScheduledProgram::every)). HiSME: 5.
+    fn every(&self) -> NonZeroU64 {
+        const { NonZeroU64::new(5).expect("not 0") }
     }
 
     /// What it did, for the library's history.
@@ -163,6 +189,57 @@ pub trait WriteProgram: fmt::Debug + Send + Sync {
     /// The greatest number of attempts that it is given. ARISE D.1: 2.
     fn most_attempts(&self) -> usize {
         2
+    }
+}
+
+/// Assesses judged attempts beside their verdict: an assessor, ours or a host's own ([`Recipe::assess`](crate::recipe::Recipe::assess)).
+///
+/// Ours can be asked by another one: `AssessPolicy::default().assess(ask, view, attempt)`.
+///
+/// # Behavior
+/// Checked by `testing::conformance::assess_program`.
+/// - *repeats*: the same view, attempt and answers give the same questions and the same assessment.
+/// - *ends*: as for [`SelectProgram`].
+/// - *valid*: an assessment names the attempt that the assessor was given, and its task, and keeps the rules of
+///   [`LibraryChange::validate`]: its subgoals follow each other from step 0 without a gap. A process score is in [0, 1]. Anything
+///   else is an error.
+///
+/// # What the run does
+/// Checked by the tests of the runtime.
+/// - *judged*: it calls the assessor in learning alone, once for each attempt with a verdict, for all attempts at a task at once,
+///   before it rewards them. The library keeps the assessments, and the reports of the attempts have the process scores.
+/// - *errors*: after an error the attempt has no assessment, the task goes on, and an event has the reason. A panic, and asking
+///   without end, fail the task.
+#[async_trait]
+pub trait AssessProgram: fmt::Debug + Send + Sync {
+    /// Assesses an attempt, by the library at the start of its task. `None` where it cannot be assessed, such as one without a step.
+    ///
+    /// # Errors
+    /// The reason why it is not assessed.
+    async fn assess(&self, ask: &mut Ask, view: &View, attempt: &Trace)
+    -> Result<Option<Assessed>>;
+
+    /// The roles that it asks: a session that opens says which of them nobody plays.
+    fn roles(&self) -> Vec<Role> {
+        Vec::new()
+    }
+
+    /// Whether it compares what it assesses by embeddings: a session without an embedder says so.
+    fn needs_embeddings(&self) -> bool {
+        false
+    }
+
+    /// The maintenance program that looks after what it learns, where tasks run in batches of so many
+    /// ([`Recipe::batch`](crate::recipe::Recipe::batch)). It runs after the programs of the recipe; a recipe that has one of its name is
+    /// refused.
+    fn upkeep(&self, _batch: NonZeroU64) -> Option<ScheduledProgram> {
+        None
+    }
+
+    /// Number of kept attempts ([`TierPolicy::traces`](crate::domain::TierPolicy::traces)) that it needs; a recipe that keeps fewer is
+    /// refused.
+    fn kept_attempts(&self) -> u64 {
+        0
     }
 }
 
@@ -323,6 +400,26 @@ impl From<Vec<SkillDraft>> for Written {
         Self {
             replies: Vec::new(),
             drafts,
+        }
+    }
+}
+
+/// The result of an assessor: an attempt's assessment and its process score.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Assessed {
+    /// The assessment; the library keeps it.
+    pub assessment: Assessment,
+    /// The process score, in [0, 1], by which an attempt can be rewarded ([`AttemptReport::process`]); `None` for none.
+    pub process: Option<f64>,
+}
+
+impl Assessed {
+    /// An assessment with its process score.
+    pub fn new(assessment: Assessment, process: Option<f64>) -> Self {
+        Self {
+            assessment,
+            process,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a policy reads: a snapshot of the run's state ([`View`]), the attempts of a group, the result of a selector.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -10,6 +12,7 @@ use crate::{
     },
     id::{RunId, Seed},
     library::{Entry, SkillLibrary},
+    policy::standing::Standing,
     run::report::{AttemptReport, EventKind},
 };
 
@@ -24,7 +27,7 @@ pub struct View {
     explores: bool,
     replays: bool,
     left: MaintenanceBudget,
-    tries_quarantined: bool,
+    standing: Arc<Standing>,
     retrieval: Retrieval,
     library: SkillLibrary,
     step: u64,
@@ -42,7 +45,7 @@ impl View {
             explores: context.explores,
             replays: context.replays,
             left: context.left,
-            tries_quarantined: context.tries_quarantined,
+            standing: Arc::clone(context.standing),
             retrieval: context.retrieval,
             library: context.library.clone(),
             step,
@@ -60,7 +63,7 @@ impl View {
             explores: self.explores,
             replays: self.replays,
             left: self.left,
-            tries_quarantined: self.tries_quarantined,
+            standing: &self.standing,
             retrieval: self.retrieval,
             library: &self.library,
         }
@@ -138,8 +141,8 @@ pub(crate) struct Context<'a> {
     pub(crate) replays: bool,
     /// What is left of the budget of this round of maintenance.
     pub(crate) left: MaintenanceBudget,
-    /// Whether the recipe tries skills in quarantine (J7).
-    pub(crate) tries_quarantined: bool,
+    /// What the recipe says beside the policy's own options.
+    pub(crate) standing: &'a Arc<Standing>,
     /// How the recipe finds and ranks candidates.
     pub(crate) retrieval: Retrieval,
     pub(crate) library: &'a SkillLibrary,
@@ -164,7 +167,12 @@ impl<'a> Context<'a> {
 
     /// Whether the recipe tries the skill in quarantine.
     pub(crate) fn tries(&self, entry: &Entry) -> bool {
-        self.tries_quarantined && entry.awaits_evidence()
+        self.standing.quarantine.is_some() && entry.awaits_evidence()
+    }
+
+    /// Whether skills have test cases, and these can be played.
+    pub(crate) fn plays_cases(&self) -> bool {
+        self.replays && self.standing.cases().is_some()
     }
 
     /// Whether the skill gathers evidence: it is active, on trial, or tried in quarantine.

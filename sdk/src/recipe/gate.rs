@@ -3,12 +3,13 @@
 use super::Recipe;
 use crate::{
     error::{Error, Result},
-    stations::select::{BankSelector, GateCalibration, GatePolicy},
+    papers::skillrl::BankSelector,
+    stations::select::{GateCalibration, GatePolicy},
 };
 
 impl Recipe {
     /// The gate by which the recipe's selector decides: of `gate`, or behind a `bank`. `None` for a selector without one, and for
-    /// options that [`validate`](Self::validate) refuses. A host's own selector says by
+    /// options that [`resolve`](Self::resolve) refuses. A host's own selector says by
     /// [`SelectProgram::gate`](crate::policy::SelectProgram::gate) whether it has one.
     ///
     /// ```
@@ -80,9 +81,10 @@ mod tests {
     use super::*;
     use crate::{
         error::ErrorKind,
+        papers::skillrl::BankGate,
         policy::Policy,
         recipe::{skillrl, standard},
-        stations::select::{BankGate, First},
+        stations::select::First,
     };
 
     #[test]

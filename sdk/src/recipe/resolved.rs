@@ -6,22 +6,37 @@ use serde_json::Value;
 
 use crate::{
     error::{Error, Result},
-    policy::{Policies, PolicyOptions, ResolvedPolicies, named::checked_options},
-    recipe::{Recipe, programs::with_our_programs},
+    papers::{
+        arise::GainsPolicy,
+        hisme::{AcrossTasks, MacroPolicy, MicroPolicy, Overlaps},
+        scribe::{
+            AssessPolicy, ProcessReward, Prototypes, assessor::supported_options,
+            prototypes::PROTOTYPES,
+        },
+        skillrl::{BankPolicy, BankSelector},
+    },
+    policy::{
+        ASSESSOR, PROGRAM, Policies, Policy, PolicyOptions, ResolvedPolicies, contained,
+        named::{ScheduledProgram, checked_options},
+        standing::Standing,
+    },
     stations::{
         credit::{PerRollout, PerStep},
         propose::{Curate, Extract, Summarize},
-        reward::{LevelReward, ProcessReward},
-        select::{BankSelector, First, GatePolicy, Nothing, Random, Top},
+        recipe::Recipe,
+        reward::LevelReward,
+        select::{First, GatePolicy, Nothing, Random, Top},
     },
 };
 
-/// A host's registry with our policies beside its own.
-///
-/// # Errors
-/// `Invalid` where two policies of one kind have the same name.
-pub(crate) fn with_ours(host: &Policies) -> Result<Policies> {
-    host.with_ours(ours)
+impl Policies {
+    /// A host's registry with our policies beside its own.
+    ///
+    /// # Errors
+    /// `Invalid` where two policies of one kind have the same name.
+    pub(crate) fn with_ours(&self) -> Result<Self> {
+        self.joined_with(ours)
+    }
 }
 
 impl Recipe {
@@ -31,16 +46,27 @@ impl Recipe {
     /// # Errors
     /// `NotFound` for one that is not registered, listing those that are; the error of one that cannot be built, such as
     /// `Invalid` for the options of another policy; `Invalid` where two policies of one kind have the same name, and for a selector
-    /// that does not go with the recipe's ranking, or a reward rule that needs an assessment where the recipe has none; `Panicked`
-    /// for a policy that panics when it is built or asked what it needs; `Unsupported` for a recipe that assesses
-    /// ([`Recipe::assess`]) without the feature `clustering`.
+    /// that does not go with the recipe's ranking, a reward rule that needs an assessment where the recipe has none, or a library that
+    /// keeps fewer attempts ([`TierPolicy::traces`](crate::domain::TierPolicy::traces)) than a program or the assessor needs; `Panicked`
+    /// for a policy that panics when it is built or asked what it needs; `Unsupported` for [`AssessPolicy`] as the recipe's
+    /// assessor ([`Recipe::assess`]) without the feature `clustering`.
     pub fn resolve(&self, policies: &Policies) -> Result<ResolvedPolicies> {
-        self.supported(cfg!(feature = "clustering"))?;
-        let policies = with_ours(policies)?;
+        let policies = policies.with_ours()?;
         let selector = policies.selector(&self.select.selector)?;
         self.select.check(selector.as_ref())?;
+        let assess = self.assess.as_ref();
+        let assessor = assess.map(|named| policies.assessor(named)).transpose()?;
+        let mut upkeep = None;
+        if let (Some(named), Some(assessor)) = (assess, &assessor) {
+            let says = contained(ASSESSOR, named, || {
+                (assessor.kept_attempts(), assessor.upkeep(self.batch))
+            });
+            let (needed, program) = says?;
+            self.keeps_enough(named, needed)?;
+            upkeep = program;
+        }
         let reward = policies.reward(&self.reward.by)?;
-        if self.assess.is_none() && reward.needs_assessment() {
+        if assessor.is_none() && reward.needs_assessment() {
             let message = "the reward rule reads the process score of an assessment: set `assess`, or have another reward";
             return Err(Error::invalid("Recipe::resolve", message)
                 .with("field", "reward.by")
@@ -48,35 +74,78 @@ impl Recipe {
         }
         let rules = self.admit.rules.iter();
         let admission = rules.map(|rule| policies.admission(rule));
-        let programs = self.scheduled()?.into_iter().map(|scheduled| {
+        let mut release = None;
+        let programs = self.scheduled(upkeep)?.into_iter();
+        let programs = programs.map(|mut scheduled| {
             let program = policies.program(&scheduled.program)?;
+            let says = contained(PROGRAM, &scheduled.program, || {
+                let needed = program.kept_attempts(self.attempts.group);
+                (program.every(), needed, program.release())
+            });
+            let (every, needed, says) = says?;
+            scheduled.every.get_or_insert(every);
+            self.keeps_enough(&scheduled.program, needed)?;
+            // The first one that releases skills is the one that does.
+            release = release.or(says);
             Ok((scheduled, program))
         });
+        let programs = programs.collect::<Result<_>>()?;
+        let standing = Standing {
+            admit: self.admit.clone(),
+            skill_use: self.reward.skill_use,
+            quarantine: self.maintenance.quarantine,
+            release,
+        };
         Ok(ResolvedPolicies {
             selector,
             writer: policies.writer(&self.write.by)?,
+            assessor,
             reward,
             credit: policies.credit(&self.credit.by)?,
             admission: admission.collect::<Result<_>>()?,
-            programs: programs.collect::<Result<_>>()?,
+            programs,
+            standing: Arc::new(standing),
         })
     }
 
-    /// Whether a build that clusters subgoals, or one that cannot, has what the recipe needs.
-    fn supported(&self, clusters: bool) -> Result<()> {
-        if clusters || self.assess.is_none() {
+    /// The maintenance programs in the order in which they run: those of the recipe, then the assessor's upkeep.
+    ///
+    /// # Errors
+    /// `Invalid` where a program of the recipe has the name of the upkeep.
+    fn scheduled(&self, upkeep: Option<ScheduledProgram>) -> Result<Vec<ScheduledProgram>> {
+        let mut programs = self.maintenance.programs.clone();
+        let Some(upkeep) = upkeep else {
+            return Ok(programs);
+        };
+        let name = &upkeep.program.name;
+        if programs.iter().any(|one| one.program.name == *name) {
+            let message = "the assessor has this maintenance program run: take it out of the programs of the recipe";
+            return Err(Error::invalid("Recipe::resolve", message)
+                .with("field", "maintenance.programs")
+                .with("program", name));
+        }
+        programs.push(upkeep);
+        Ok(programs)
+    }
+
+    /// Checks that the recipe keeps so many attempts, which a policy needs.
+    ///
+    /// # Errors
+    /// `Invalid`, with the policy and the number.
+    fn keeps_enough(&self, named: &Policy, needed: u64) -> Result<()> {
+        if self.tiers.traces as u64 >= needed {
             return Ok(());
         }
-        let message =
-            "the recipe assesses attempts, and this build cannot cluster what is assessed";
-        Err(Error::unsupported("Recipe::resolve", message).hint(
-            "switch on the feature `clustering` of `journeyman`, or take a recipe without `assess`",
-        ))
+        let message = "a policy needs more attempts than the recipe keeps: keep as many, or take it out of the recipe";
+        Err(Error::invalid("Recipe::resolve", message)
+            .with("field", "tiers.traces")
+            .with("policy", &named.name)
+            .with("needed", needed))
     }
 }
 
-/// The registry of our policies. All but the maintenance programs are their own options.
-pub(super) fn ours() -> Policies {
+/// The registry of our policies. All but two of the maintenance programs are their own options.
+fn ours() -> Policies {
     with_our_programs(Policies::new())
         .with_selector(GatePolicy::NAME, |options| Ok(make::<GatePolicy>(options)?))
         .with_selector(BankSelector::NAME, |options| {
@@ -89,6 +158,9 @@ pub(super) fn ours() -> Policies {
         .with_writer(Summarize::NAME, |options| Ok(make::<Summarize>(options)?))
         .with_writer(Extract::NAME, |options| Ok(make::<Extract>(options)?))
         .with_writer(Curate::NAME, |options| Ok(make::<Curate>(options)?))
+        .with_assessor(AssessPolicy::NAME, |options| {
+            Ok(Arc::new(supported_options(options)?))
+        })
         .with_reward(LevelReward::NAME, |options| {
             Ok(make::<LevelReward>(options)?)
         })
@@ -99,34 +171,31 @@ pub(super) fn ours() -> Policies {
         .with_credit(PerRollout::NAME, |options| Ok(make::<PerRollout>(options)?))
 }
 
+/// Adds our maintenance programs.
+fn with_our_programs(policies: Policies) -> Policies {
+    // The runs of a session share the registry, and so the graph.
+    let overlaps = Overlaps::default();
+    policies
+        .with_program(MicroPolicy::NAME, |options| {
+            Ok(make::<MicroPolicy>(options)?)
+        })
+        .with_program(MacroPolicy::NAME, move |options| {
+            Ok(Arc::new(AcrossTasks {
+                policy: checked_options(options)?,
+                overlaps: overlaps.clone(),
+            }))
+        })
+        .with_program(BankPolicy::NAME, |options| Ok(make::<BankPolicy>(options)?))
+        .with_program(GainsPolicy::NAME, |options| {
+            Ok(make::<GainsPolicy>(options)?)
+        })
+        .with_program(PROTOTYPES, |options| Ok(Arc::new(Prototypes::of(options)?)))
+}
+
 /// Makes one of our policies of its options.
 ///
 /// # Errors
 /// `Invalid` for options of another policy, and for a value out of range.
 fn make<O: PolicyOptions>(options: &Value) -> Result<Arc<O>> {
     checked_options(options).map(Arc::new)
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{
-        ErrorKind, recipe,
-        stations::assess::{AssessBy, AssessPolicy},
-    };
-
-    #[test]
-    fn a_build_that_cannot_cluster_refuses_what_assesses_by_steps_too() {
-        let by_steps = AssessPolicy {
-            by: AssessBy::Steps,
-            ..AssessPolicy::default()
-        };
-        for assess in [AssessPolicy::default(), by_steps] {
-            let mut recipe = recipe::standard();
-            assert!(recipe.supported(false).is_ok());
-            recipe.assess = Some(assess);
-            assert!(recipe.supported(true).is_ok());
-            let error = recipe.supported(false).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Unsupported);
-        }
-    }
 }

@@ -13,10 +13,8 @@ pub mod report;
 
 pub use driver::{DecisionCost, Performer};
 pub use host::{
-    AddFate, AddReport, AddedSkill, AssessReport, AttemptGroup, AttemptHandle, BankReport,
-    GateInForce, GroupRollout, GroupStatus, Journeyman, MergeReport, Options, PlanRun, Retirement,
-    ReviewReport, Rollouts, SkillReview, SubgoalRollouts, TaggedTasks, TaskGeneration, ThresholdBy,
-    TrialOptions, UnreviewedSkill, UntaggedTask,
+    AddFate, AddReport, AddedSkill, AttemptGroup, AttemptHandle, Events, GateInForce, GroupStatus,
+    Journeyman, Options, Retirement, ThresholdBy,
 };
 pub use machine::{
     AttemptEffect, CaseEffect, Effect, EffectId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,

@@ -1,21 +1,20 @@
-//! The stations that a task passes, in order: skills are found, shown and chosen, an attempt is assessed and rewarded, skills get their
-//! credit, drafts are written and admitted, the library is maintained, its effect is measured, and rules change rules.
+//! The stations that a task passes, in order: skills are found, shown and chosen, an attempt is rewarded, skills get their credit,
+//! drafts are written and admitted, and the library is maintained.
 //!
 //! ```text
-//! retrieve -> inject -> select -> assess -> reward -> credit -> propose -> admit -> maintain -> measure -> meta
+//! retrieve -> inject -> select -> reward -> credit -> propose -> admit -> maintain
 //! ```
 //!
-//! Each station holds the policies that Journeyman brings for it, with their options; a station sees those before it. The traits
-//! behind them, which a host's policies implement too, are in [`policy`](crate::policy).
+//! Each station holds what several papers share: its options, and the policies that Journeyman brings for it. A station sees those
+//! before it. The traits behind the policies, which a host's implement too, are in [`policy`](crate::policy); those of one paper are in
+//! its room ([`papers`](crate::papers)). `recipe` beside the stations is the data that names a policy for each.
 
 pub mod admit;
-pub mod assess;
 pub mod credit;
 pub mod inject;
 pub mod maintain;
-pub mod measure;
-pub mod meta;
 pub mod propose;
+pub(crate) mod recipe;
 pub mod retrieve;
 pub mod reward;
 pub mod select;

@@ -1,15 +1,17 @@
 //! Policies of a host's own.
 
 use journeyman::{
+    papers::skillrl::BankSelector,
     policy::Policy,
-    stations::select::{BankSelector, First, GatePolicy, Random, SelectPer, Top},
+    stations::select::{First, GatePolicy, Random, SelectPer, Top},
     testing::conformance::Outcome,
 };
 
 use super::{
     host_policies::{
-        Flaw, admit_rule, check_maintenance, check_scoring_selector, check_selector, credit_rule,
-        learning, maintenance_program, reward_rule, select_program, write_program,
+        Flaw, admit_rule, assess_program, check_maintenance, check_scoring_selector,
+        check_selector, credit_rule, learning, maintenance_program, reward_rule, select_program,
+        write_program,
     },
     *,
 };
@@ -71,7 +73,7 @@ fn our_selectors_keep_the_rules() {
             fixture.recipe.select.per = per;
             fixture.recipe.attempts.group = std::num::NonZeroU32::new(3).unwrap();
             fixture.recipe.write.when = journeyman::stations::propose::WriteWhen::Never;
-            fixture.recipe.programs.clear();
+            fixture.recipe.maintenance.programs.clear();
             let report = check_scoring_selector(&fixture);
             assert!(failed(&report).is_empty(), "{selector:?}: {report}");
             // Each chooses skills.
@@ -93,6 +95,24 @@ fn writers() {
             (Flaw::Waits, &["ends"]),
             (Flaw::Fails, &[]),
             (Flaw::Invalid, &["valid"]),
+        ],
+    );
+}
+
+#[test]
+fn assessors() {
+    check(
+        assess_program,
+        &[
+            (Flaw::None, &[]),
+            (Flaw::AsksOtherwise, &["repeats"]),
+            (Flaw::DecidesOtherwise, &["repeats"]),
+            (Flaw::KnowsOfOtherRuns, &["repeats"]),
+            (Flaw::Panics, &["ends"]),
+            (Flaw::Waits, &["ends"]),
+            (Flaw::Fails, &[]),
+            (Flaw::Invalid, &["valid"]),
+            (Flaw::Elsewhere, &["valid"]),
         ],
     );
 }
@@ -125,6 +145,7 @@ fn a_fault_of_a_program_is_told_with_its_place() {
         (select_program(Flaw::Panics), "a policy that panics"),
         (write_program(Flaw::KnowsOfOtherRuns), "made a second time"),
         (write_program(Flaw::Invalid), "own for task 0"),
+        (assess_program(Flaw::Elsewhere), "of another attempt"),
         (maintenance_program(Flaw::Panics), "behind task 1"),
         (maintenance_program(Flaw::Elsewhere), "change 0: Unknown"),
         (
@@ -142,20 +163,22 @@ fn a_program_that_is_not_tried_is_skipped() {
     let nothing = "the program decided on no";
     check_skipped(&select_program(Flaw::DoesNothing), &[("offered", nothing)]);
     check_skipped(&write_program(Flaw::DoesNothing), &[("valid", nothing)]);
+    check_skipped(&assess_program(Flaw::DoesNothing), &[("valid", nothing)]);
     check_skipped(
         &maintenance_program(Flaw::DoesNothing),
         &[("permitted", nothing), ("applies", nothing)],
     );
 
     let mut fixture = learning(Flaw::None);
-    fixture.recipe.programs[0].every = std::num::NonZeroU64::new(100).unwrap();
+    let every = std::num::NonZeroU64::new(100).unwrap();
+    fixture.recipe.maintenance.every("own", every);
     let never = "did not call the program";
     let names = ["repeats", "ends", "permitted", "applies"];
     check_skipped(
         &check_maintenance(&fixture),
         &names.map(|name| (name, never)),
     );
-    fixture.recipe.programs.clear();
+    fixture.recipe.maintenance.programs.clear();
     let none = "names no such program";
     check_skipped(
         &check_maintenance(&fixture),
@@ -168,7 +191,7 @@ fn a_second_run_is_not_compared_where_parts_draw_samples() {
     for (samples, expected) in [(false, &["repeats"][..]), (true, &[])] {
         let mut fixture = learning(Flaw::KnowsOfOtherRuns);
         fixture.recipe.write.when = journeyman::stations::propose::WriteWhen::Never;
-        fixture.recipe.programs.clear();
+        fixture.recipe.maintenance.programs.clear();
         fixture.samples = samples;
         assert_eq!(failed(&check_selector(&fixture)), expected);
     }

@@ -20,13 +20,14 @@ use journeyman::{
     async_trait,
     contract::Components,
     domain::{
-        Action, Decision, Kind, LibraryChange, NothingReason, Query, Scope, Selection, Skill,
-        SkillDraft, SkillRef, State, TurnQuery, Verdict,
+        Action, AssessedSubgoal, Assessment, Decision, Kind, LibraryChange, NothingReason, Query,
+        Scope, Selection, Skill, SkillDraft, SkillRef, State, Subgoal, Trace, TurnQuery, Verdict,
     },
     library::SkillLibrary,
     policy::{
-        AdmitRule, Ask, CreditRule, GroupAttempt, JudgedAttempt, MaintenanceProgram, Policies,
-        Policy, RewardRule, SelectProgram, SkillCredit, View, WriteGroup, WriteProgram, Written,
+        AdmitRule, Ask, AssessProgram, Assessed, CreditRule, GroupAttempt, JudgedAttempt,
+        MaintenanceProgram, Policies, Policy, RewardRule, SelectProgram, SkillCredit, View,
+        WriteGroup, WriteProgram, Written,
     },
     recipe,
     stations::{
@@ -34,8 +35,8 @@ use journeyman::{
         select::{Nothing, Selected},
     },
     testing::{
-        Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedRetriever,
-        ScriptedScorer,
+        Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedModel,
+        ScriptedRetriever, ScriptedRoles, ScriptedScorer,
         conformance::{
             self, LearningFixture, Report,
             admit_rule::AdmitRuleFixture,
@@ -63,7 +64,8 @@ pub(crate) enum Flaw {
     Fails,
     /// It decides on nothing.
     DoesNothing,
-    /// It chooses a skill that is not offered, credits one that was not given, or changes one that is not there.
+    /// It chooses a skill that is not offered, credits one that was not given, changes one that is not there, or assesses another
+    /// attempt.
     Elsewhere,
     /// It gives a draft, a number or a change that breaks a rule.
     Invalid,
@@ -205,6 +207,47 @@ impl MaintenanceProgram for Flawed {
     }
 }
 
+#[async_trait]
+impl AssessProgram for Flawed {
+    async fn assess(
+        &self,
+        ask: &mut Ask,
+        view: &View,
+        attempt: &Trace,
+    ) -> Result<Option<Assessed>> {
+        self.asks(ask, view).await?;
+        if self.0 == Flaw::DoesNothing {
+            return Ok(None);
+        }
+        let whole = Subgoal {
+            subgoal: self.text(Flaw::DecidesOtherwise),
+            skill: String::new(),
+            first: 0,
+            last: attempt.trajectory.steps.len() - 1,
+        };
+        let assessment = Assessment {
+            attempt: match self.0 {
+                Flaw::Elsewhere => "elsewhere".into(),
+                _ => attempt.trajectory.attempt.clone(),
+            },
+            task: attempt.task.id.clone(),
+            category: attempt.task.category.clone(),
+            success: attempt.verdict.as_ref().and_then(Verdict::success),
+            repaired: false,
+            subgoals: vec![AssessedSubgoal {
+                subgoal: whole,
+                route: None,
+                score: None,
+            }],
+        };
+        let process = match self.0 {
+            Flaw::Invalid => 2.0,
+            _ => 0.5,
+        };
+        Ok(Some(Assessed::new(assessment, Some(process))))
+    }
+}
+
 impl Flawed {
     /// A number of a rule.
     fn number(&self, right: f64) -> Result<f64> {
@@ -295,7 +338,21 @@ async fn scoring_components() -> Result<Components> {
     Ok(components)
 }
 
-/// A run of three tasks with a program of the host's own at every station that can have one.
+/// The same, with a model that cuts attempts and scores what it cut.
+async fn assessing_components() -> Result<Components> {
+    let model = ScriptedModel::by(|request, _| {
+        let text = request.prompt.text();
+        let answer = match text.lines().next().unwrap_or_default() {
+            "role: segment" => "say both words | saying | 0 1",
+            _ => "2 almost",
+        };
+        Play::Give(answer.to_owned())
+    });
+    let components = components().await?.with_model(Arc::new(model));
+    Ok(components.with_roles(Arc::new(ScriptedRoles::default())))
+}
+
+/// A run of three tasks with a program of the host's own that selects, writes and maintains.
 pub(crate) fn learning(flaw: Flaw) -> LearningFixture {
     let mut recipe = recipe::standard();
     recipe.select.selector = Policy::new("own");
@@ -304,11 +361,13 @@ pub(crate) fn learning(flaw: Flaw) -> LearningFixture {
     let recipe = recipe.with_program(NonZeroU64::MIN, Policy::new("own"));
     let program = Flawed::new(flaw);
     let (selector, writer) = (Arc::clone(&program), Arc::clone(&program));
+    let assessor = Arc::clone(&program);
     LearningFixture {
         recipe,
         policies: Policies::new()
             .with_selector("own", move |_| Ok(Arc::clone(&selector) as _))
             .with_writer("own", move |_| Ok(Arc::clone(&writer) as _))
+            .with_assessor("own", move |_| Ok(Arc::clone(&assessor) as _))
             .with_program("own", move |_| Ok(Arc::clone(&program) as _)),
         skills: vec![sample::skill("saying"), sample::skill("singing")],
         tasks: (0..3)
@@ -331,7 +390,7 @@ fn alone(flaw: Flaw, station: &str) -> LearningFixture {
         recipe.write.by = Summarize::default().into();
     }
     if station != "maintain" {
-        recipe.programs.clear();
+        recipe.maintenance.programs.clear();
     }
     fixture
 }
@@ -355,6 +414,22 @@ pub(crate) fn check_scoring_selector(fixture: &LearningFixture) -> Report {
 pub(crate) fn write_program(flaw: Flaw) -> Report {
     let fixture = alone(flaw, "write");
     block_on(conformance::write_program::check(components, &fixture))
+}
+
+pub(crate) fn assess_program(flaw: Flaw) -> Report {
+    check_assessing(Policy::new("own"), flaw)
+}
+
+/// A run that assesses by this policy alone.
+pub(crate) fn check_assessing(assess: Policy, flaw: Flaw) -> Report {
+    let mut fixture = alone(flaw, "assess");
+    fixture.recipe.assess = Some(assess);
+    // Ours needs kept attempts, from which prototypes are distilled.
+    fixture.recipe.tiers.traces = 20;
+    block_on(conformance::assess_program::check(
+        assessing_components,
+        &fixture,
+    ))
 }
 
 pub(crate) fn maintenance_program(flaw: Flaw) -> Report {

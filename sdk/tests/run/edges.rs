@@ -306,7 +306,7 @@ fn evaluation_leaves_abandoned_groups_alone() {
 #[test]
 fn a_warm_up_counts_steps_of_a_batch_of_tasks() {
     let mut recipe = recipe();
-    recipe.schedule.batch = n64(2);
+    recipe.batch = n64(2);
     recipe.attempts.warm_up = 2;
     let report = block_on(async {
         let options = Options::new("steps", Seed(7));

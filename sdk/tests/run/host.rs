@@ -29,14 +29,16 @@ use std::{
 };
 
 use async_trait::async_trait;
-use futures::channel::mpsc::UnboundedReceiver;
 use journeyman::{
     contract::{Journal, JournalEntry, Snapshot},
     domain::{
         Commit, Committed, Injection, LibraryChange, Origin, Outcome, Skill, SkillUse, Source,
         State, StepResult,
     },
-    run::report::{Finding, FindingKind, TaskReport},
+    run::{
+        Events,
+        report::{Finding, FindingKind, TaskReport},
+    },
 };
 use serde_json::json;
 
@@ -176,9 +178,9 @@ fn alike(n: usize) -> Vec<Task> {
     (0..n).map(task).collect()
 }
 
-fn told(mut events: UnboundedReceiver<Event>) -> Vec<Event> {
+fn told(mut events: Events) -> Vec<Event> {
     let mut all = Vec::new();
-    while let Ok(event) = events.try_recv() {
+    while let Some(event) = events.try_next() {
         all.push(event);
     }
     all

@@ -40,14 +40,14 @@ use journeyman::{
         Step, Task, Trajectory, Verdict,
     },
     library::SkillLibrary,
+    papers::arise::GainsPolicy,
     policy::{Answer, CommitDone, Played, Policy},
     recipe::{self, Recipe},
     run::{
         AddFate, Effect, EffectId, Journeyman, Options, RunEntry, RunMachine, RunPlan, replay,
-        report::{AttemptReport, Event, EventKind, Finding, RunReport},
+        report::{AttemptReport, Event, EventKind, Finding, ProxyGain, RunReport},
     },
     stations::{
-        measure::ProxyGain,
         propose::WriteWhen,
         reward::LevelReward,
         select::{GatePolicy, Nothing, SelectPer, Selected, Top},
@@ -67,9 +67,9 @@ const fn n32(number: u32) -> NonZeroU32 {
     NonZeroU32::new(number).expect("a recipe's number is not 0")
 }
 
-/// A number of a schedule.
+/// A number of tasks.
 const fn n64(number: u64) -> NonZeroU64 {
-    NonZeroU64::new(number).expect("a schedule's number is not 0")
+    NonZeroU64::new(number).expect("a number of tasks is not 0")
 }
 
 /// A selector that always takes the retriever's best skills, at most so many.
@@ -463,9 +463,11 @@ impl Executor for Talking {
 fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
     let gains = |every: Option<NonZeroU64>, batch: u64, n: usize| {
         let mut recipe = recipe();
+        if let Some(every) = every {
+            recipe = recipe.with_program(every, GainsPolicy {});
+        }
         recipe.tiers.traces = 20;
-        recipe.schedule.gain = every;
-        recipe.schedule.batch = n64(batch);
+        recipe.batch = n64(batch);
         let mut components = components();
         components.executor = Some(Arc::new(Talking(agent())));
         // Any word is likelier behind a task, and more so behind a skill.
@@ -492,9 +494,10 @@ fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
     };
     assert!(gains(None, 1, 6).is_empty());
     assert!(gains(Some(n64(7)), 1, 6).is_empty(), "not due yet");
-    // It counts steps, and a step is a batch of tasks.
-    assert!(gains(Some(n64(2)), 3, 5).is_empty(), "not due yet");
-    assert!(!gains(Some(n64(2)), 3, 6).is_empty());
+    // It counts tasks, whatever a batch has of them, and a batch that goes past the number is enough.
+    assert!(gains(Some(n64(6)), 3, 5).is_empty(), "not due yet");
+    assert!(!gains(Some(n64(6)), 3, 6).is_empty());
+    assert!(!gains(Some(n64(5)), 3, 6).is_empty());
     let measured = gains(Some(n64(6)), 1, 6);
     assert!(!measured.is_empty());
     for one in measured {

@@ -5,8 +5,10 @@ use journeyman::{
     agent::role::GeneralRoles,
     contract::{GenerateRequest, Retriever, RoleAnswer, RoleRequest, RoleTask, Roles},
     domain::{Role, Skill},
-    run::{GroupRollout, ReviewReport, Rollouts, report::FindingKind},
-    stations::reward::{CompositeTerms, CompositeWeights, repository_tokens},
+    papers::skillos::{
+        CompositeTerms, CompositeWeights, GroupRollout, ReviewReport, Rollouts, repository_tokens,
+    },
+    run::report::FindingKind,
     testing::WordTokenizer,
 };
 use serde_json::{Value, json};

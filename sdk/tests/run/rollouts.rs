@@ -6,12 +6,8 @@ use journeyman::{
     contract::Retriever,
     domain::{LibraryChange, Role, Skill, State},
     library::ConflictReason,
-    recipe::Grouping,
-    run::{
-        GroupRollout, Rollouts,
-        report::{CallCounts, FindingKind},
-    },
-    stations::reward::{CompositeTerms, CompositeWeights},
+    papers::skillos::{CompositeTerms, CompositeWeights, GroupRollout, Grouping, Rollouts},
+    run::report::{CallCounts, FindingKind},
     testing::WordTokenizer,
 };
 use serde_json::json;
@@ -22,7 +18,7 @@ use super::*;
 fn skillos() -> Recipe {
     let mut recipe = recipe::skillos();
     // Rollouts run in sequence all the same.
-    recipe.schedule.batch = n64(4);
+    recipe.batch = n64(4);
     recipe
 }
 
@@ -192,7 +188,7 @@ fn the_reward_is_made_of_what_the_rollout_shows() {
             curations().for_each(|curation| counts.add(curation.counts()));
             let prompts: u64 = curations().map(|curation| curation.context_tokens).sum();
             let repository =
-                journeyman::stations::reward::repository_tokens(one.fork.library(), &WordTokenizer);
+                journeyman::papers::skillos::repository_tokens(one.fork.library(), &WordTokenizer);
             let compression = 1.0 - repository.expect("counted") as f64 / prompts as f64;
             assert_eq!(
                 one.terms,

@@ -33,7 +33,7 @@ fn recipe(name: &str) -> Option<Recipe> {
     Some(match name {
         "arise" => {
             let mut arise = recipe::arise();
-            arise.schedule.batch = NonZeroU64::MIN;
+            arise.batch = NonZeroU64::MIN;
             arise.attempts.warm_up = 0;
             arise.attempts.group = const { NonZeroU32::new(3).unwrap() };
             arise

@@ -21,19 +21,36 @@ const RUN: [&str; 4] = [
 ];
 
 /// The policies that left `run` for their stations, as whole files where they were joined with others.
-const LEFT: [&str; 12] = [
+const LEFT: [&str; 29] = [
     "sdk/src/stations/select/candidates.rs",
     "sdk/src/stations/propose/writers.rs",
     "sdk/src/stations/propose/writing.rs",
     "sdk/src/stations/propose/options.rs",
     "sdk/src/stations/admit/admission.rs",
-    "sdk/src/stations/admit/options.rs",
     "sdk/src/stations/maintain/",
-    "sdk/src/stations/meta/",
-    "sdk/src/stations/measure/gain.rs",
     "sdk/src/policy/",
     "sdk/src/run/report/",
-    "sdk/src/recipe/programs/",
+    "sdk/src/papers/arise/gains.rs",
+    "sdk/src/papers/hisme/across_tasks.rs",
+    "sdk/src/papers/hisme/bundles",
+    "sdk/src/papers/hisme/filter.rs",
+    "sdk/src/papers/hisme/micro.rs",
+    "sdk/src/papers/hisme/options.rs",
+    "sdk/src/papers/hisme/overlaps.rs",
+    "sdk/src/papers/hisme/refactor",
+    "sdk/src/papers/hisme/refinement",
+    "sdk/src/papers/hisme/rules",
+    "sdk/src/papers/hisme/support.rs",
+    "sdk/src/papers/scribe/host.rs",
+    "sdk/src/papers/scribe/plan_runs.rs",
+    "sdk/src/papers/scribe/subgoal_rollouts.rs",
+    "sdk/src/papers/scribe/upkeep.rs",
+    "sdk/src/papers/skillos/review.rs",
+    "sdk/src/papers/skillos/rollouts.rs",
+    "sdk/src/papers/skillos/tagging.rs",
+    "sdk/src/papers/skillrl/admission.rs",
+    "sdk/src/papers/skillrl/bank.rs",
+    "sdk/src/papers/skillrl/host.rs",
 ];
 
 /// The files that a task passes from `learn` to its commit, with the recipe `standard`; values alone (`domain`, `report`) are
@@ -70,7 +87,7 @@ pub(super) const PASSED: [&str; 33] = [
     "policy/checks.rs",
     "stations/maintain/live.rs",
     "stations/admit/to_skill.rs",
-    "stations/admit/schema.rs",
+    "stations/admit/insert_ready.rs",
     "library/fold.rs",
 ];
 

@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, LexError, TokenStream, TokenTree, token_stream::Int
 /// The names, in lower case.
 const PAPERS: [&str; 5] = ["arise", "hisme", "scribe", "skillos", "skillrl"];
 /// The folders of the engine, below `sdk/src`.
-const ENGINE: [&str; 2] = ["policy/", "run/"];
+const ENGINE: [&str; 3] = ["policy/", "run/", "stations/"];
 
 /// The identifiers and literals of the engine's production code that name a paper, each with its file. Comments and documentation
 /// may name them.

@@ -15,7 +15,7 @@ use crate::{
 const LEFT_OUT: [&str; 9] = [
     "testing/",
     // `clustering`
-    "stations/assess/cluster.rs",
+    "papers/scribe/cluster.rs",
     // `json-schema`
     "agent/fn_environment",
     "agent/role/model_judge.rs",

@@ -18,9 +18,10 @@ use journeyman::{
     agent::{MemoryJournal, MemoryStore},
     contract::{Journal, LanguageModel},
     domain::sha256_hex,
+    papers::arise::GainsPolicy,
+    policy::PolicyOptions,
     recipe::{self, Recipe},
-    run,
-    run::report::RunReport,
+    run::{self, report::RunReport},
 };
 use journeyman_toolworld::{
     passing::{Passing, PassingKind},
@@ -93,9 +94,10 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 /// recorded.
 fn recipes() -> [(&'static str, Recipe); 4] {
     let mut arise = recipe::arise();
-    arise.schedule.batch = NonZeroU64::MIN;
+    arise.batch = NonZeroU64::MIN;
     arise.attempts.warm_up = 10;
-    arise.schedule.gain = NonZeroU64::new(20);
+    let twenty = const { NonZeroU64::new(20).expect("not 0") };
+    arise.maintenance.every(GainsPolicy::NAME, twenty);
     let mut turns = recipe::hisme_robust();
     turns.select.per = journeyman::stations::select::SelectPer::Turn;
     [

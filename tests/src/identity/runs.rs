@@ -12,7 +12,8 @@ use journeyman::{
     contract::{Components, Embedder, RoleAnswer},
     domain::{Mode, SkillDraft, Task, Verdict},
     library::SkillLibrary,
-    policy::{Answer, Played, Policies},
+    papers::hisme::{MacroPolicy, MicroPolicy},
+    policy::{Answer, Played, Policies, PolicyOptions},
     recipe::{self, Recipe},
     run::{
         Effect, Performer, RunMachine, RunPlan,
@@ -40,8 +41,8 @@ fn recipe(identity: Identity) -> Recipe {
     }
     .into();
     recipe.admit.identity = identity;
-    recipe.schedule.micro = NonZeroU64::MAX;
-    recipe.schedule.r#macro = NonZeroU64::MAX;
+    recipe.maintenance.every(MicroPolicy::NAME, NonZeroU64::MAX);
+    recipe.maintenance.every(MacroPolicy::NAME, NonZeroU64::MAX);
     recipe
 }
 

@@ -11,13 +11,20 @@ use journeyman::{
     agent::{MemoryJournal, MemoryStore},
     contract::{Journal, Retriever},
     domain::{Action, Origin, Provenance, Skill, State, Step, Taint, Task, Trace},
-    recipe::{self, Grouping, Recipe},
-    run::{Journeyman, Rollouts, report::TaskReport},
+    papers::{
+        arise::GainsPolicy,
+        hisme::MicroPolicy,
+        scribe::AssessPolicy,
+        skillos::{Grouping, Rollouts},
+        skillrl::{BankGate, BankPolicy, BankSelector, Failure},
+    },
+    policy::PolicyOptions,
+    recipe::{self, Recipe},
+    run::{Journeyman, report::TaskReport},
     stations::{
         admit::{Admittance, to_skill},
-        maintain::{Failure, Maintenance},
         propose::WriteWhen,
-        select::{BankGate, BankSelector, GatePolicy},
+        select::GatePolicy,
     },
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
@@ -32,6 +39,8 @@ use super::world::{Host, World};
 
 /// Attempts at a task of the recipes that make several. The papers make 8; the bundled model's attempts differ little.
 const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
+/// Steps, and so tasks, between two measurements of ARISE's information gain. The paper's number of steps.
+const GAINS: NonZeroU64 = NonZeroU64::new(100).expect("not 0");
 /// Tasks between two clusterings, and of a round of a bank.
 const ROUND: NonZeroU64 = NonZeroU64::new(10).expect("not 0");
 /// The same in HiSME's steps of five tasks.
@@ -47,7 +56,8 @@ pub(super) fn arise() -> Recipe {
     let mut recipe = recipe::arise();
     recipe.attempts.group = GROUP;
     recipe.attempts.warm_up = 0;
-    recipe.schedule.batch = NonZeroU64::MIN;
+    recipe.batch = NonZeroU64::MIN;
+    recipe.maintenance.every(GainsPolicy::NAME, GAINS);
     recipe
 }
 
@@ -55,14 +65,16 @@ pub(super) fn arise() -> Recipe {
 pub(super) fn scribe() -> Recipe {
     let mut recipe = recipe::scribe();
     recipe.attempts.group = GROUP;
-    soon(&mut recipe);
+    recipe.assess = Some(assess().into());
     recipe
 }
 
-fn soon(recipe: &mut Recipe) {
-    if let Some(assess) = &mut recipe.assess {
-        assess.first = ROUND;
-        assess.refresh = ROUND;
+/// How [`scribe`] assesses.
+pub(super) fn assess() -> AssessPolicy {
+    AssessPolicy {
+        first: ROUND,
+        refresh: ROUND,
+        ..AssessPolicy::default()
     }
 }
 
@@ -70,11 +82,11 @@ fn soon(recipe: &mut Recipe) {
 pub(super) fn skillrl() -> Recipe {
     let mut recipe = recipe::skillrl();
     recipe.attempts.group = GROUP;
-    recipe.schedule.batch = NonZeroU64::MIN;
-    if let Some(bank) = &mut recipe.maintenance.bank {
+    recipe.batch = NonZeroU64::MIN;
+    recipe.maintenance.edit(|bank: &mut BankPolicy| {
         bank.round = ROUND;
         bank.failure = Failure::Refusal;
-    }
+    });
     recipe.select.selector = bank().into();
     recipe
 }
@@ -93,11 +105,12 @@ pub(super) fn hisme_under_scribe() -> Recipe {
     let mut recipe = recipe::hisme();
     recipe.attempts = scribe.attempts;
     recipe.reward = scribe.reward;
-    recipe.assess = scribe.assess;
     // A refresh is due after so many steps, and a step of HiSME's is a batch of five tasks.
-    if let Some(assess) = &mut recipe.assess {
-        assess.refresh = HISME_ROUND;
-    }
+    let assess = AssessPolicy {
+        refresh: HISME_ROUND,
+        ..assess()
+    };
+    recipe.assess = Some(assess.into());
     recipe
 }
 
@@ -124,12 +137,13 @@ pub(super) fn skillos_released_as_hisme() -> Recipe {
     let hisme = recipe::hisme();
     let mut recipe = recipe::skillos();
     recipe.admit.initial_state = State::Trial;
-    recipe.maintenance = Maintenance {
-        bundles: hisme.maintenance.bundles,
-        ..Maintenance::default()
-    };
+    let micro: Option<MicroPolicy> = hisme.maintenance.get();
+    let bundles = micro.and_then(|micro| micro.bundles);
+    recipe
+        .maintenance
+        .edit(|micro: &mut MicroPolicy| micro.bundles = bundles);
     recipe.tiers.traces = hisme.tiers.traces;
-    recipe.schedule = hisme.schedule;
+    recipe.batch = hisme.batch;
     recipe
 }
 
@@ -189,7 +203,7 @@ pub(super) fn learn(host: &Host<'_>, world: &World, arm: &Arm, budget: u64) -> R
         Learning::Nothing => world.stream.len(),
         Learning::Grouped => GROUPED,
         Learning::Raw => 1,
-        Learning::Recipe => usize::try_from(recipe.schedule.batch.get()).unwrap_or(1),
+        Learning::Recipe => usize::try_from(recipe.batch.get()).unwrap_or(1),
     };
     let store = Arc::new(MemoryStore::new());
     let journal = Arc::new(MemoryJournal::new());
@@ -317,8 +331,9 @@ mod tests {
     #[test]
     fn prototypes_are_refreshed_after_as_many_tasks_under_hisme_as_in_scribe() {
         for recipe in [scribe(), hisme_under_scribe()] {
-            let assess = recipe.assess.expect("it assesses");
-            let tasks = assess.refresh.get() * recipe.schedule.batch.get();
+            let named = recipe.assess.expect("it assesses");
+            let assess: AssessPolicy = named.read().unwrap().unwrap();
+            let tasks = assess.refresh.get() * recipe.batch.get();
             assert_eq!(tasks, ROUND.get(), "{}", recipe.name);
         }
     }

@@ -3,7 +3,9 @@
 use std::{fs, num::NonZeroU32, sync::Arc};
 
 use futures::executor::block_on;
-use journeyman::{agent::MemoryStore, contract::Retriever, domain::Task, recipe, run::Rollouts};
+use journeyman::{
+    agent::MemoryStore, contract::Retriever, domain::Task, papers::skillos::Rollouts, recipe,
+};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! SkillRL: how its bank grows while it learns (figure 3 of the paper; row R7).
 
 use futures::executor::block_on;
-use journeyman::{contract::SkillStore, stations::measure::bank_growth};
+use journeyman::{contract::SkillStore, papers::skillrl::bank_growth};
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@ use std::{error::Error, fs};
 
 use journeyman::{
     domain::{Source, Trust},
-    stations::measure::Compression,
+    papers::skillrl::Compression,
 };
 use journeyman_interchange::{
     memories::{self, BankOptions, Memory, MemoryBank},

@@ -4,7 +4,7 @@ use journeyman::{
     Result,
     domain::{AssessedSubgoal, Assessment, Trace},
     library::{KnownSubgoal, SkillLibrary},
-    stations::assess::{AssessedPair, RouterAccuracy, Share, annotations},
+    papers::scribe::{AssessedPair, RouterAccuracy, Share, annotations},
 };
 use quickstart::spoken;
 use serde::{Deserialize, Serialize};

@@ -184,8 +184,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         ..host.clone()
     };
     let session = again.open(arms::scribe(), store, None)?;
-    let policy = arms::scribe().assess.unwrap_or_default();
-    let assessed = block_on(session.assess(attempts, &policy))?.assessments;
+    let assessed = block_on(session.assess(attempts, &arms::assess()))?.assessments;
     let both = scores(parts, world, &library, attempts.iter().zip(&assessed))?;
     let [scored, openly] = &both.scores;
     let reached = &reached(&both, &library, attempts)?;

@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 
 use journeyman::{
     agent::MemoryStore,
+    papers::skillos::Efficiency,
     recipe,
     run::report::{CallCounts, TaskReport},
-    stations::measure::Efficiency,
 };
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
@@ -162,10 +162,10 @@ fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
 fn mix(tasks: &[TaskReport]) -> Vec<[f64; 4]> {
     let window = NonZeroUsize::new(tasks.len().div_ceil(PARTS)).unwrap_or(NonZeroUsize::MIN);
     let windows = Efficiency::of(tasks, window).windows;
-    let part = |window: &journeyman::stations::measure::CallWindow| {
+    let part = |window: &journeyman::papers::skillos::CallWindow| {
         let calls = f64::from(window.calls.all()) / window.tasks as f64;
         let mix = window.mix();
-        let share = |of: fn(&journeyman::stations::measure::CallMix) -> f64| {
+        let share = |of: fn(&journeyman::papers::skillos::CallMix) -> f64| {
             mix.as_ref().map_or(f64::NAN, of)
         };
         [

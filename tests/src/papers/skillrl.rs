@@ -7,12 +7,10 @@ use journeyman::{
     contract::{Journal, SkillStore},
     domain::{Skill, SkillRef},
     library::SkillLibrary,
+    papers::skillrl::{BankPolicy, Compression},
     recipe::Recipe,
     run::recorded_attempts,
-    stations::{
-        measure::Compression,
-        select::{Candidates, Top},
-    },
+    stations::select::{Candidates, Top},
 };
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
@@ -44,9 +42,8 @@ fn flat() -> Recipe {
 
 fn no_evolution() -> Recipe {
     let mut recipe = arms::skillrl();
-    if let Some(bank) = &mut recipe.maintenance.bank {
-        bank.success = 0.0;
-    }
+    let maintenance = &mut recipe.maintenance;
+    maintenance.edit(|bank: &mut BankPolicy| bank.success = 0.0);
     recipe
 }
 

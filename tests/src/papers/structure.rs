@@ -9,10 +9,10 @@ use journeyman::{
     contract::{Journal, SkillStore},
     domain::{Skill, Subgoal, Task, Trace},
     library::SkillLibrary,
-    run::{Journeyman, TrialOptions, recorded_attempts},
-    stations::measure::{
-        ExecutedPlan, HighLevel, MidLevel, StructureOptions, Trials, candidate_plans,
+    papers::scribe::{
+        ExecutedPlan, HighLevel, MidLevel, StructureOptions, TrialOptions, Trials, candidate_plans,
     },
+    run::{Journeyman, recorded_attempts},
 };
 use journeyman_toolworld::environment::Setup;
 use quickstart::Parts;
@@ -168,8 +168,10 @@ fn subgoals(
     block_on(async {
         let report = session.evaluate(tasks).await?;
         let attempts = recorded_attempts(&journal.read(&report.run).await?)?;
-        let policy = arms::scribe().assess.unwrap_or_default();
-        let assessed = session.assess(&attempts, &policy).await?.assessments;
+        let assessed = session
+            .assess(&attempts, &arms::assess())
+            .await?
+            .assessments;
         let mut subgoals = Vec::new();
         for (attempt, assessment) in attempts.iter().zip(assessed) {
             let cut = assessment.into_iter().flat_map(|one| one.subgoals);

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use journeyman::{
     Version,
     domain::{Action, Origin, Provenance, Skill, Subgoal, Taint, Trace, Trajectory},
-    stations::{
-        admit::{Admittance, to_skill},
-        measure::Plan,
-    },
+    papers::scribe::Plan,
+    stations::admit::{Admittance, to_skill},
 };
 use journeyman_toolworld::{
     environment::command,

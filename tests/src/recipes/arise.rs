@@ -12,7 +12,8 @@ use journeyman::{
     contract::SkillStore,
     domain::{Committed, ScoreKind},
     library::SkillLibrary,
-    policy::Policy,
+    papers::arise::GainsPolicy,
+    policy::{Policy, PolicyOptions},
     recipe::{self, Recipe},
     run::report::RunReport,
     stations::{
@@ -35,6 +36,8 @@ pub(super) const STREAM: usize = 40;
 const HELD_OUT: usize = 60;
 /// Tasks of warm-up: a quarter of the stream. The paper: 500 of 2,000 steps.
 pub(super) const WARM_UP: u64 = 10;
+/// Steps, and so tasks, between two measurements of the information gain. The paper's number of steps.
+const GAINS: NonZeroU64 = NonZeroU64::new(100).expect("not 0");
 /// The paper's gate and its sweep (Table 7).
 const GATES: [f64; 5] = [0.15, 0.25, 0.35, 0.45, 0.55];
 pub(super) const RESAMPLES: usize = 4000;
@@ -210,7 +213,8 @@ fn gate(score: ScoreKind, relative: f64) -> GatePolicy {
 /// The paper's recipe with steps of one task: a stream has fewer tasks than a step of the paper.
 pub(super) fn task_by_task() -> Recipe {
     let mut recipe = recipe::arise();
-    recipe.schedule.batch = NonZeroU64::MIN;
+    recipe.batch = NonZeroU64::MIN;
+    recipe.maintenance.every(GainsPolicy::NAME, GAINS);
     recipe
 }
 
@@ -257,7 +261,8 @@ async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
         ..LevelReward::default()
     }
     .into();
-    recipe.schedule.gain = NonZeroU64::new(STREAM as u64);
+    let once = const { NonZeroU64::new(STREAM as u64).expect("not 0") };
+    recipe.maintenance.every(GainsPolicy::NAME, once);
     let store = Arc::new(MemoryStore::new());
     let opened = parts.open(recipe, "learn", place.seed, store.clone(), None);
     let report = opened

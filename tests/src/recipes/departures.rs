@@ -10,9 +10,12 @@ use journeyman::{
     Result, Seed,
     agent::MemoryStore,
     domain::Usage,
+    papers::hisme::{
+        BundlePolicy, FilterPolicy, Gate, MacroPolicy, MicroPolicy, RefactorPolicy, RefinePolicy,
+    },
     recipe::{self, Recipe},
     run::report::RunReport,
-    stations::{admit::Identity, maintain::Gate, propose::Extract, select::SelectPer},
+    stations::{admit::Identity, propose::Extract, select::SelectPer},
 };
 use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
@@ -46,56 +49,58 @@ const DEPARTURES: [(&str, Change); 14] = [
         recipe.admit.identity = Identity::Bytes;
     }),
     ("H3 covered groups not skipped", |recipe| {
-        if let Some(refactor) = &mut recipe.maintenance.refactor {
-            refactor.skip_covered = false;
-        }
+        refactor(recipe, |refactor| refactor.skip_covered = false);
     }),
     ("H3 no counterfactual", |recipe| {
-        if let Some(refactor) = &mut recipe.maintenance.refactor {
-            refactor.counterfactual = false;
-        }
+        refactor(recipe, |refactor| refactor.counterfactual = false);
     }),
     ("H5 one task releases", one_task),
     ("H6 every case has to pass", |recipe| {
-        if let Some(bundles) = &mut recipe.maintenance.bundles {
-            bundles.gate = Gate::All;
-        }
+        bundles(recipe, |bundles| bundles.gate = Gate::All);
     }),
     ("H6 a case of harm blocks", |recipe| {
-        if let Some(bundles) = &mut recipe.maintenance.bundles {
-            bundles.harm_blocks = true;
-        }
+        bundles(recipe, |bundles| bundles.harm_blocks = true);
     }),
     ("H9 supported skills filtered", |recipe| {
-        if let Some(filter) = &mut recipe.maintenance.filter {
-            filter.keep_supported = false;
-        }
+        filter(recipe, |filter| filter.keep_supported = false);
     }),
     ("H9 no comeback", |recipe| recipe.admit.revive = false),
     ("H10 refusals do not refine", |recipe| {
-        if let Some(refine) = &mut recipe.maintenance.refine {
-            refine.insufficient = false;
-        }
+        refine(recipe, |refine| refine.insufficient = false);
     }),
     ("H10 failed cases refine", |recipe| {
-        if let Some(refine) = &mut recipe.maintenance.refine {
-            refine.failed_cases = true;
-        }
+        refine(recipe, |refine| refine.failed_cases = true);
     }),
     ("H10 all of a skill is refined", |recipe| {
-        if let Some(refine) = &mut recipe.maintenance.refine {
-            refine.whole = true;
-        }
+        refine(recipe, |refine| refine.whole = true);
     }),
     ("H6 refused versions stay as drafts", |recipe| {
-        if let Some(refine) = &mut recipe.maintenance.refine {
-            refine.keep_drafts = true;
-        }
+        refine(recipe, |refine| refine.keep_drafts = true);
     }),
     ("H12 skills each turn", |recipe| {
         recipe.select.per = SelectPer::Turn;
     }),
 ];
+
+fn bundles(recipe: &mut Recipe, change: fn(&mut BundlePolicy)) {
+    let maintenance = &mut recipe.maintenance;
+    maintenance.edit(|micro: &mut MicroPolicy| micro.bundles.iter_mut().for_each(change));
+}
+
+fn refine(recipe: &mut Recipe, change: fn(&mut RefinePolicy)) {
+    let maintenance = &mut recipe.maintenance;
+    maintenance.edit(|micro: &mut MicroPolicy| micro.refine.iter_mut().for_each(change));
+}
+
+fn filter(recipe: &mut Recipe, change: fn(&mut FilterPolicy)) {
+    let maintenance = &mut recipe.maintenance;
+    maintenance.edit(|micro: &mut MicroPolicy| micro.filter.iter_mut().for_each(change));
+}
+
+fn refactor(recipe: &mut Recipe, change: fn(&mut RefactorPolicy)) {
+    let maintenance = &mut recipe.maintenance;
+    maintenance.edit(|across: &mut MacroPolicy| across.refactor.iter_mut().for_each(change));
+}
 
 /// What came of an arm in a world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -213,6 +218,7 @@ fn spent(report: &RunReport) -> [f64; 4] {
 
 #[cfg(test)]
 mod tests {
+    use journeyman::policy::Policies;
     use serde_json::Value;
 
     use super::*;
@@ -227,6 +233,11 @@ mod tests {
             Value::Object(fields) => {
                 for (field, value) in fields {
                     leaves(value, format!("{place}/{field}"), all);
+                }
+            }
+            Value::Array(elements) => {
+                for (number, value) in elements.iter().enumerate() {
+                    leaves(value, format!("{place}/{number}"), all);
                 }
             }
             _ if place == "/name" => {}
@@ -248,6 +259,7 @@ mod tests {
             let mut one = ours.clone();
             change(&mut one);
             one.validate().unwrap();
+            one.resolve(&Policies::new()).unwrap();
             let pairs = flat(&ours).into_iter().zip(flat(&one));
             let changed = pairs.filter(|(before, after)| before != after).count();
             assert_eq!(changed, 1, "{name}");

@@ -26,7 +26,7 @@ use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    hisme::{CHECK, DONORS, HELD_OUT, Rules, STREAM, WORLDS, check, learnt},
+    hisme::{CHECK, DONORS, HELD_OUT, Rules, STREAM, WORLDS, check, learnt, without_rules},
     key,
     noisy::{passing, universe},
 };
@@ -182,7 +182,7 @@ async fn cell(parts: &Parts, seed: Seed, world: u64, rules: &Rules) -> Result<Ce
     let universe = universe(seed, world)?;
     let stream = universe.stream(STREAM);
     let mut recipe = recipe::hisme_robust();
-    recipe.maintenance.evolve = None;
+    without_rules(&mut recipe);
     let store = Arc::new(MemoryStore::new());
     let journeyman = parts.open(recipe, "hisme", seed, store, None).await?;
     for (role, rules) in rules {

@@ -8,7 +8,8 @@ use journeyman::{
     agent::MemoryStore,
     domain::{Role, RoleRule, State},
     library::SkillLibrary,
-    recipe::{self, Recipe},
+    papers::hisme::{MacroPolicy, MicroPolicy},
+    recipe::{self, Maintenance, Recipe},
     run::report::{AttemptReport, RunReport},
     stations::{
         propose::WriteWhen,
@@ -79,34 +80,33 @@ const ARMS: [(&str, Change); 11] = [
     ("no skills", |recipe| {
         recipe.select.selector = Nothing.into();
         recipe.write.when = WriteWhen::Never;
-        recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
+        recipe.maintenance = Maintenance::default();
     }),
     ("hisme", |_| {}),
     ("skills each turn", |recipe| {
         recipe.select.per = SelectPer::Turn
     }),
-    ("static", |recipe| recipe.maintenance.evolve = None),
+    ("static", without_rules),
     ("no extractor", |recipe| {
         recipe.write.when = WriteWhen::Never
     }),
-    ("no refiner", |recipe| recipe.maintenance.refine = None),
-    ("no refactorer", |recipe| recipe.maintenance.refactor = None),
-    ("no credit filter", |recipe| {
-        recipe.maintenance.filter = None
+    ("no refiner", without_refiner),
+    ("no refactorer", |recipe| {
+        let maintenance = &mut recipe.maintenance;
+        maintenance.edit(|across: &mut MacroPolicy| across.refactor = None);
     }),
+    ("no credit filter", without_filter),
     ("one task", one_task),
     ("one task, static", static_of_one_task),
     ("one task, no credit filter", |recipe| {
         one_task(recipe);
-        recipe.maintenance.filter = None;
+        without_filter(recipe);
     }),
 ];
 
 /// The meta-tests (H14): each with the arm whose rules it begins with.
 const META: [(&str, &str, Change); 2] = [
-    ("static from meta", "hisme", |recipe| {
-        recipe.maintenance.evolve = None;
-    }),
+    ("static from meta", "hisme", without_rules),
     ("one task, static from meta", "one task", static_of_one_task),
 ];
 
@@ -149,14 +149,31 @@ enum Claim {
 }
 
 pub(super) fn one_task(recipe: &mut Recipe) {
-    if let Some(bundles) = &mut recipe.maintenance.bundles {
-        bundles.tasks = NonZeroU32::MIN;
-    }
+    recipe.maintenance.edit(|micro: &mut MicroPolicy| {
+        if let Some(bundles) = &mut micro.bundles {
+            bundles.tasks = NonZeroU32::MIN;
+        }
+    });
 }
 
 fn static_of_one_task(recipe: &mut Recipe) {
     one_task(recipe);
-    recipe.maintenance.evolve = None;
+    without_rules(recipe);
+}
+
+pub(super) fn without_rules(recipe: &mut Recipe) {
+    let maintenance = &mut recipe.maintenance;
+    maintenance.edit(|across: &mut MacroPolicy| across.evolve = None);
+}
+
+pub(super) fn without_refiner(recipe: &mut Recipe) {
+    let maintenance = &mut recipe.maintenance;
+    maintenance.edit(|micro: &mut MicroPolicy| micro.refine = None);
+}
+
+pub(super) fn without_filter(recipe: &mut Recipe) {
+    let maintenance = &mut recipe.maintenance;
+    maintenance.edit(|micro: &mut MicroPolicy| micro.filter = None);
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {

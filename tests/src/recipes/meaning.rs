@@ -3,9 +3,12 @@
 //! SCRIBE clusters subgoals by embeddings (row C2), HiSME has meaning as a part of its overlap graph (H2) and of its ranking at each
 //! turn (H12), and SkillRL selects a category's skills by similarity (R3). Without an encoder they compare words.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    num::NonZeroU64,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use futures::executor::block_on;
@@ -14,9 +17,13 @@ use journeyman::{
     agent::MemoryStore,
     async_trait,
     contract::{Embedder, Embedding, EmbeddingSpace},
+    papers::{
+        scribe::AssessPolicy,
+        skillrl::{BankPolicy, Failure},
+    },
     recipe::{self, Recipe},
     run::{Journeyman, Options},
-    stations::{maintain::Failure, select::SelectPer},
+    stations::select::SelectPer,
 };
 use journeyman_fastembed::FastEmbedder;
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
@@ -32,6 +39,8 @@ use crate::{
 /// Four tasks of each of five services, and as many held-out tasks as a share has of steps of four points.
 const STREAM: usize = 20;
 const HELD_OUT: usize = 24;
+/// Tasks between two clusterings, and of a round of a bank.
+const TEN: NonZeroU64 = NonZeroU64::new(10).expect("not 0");
 
 /// The encoder, and how many texts it was given.
 #[derive(Debug)]
@@ -67,20 +76,22 @@ struct Cell {
 
 fn recipes() -> [(&'static str, Recipe); 3] {
     let mut scribe = recipe::scribe();
-    if let Some(assess) = &mut scribe.assess {
-        let ten = std::num::NonZeroU64::new(10).unwrap_or(std::num::NonZeroU64::MIN);
-        (assess.first, assess.refresh) = (ten, ten);
-        assess.anchors = None;
-    }
+    let assess = AssessPolicy {
+        first: TEN,
+        refresh: TEN,
+        anchors: None,
+        ..AssessPolicy::default()
+    };
+    scribe.assess = Some(assess.into());
     scribe.attempts.group = std::num::NonZeroU32::MIN;
     let mut hisme = recipe::hisme_robust();
     hisme.select.per = SelectPer::Turn;
     let mut skillrl = recipe::skillrl();
-    if let Some(bank) = &mut skillrl.maintenance.bank {
-        bank.round = std::num::NonZeroU64::new(10).unwrap_or(std::num::NonZeroU64::MIN);
+    skillrl.maintenance.edit(|bank: &mut BankPolicy| {
+        bank.round = TEN;
         // The agent recovers: without its refusals there is nothing to learn from.
         bank.failure = Failure::Refusal;
-    }
+    });
     skillrl.attempts.group = std::num::NonZeroU32::MIN;
     [("SCRIBE", scribe), ("HiSME", hisme), ("SkillRL", skillrl)]
 }

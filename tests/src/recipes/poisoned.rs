@@ -24,7 +24,12 @@ use journeyman_toolworld::{
 use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
-use super::{Change, hisme::HARMED, judged::Judged, key};
+use super::{
+    Change,
+    hisme::{HARMED, without_filter, without_refiner},
+    judged::Judged,
+    key,
+};
 use crate::figures::{Bound, Figures, Outcome, stats};
 
 const WORLDS: u64 = 5;
@@ -95,15 +100,11 @@ impl Held {
 /// The arms: what mends and what filters, each switched off in turn, and both.
 const ARMS: [(&str, Change); 4] = [
     ("poisoned", |_| {}),
-    ("poisoned, no credit filter", |recipe| {
-        recipe.maintenance.filter = None;
-    }),
-    ("poisoned, no refiner", |recipe| {
-        recipe.maintenance.refine = None;
-    }),
+    ("poisoned, no credit filter", without_filter),
+    ("poisoned, no refiner", without_refiner),
     ("poisoned, no refiner, no credit filter", |recipe| {
-        recipe.maintenance.refine = None;
-        recipe.maintenance.filter = None;
+        without_refiner(recipe);
+        without_filter(recipe);
     }),
 ];
 

@@ -14,6 +14,7 @@ use journeyman::{
     Result,
     agent::MemoryStore,
     domain::Skill,
+    papers::arise::GainsPolicy,
     recipe::Recipe,
     run::report::{AttemptReport, RunReport, TaskReport},
     stations::{propose::WriteWhen, select::GatePolicy},
@@ -191,7 +192,7 @@ fn recipe_of(setting: Setting) -> Recipe {
     let mut recipe = task_by_task();
     recipe.attempts.group = GROUP;
     recipe.attempts.warm_up = WARM_UP;
-    recipe.schedule.gain = None;
+    recipe.maintenance.remove::<GainsPolicy>();
     match setting {
         Setting::Default => {}
         Setting::Epsilon(epsilon) => {
@@ -201,7 +202,7 @@ fn recipe_of(setting: Setting) -> Recipe {
         Setting::Cache(size) => recipe.tiers.cache = size,
         Setting::WarmUp(tasks) => recipe.attempts.warm_up = tasks,
         Setting::Batch(tasks) => {
-            recipe.schedule.batch = tasks;
+            recipe.batch = tasks;
             recipe.attempts.warm_up = WARM_UP / tasks;
         }
         Setting::NoGeneration => recipe.write.when = WriteWhen::Never,
@@ -265,7 +266,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 async fn sweep(parts: &Parts, place: &Place, setting: Setting) -> Result<Swept> {
     let store = Arc::new(MemoryStore::new());
     let recipe = recipe_of(setting);
-    let warm_up = (recipe.attempts.warm_up * recipe.schedule.batch.get()) as usize;
+    let warm_up = (recipe.attempts.warm_up * recipe.batch.get()) as usize;
     let opened = parts.open(recipe, "sweep", place.seed, store, None);
     let journeyman = opened.await?;
     let mut seeds: Vec<Skill> = true_skills(&universe(place.seed)?)?;
@@ -365,7 +366,7 @@ mod tests {
             assert_eq!(same.next(), None, "{one:?}");
             let recipe = recipe_of(*one);
             recipe.validate().unwrap();
-            let warm_up = recipe.attempts.warm_up * recipe.schedule.batch.get();
+            let warm_up = recipe.attempts.warm_up * recipe.batch.get();
             let swept = matches!(one, Setting::WarmUp(_));
             assert!(swept || warm_up == WARM_UP, "{one:?}");
         }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    num::NonZeroU32,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -13,7 +12,7 @@ use journeyman::{
     async_trait,
     contract::{Environment, EnvironmentCapabilities, Episode},
     domain::{State, Task},
-    recipe::{self, Recipe},
+    recipe::{self, Maintenance, Recipe},
     run::{Journeyman, Options},
     stations::{propose::WriteWhen, select::Nothing},
 };
@@ -23,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     STEPS, arise,
-    hisme::{HELD_OUT, STREAM, WORLDS},
+    hisme::{HELD_OUT, STREAM, WORLDS, one_task},
     key, noisy, spread,
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
@@ -118,7 +117,7 @@ fn unaided() -> Recipe {
     let mut recipe = recipe::hisme_robust();
     recipe.select.selector = Nothing.into();
     recipe.write.when = WriteWhen::Never;
-    recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
+    recipe.maintenance = Maintenance::default();
     recipe
 }
 
@@ -131,9 +130,7 @@ fn arise_at_once() -> Recipe {
 /// A single live attempt that went well suffices for a release, as in `hisme`.
 fn robust_at_one_task() -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    if let Some(bundles) = &mut recipe.maintenance.bundles {
-        bundles.tasks = NonZeroU32::MIN;
-    }
+    one_task(&mut recipe);
     recipe
 }
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     changes::{Change, with_reason},
-    recipes::recipe_of,
+    recipes::{self, recipe_of},
     toml_file::Source,
 };
 
@@ -129,7 +129,7 @@ impl ArmPlan {
     }
 
     fn check(&self, source: &Source<'_>, span: Range<usize>) -> Result<()> {
-        self.arm.recipe.validate().map_err(|error| {
+        recipes::check(&self.arm.recipe).map_err(|error| {
             let hint = error
                 .hint_text()
                 .unwrap_or("set it to a value in its range");

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use futures::{StreamExt, channel::mpsc::UnboundedReceiver};
+use futures::StreamExt;
 use journeyman::{
     Error, Result, Seed,
     agent::{ChatFormat, FrozenStore},
@@ -10,10 +10,7 @@ use journeyman::{
     domain::{Candidate, FoundWeight, ScoreKind, Selection, SkillRef, Task},
     library::SkillLibrary,
     recipe,
-    run::{
-        GateInForce, Journeyman, Options, ThresholdBy,
-        report::{Event, EventKind},
-    },
+    run::{Events, GateInForce, Journeyman, Options, ThresholdBy, report::EventKind},
     stations::select::GateCalibration,
 };
 use journeyman_tantivy::Bm25Retriever;
@@ -87,7 +84,7 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
 }
 
 /// What was found for the task, and what was decided.
-async fn decided(mut events: UnboundedReceiver<Event>) -> Result<(Vec<Candidate>, Selection)> {
+async fn decided(mut events: Events) -> Result<(Vec<Candidate>, Selection)> {
     let mut found = Vec::new();
     while let Some(event) = events.next().await {
         match event.kind {

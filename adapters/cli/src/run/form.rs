@@ -22,7 +22,7 @@ use crate::{
     changes::{Change, with_reason},
     files::unreadable,
     jobs::Job,
-    recipes::recipe_of,
+    recipes::{self, recipe_of},
     stemming::Language,
     toml_file::{Source, Table},
     world::{Protocol, WorldConfig, WorldForm, WorldTable},
@@ -141,17 +141,15 @@ impl Form {
             }
             recipe.calibrate(&fitted).map_err(of_file)?;
         }
-        recipe
-            .validate()
-            .map_err(|error| match std::error::Error::source(&error) {
-                None => error,
-                Some(_) => {
-                    let explained = Error::invalid(RUN, with_reason(&error));
-                    error.facts().fold(explained, |explained, (name, fact)| {
-                        explained.with(name.to_owned(), fact)
-                    })
-                }
-            })?;
+        recipes::check(&recipe).map_err(|error| match std::error::Error::source(&error) {
+            None => error,
+            Some(_) => {
+                let explained = Error::invalid(RUN, with_reason(&error));
+                error.facts().fold(explained, |explained, (name, fact)| {
+                    explained.with(name.to_owned(), fact)
+                })
+            }
+        })?;
         Ok(recipe)
     }
 

@@ -66,7 +66,7 @@ pub(super) async fn follow(
             }
         }
     };
-    while let Ok(event) = events.try_recv() {
+    while let Some(event) = events.try_next() {
         shown.event(trace, &event);
     }
     if gate.is_due() {

@@ -172,6 +172,12 @@ fn each_refusal_names_its_line() {
     );
     let error = read(&absent, whole).unwrap_err();
     assert_eq!(error.fact("variable"), Some("JOURNEYMAN_NO_SUCH"));
+    let options = "maintenance.programs.micro.program.options.bundels";
+    let wrong = format!("held_out = 2\nrecipe = \"hisme\"\nset.{options} = 1");
+    let error = read(&SMALL.replace("held_out = 2", &wrong), whole).unwrap_err();
+    let said = "unknown field `bundels`, expected one of `bundles`";
+    assert!(error.message().contains(said), "{error}");
+    assert_eq!(error.fact("policy"), Some("micro"));
 }
 
 fn tasks(text: &str, held_out: &HeldOut) -> Result<Tasks> {

@@ -353,26 +353,36 @@ fn the_shipped_experiment_in_a_world_of_its_own_runs() {
     assert!(other.err.contains(why), "{}", other.err);
 }
 
+/// Starts the program that its first argument names, but not the third time: then it ends at once.
+const NOT_THE_THIRD: &str = r#"
+import pathlib, runpy, sys
+
+starts = pathlib.Path("starts")
+with starts.open("a") as file:
+    file.write("x")
+if starts.stat().st_size == 3:
+    sys.exit(1)
+runpy.run_path(sys.argv[1], run_name="__main__")
+"#;
+
 #[test]
 fn a_cell_that_fails_is_no_result_and_keeps_no_other_from_being_one() {
     let lab = Lab::new();
-    // The command registers no policies of a host's own.
-    let own = "group\" = 2, \"credit.by\" = { name = \"nobody\" }";
-    lab.write(&TINY.replace("group\" = 2", own));
-    let ended = lab.run(&["--json"]);
+    let text = services(&lab);
+    fs::write(lab.path("starts.py"), NOT_THE_THIRD).unwrap();
+    lab.write(&text.replace("arguments = [", "arguments = [\"starts.py\", "));
+    // The world is started once before any cell, and then once for each: the second has none.
+    let ended = lab.run(&["--json", "--jobs", "1"]);
     assert_eq!(ended.code, 1, "{}{}", ended.out, ended.err);
     let answer = ended.json();
-    counts(&answer, 2, 0);
+    counts(&answer, 3, 0);
     let failed = &answer["cells"]["failed"];
-    assert_eq!(failed.as_array().unwrap().len(), 2, "{failed:#}");
+    assert_eq!(failed.as_array().unwrap().len(), 1, "{failed:#}");
     assert_eq!(failed[0]["details"]["arm"], "learning");
     let said = failed[0]["message"].as_str().unwrap();
-    assert!(
-        said.contains("a credit rule that is not registered"),
-        "{said}"
-    );
-    let report = fs::read_to_string(lab.path("out/tiny/report.md")).unwrap();
-    let missing = "Missing: learning, seed 1: the recipe names a credit rule";
+    assert!(said.starts_with("the process "), "{said}");
+    let report = fs::read_to_string(lab.path("out/services/report.md")).unwrap();
+    let missing = "Missing: learning, seed 1: the process ";
     assert!(report.contains(missing), "{report}");
 }
 
@@ -416,6 +426,10 @@ fn what_cannot_be_run_is_refused_before_anything_is() {
     check("recipe = \"standard\"", job, 1, bare);
     let unknown = "unknown field `epsilom`, expected one of `score`";
     check("epsilon", "epsilom", 1, unknown);
+    // The command has no policies but ours.
+    let nobody = "group\" = 2, \"credit.by\" = { name = \"nobody\" }";
+    let unregistered = "a credit rule that is not registered";
+    check("group\" = 2", nobody, 1, unregistered);
     check(
         "seeds = 2",
         "seeds = 2\nbaseline = 'x'",

@@ -1,4 +1,11 @@
-use journeyman::{ErrorKind, recipe};
+use std::sync::Arc;
+
+use journeyman::{
+    ErrorKind,
+    policy::{Policies, Policy},
+    recipe,
+    stations::credit::PerStep,
+};
 
 use crate::{
     arm::{Arm, Sweep},
@@ -55,4 +62,17 @@ fn each_rule_of_a_plan_is_checked() {
         &|plan| plan.arms[1].recipe.attempts.temperature = -1.0,
         "must be finite",
     );
+    // What only the policies know, the host's own among them.
+    let keeps_few = |plan: &mut Plan| {
+        plan.arms[1].recipe = recipe::skillrl();
+        plan.arms[1].recipe.tiers.traces = 1;
+    };
+    check(&keeps_few, "more attempts than the recipe keeps");
+    let mut unregistered = plan();
+    unregistered.arms[1].recipe.credit.by = Policy::new("mine");
+    let error = unregistered.validate().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(error.fact("arm"), Some("learning"));
+    unregistered.policies = Policies::new().with_credit("mine", |_| Ok(Arc::new(PerStep)));
+    assert_eq!(unregistered.validate(), Ok(()));
 }

@@ -6,7 +6,7 @@ use journeyman::{
     Error, ErrorKind, Result,
     domain::{Assessment, AttemptId, Prototype, Trace},
     library::SkillLibrary,
-    stations::assess::annotations,
+    papers::scribe::annotations,
 };
 use serde::Serialize;
 

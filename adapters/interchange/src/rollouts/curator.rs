@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use journeyman::{
     Error, Result,
     domain::{AttemptId, Role},
-    run::{GroupRollout, TaskGeneration, report::NoAnswer},
-    stations::reward::{CompositeTerms, CompositeWeights},
+    papers::skillos::{CompositeTerms, CompositeWeights, GroupRollout, TaskGeneration},
+    run::report::NoAnswer,
 };
 
 use super::{
@@ -23,7 +23,7 @@ const OF: &str = "rollouts::of_curator";
 /// in the group. The reward is computed from [`GroupRollout::terms`] by these weights, so that a host can set
 /// [`CompositeTerms::quality`] first; its parts are the terms. Advantages are relative to the exported rollouts.
 ///
-/// The rollouts have to be recorded ([`Rollouts::recorded`](journeyman::run::Rollouts::recorded)), with a model that gives token ids and
+/// The rollouts have to be recorded ([`Rollouts::recorded`](journeyman::papers::skillos::Rollouts::recorded)), with a model that gives token ids and
 /// log-probabilities. A rollout is refused with its reason where it or one of its tasks failed, where it has no reward, and where an
 /// answer of the curator has no record. One that failed has no id: it is named by its place in the slice, `rollout-0`.
 ///
@@ -33,16 +33,7 @@ const OF: &str = "rollouts::of_curator";
 /// ```
 /// use std::{num::NonZeroU32, sync::Arc};
 ///
-/// use journeyman::{
-///     Seed,
-///     agent::EnvironmentJudge,
-///     contract::Components,
-///     domain::{Action, Role},
-///     recipe,
-///     stations::reward::CompositeWeights,
-///     run::{Journeyman, Options, Rollouts},
-///     testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedModel, ScriptedRoles, sample},
-/// };
+/// use journeyman::{Seed, agent::EnvironmentJudge, contract::Components, domain::{Action, Role}, recipe, papers::skillos::{CompositeWeights, Rollouts}, run::{Journeyman, Options}, testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedModel, ScriptedRoles, sample}};
 /// use journeyman_interchange::rollouts::{self, RolloutKind};
 ///
 /// # futures::executor::block_on(async {

@@ -6,12 +6,13 @@ use journeyman::{
     Error, ErrorKind, Result,
     contract::JournalEntry,
     domain::{Mode, Revision, Trajectory},
+    papers::scribe::ProcessReward,
     policy::{Answer, program::QuestionPath},
     run::{
         RunEntry, RunMachine, Station,
         report::{AttemptReport, EventKind, TaskReport},
     },
-    stations::reward::{LevelReward, ProcessReward, RewardPolicy},
+    stations::reward::{LevelReward, RewardPolicy},
 };
 
 use super::{

@@ -128,7 +128,7 @@ pub struct Rollout {
     /// The reward.
     pub reward: f64,
     /// What the reward consists of, by name, where that is known: `outcome` (0 or 1), `process` (in [0, 1]), `skill` (1 if a
-    /// skill was used); for a curator the terms of [`CompositeTerms`](journeyman::stations::reward::CompositeTerms).
+    /// skill was used); for a curator the terms of [`CompositeTerms`](journeyman::papers::skillos::CompositeTerms).
     pub parts: BTreeMap<String, RewardPart>,
     /// The advantage; `null` for every line of a group of equal rewards.
     pub advantage: Option<f64>,

@@ -15,7 +15,6 @@ use crate::{
     id::RunId,
     library::SkillLibrary,
     policy::Answer,
-    recipe::Limits,
     run::{
         driver::{
             deciding::Deciding, embedding_cache::EmbeddingCache, fits::Fits,
@@ -24,6 +23,7 @@ use crate::{
         machine::effect::{CaseEffect, Effect},
         report::Observed,
     },
+    stations::recipe::Limits,
     telemetry,
     text::Redactor,
 };

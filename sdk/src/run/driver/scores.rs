@@ -388,7 +388,7 @@ mod tests {
         agent::{AdaptedModel, ChatFormat},
         contract::{Components, TokenScores},
         id::ModelId,
-        recipe::Limits,
+        stations::recipe::Limits,
         testing::{Play, ScriptedScorer, sample},
     };
 

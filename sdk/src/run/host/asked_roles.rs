@@ -1,11 +1,6 @@
 //! The roles that a recipe asks.
 
-use crate::{
-    domain::Role,
-    policy::ResolvedPolicies,
-    recipe::Recipe,
-    stations::assess::{AssessBy, RouteBy},
-};
+use crate::{domain::Role, policy::ResolvedPolicies, stations::recipe::Recipe};
 
 /// The roles that a recipe asks: the writer's roles, and the roles of all other policies.
 pub(crate) fn asked_roles(recipe: &Recipe, policies: &ResolvedPolicies) -> (Vec<Role>, Vec<Role>) {
@@ -14,17 +9,13 @@ pub(crate) fn asked_roles(recipe: &Recipe, policies: &ResolvedPolicies) -> (Vec<
         beside.push(Role::Attribute);
     }
     let programs = policies.programs.iter();
-    for role in programs.flat_map(|(_, program)| program.roles()) {
+    let of_programs = programs.flat_map(|(_, program)| program.roles());
+    let assessor = policies.assessor.iter();
+    let of_assessor = assessor.flat_map(|assessor| assessor.roles());
+    for role in of_programs.chain(of_assessor) {
         if !beside.contains(&role) {
             beside.push(role);
         }
-    }
-    if let Some(assess) = &recipe.assess {
-        if let AssessBy::Subgoals(_) = assess.by {
-            beside.push(Role::Segment);
-            beside.extend((assess.route == RouteBy::Role).then_some(Role::Route));
-        }
-        beside.push(Role::Score);
     }
     (policies.writer.roles(), beside)
 }

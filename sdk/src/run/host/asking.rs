@@ -17,17 +17,17 @@ use crate::{
 
 /// What came of a program.
 #[derive(Debug)]
-pub(super) struct Ended<T> {
-    pub(super) value: T,
+pub(crate) struct Ended<T> {
+    pub(crate) value: T,
     /// What the program told meanwhile.
-    pub(super) events: Vec<EventKind>,
+    pub(crate) events: Vec<EventKind>,
     /// Tokens that its roles used.
-    pub(super) usage: Usage,
+    pub(crate) usage: Usage,
 }
 
 impl<T> Ended<T> {
     /// Why roles gave no answer or another one took its place, and why skills stayed out, a line each.
-    pub(super) fn refusals(&self) -> Vec<String> {
+    pub(crate) fn refusals(&self) -> Vec<String> {
         self.events.iter().filter_map(refusal).collect()
     }
 }
@@ -38,7 +38,7 @@ impl Journeyman {
     ///
     /// # Errors
     /// The program's, `need`'s, and those of parts that end a call, such as the store's.
-    pub(super) async fn to_the_end<T>(
+    pub(crate) async fn to_the_end<T>(
         &self,
         start: impl Fn(Ask) -> Running<T> + Copy,
         effect: impl Fn(&QuestionPath, Question) -> Result<Effect>,

@@ -6,7 +6,6 @@ use crate::{
     error::{Error, Result},
     library::SkillLibrary,
     policy::{ResolvedPolicies, SelectProgram},
-    recipe::Recipe,
     run::{
         driver::fit_threshold::quick_enough,
         host::asked_roles::asked_roles,
@@ -14,6 +13,7 @@ use crate::{
     },
     stations::{
         propose::WriteWhen,
+        recipe::Recipe,
         select::{SelectorGate, prompt_format_digest},
     },
 };
@@ -41,8 +41,7 @@ pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
         read_only,
         ..
     } = checked;
-    let selector = policies.selector.as_ref();
-    findings.extend(selection_findings(components, recipe, selector));
+    findings.extend(selection_findings(components, recipe, policies));
     if !read_only {
         findings.extend(warm_up_finding(recipe, library));
     }
@@ -55,7 +54,7 @@ pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
         ));
     } else {
         findings.extend(writing_findings(checked));
-        findings.extend(release_findings(components, recipe, library));
+        findings.extend(release_findings(checked));
     }
     findings.extend(attempt_findings(checked));
     findings.extend(storage_findings(checked));
@@ -78,10 +77,13 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
         (Some(_), Some(_)) => None,
     };
     let hint = "set `Components::model` and `Components::roles`, such as `GeneralRoles::shipped()`";
-    // The host's own maintenance program may write skills without the recipe's writer.
-    let consequence = match recipe.programs.is_empty() {
-        true => "no skill is ever written",
-        false => {
+    // A maintenance program may write skills without the recipe's writer; one that asks roles needs a model too.
+    let mut programs = checked.policies.programs.iter();
+    let by_programs = programs
+        .any(|(_, program)| program.writes() && (missing.is_none() || program.roles().is_empty()));
+    let consequence = match by_programs {
+        false => "no skill is ever written",
+        true => {
             "no skill is written from a task's attempts; only the recipe's own programs may write any"
         }
     };
@@ -89,8 +91,8 @@ fn writing_findings(checked: &Checked<'_>) -> Vec<Finding> {
         Finding::new(FindingKind::NeverWrites, consequence, reason, hint)
     };
     match missing {
-        // The bank's skills are written in maintenance.
-        None if recipe.write.when == WriteWhen::Never && recipe.maintenance.bank.is_some() => {}
+        // The recipe has its skills written in maintenance.
+        _ if recipe.write.when == WriteWhen::Never && by_programs => {}
         _ if recipe.write.when == WriteWhen::Never => findings.push(never(
             "the recipe says `WriteWhen::Never`".to_owned(),
             "choose another rule in `WritePolicy::when` of the recipe",
@@ -210,6 +212,10 @@ pub(crate) fn event_finding(recipe: &Recipe, event: &EventKind) -> Option<Findin
             )
             .about("cases"),
         ),
+        EventKind::AssessFailed { reason, .. } => Some(failed(
+            "the recipe's assessor failed, and an attempt has no assessment".to_owned(),
+            reason,
+        )),
         EventKind::TaskFailed { reason } => Some(failed(
             "a task's policy failed, and nothing is learned from the task".to_owned(),
             reason,
@@ -281,11 +287,15 @@ fn storage_findings(checked: &Checked<'_>) -> Vec<Finding> {
 // Checks of the parts by which skills leave their trial.
 
 /// The findings about the release of skills: what cannot be replayed, and what stays in quarantine.
-pub(super) fn release_findings(
-    components: &Components,
-    recipe: &Recipe,
-    library: &SkillLibrary,
-) -> Vec<Finding> {
+pub(super) fn release_findings(checked: &Checked<'_>) -> Vec<Finding> {
+    let Checked {
+        components,
+        recipe,
+        policies,
+        library,
+        ..
+    } = checked;
+    let cases = policies.standing.cases();
     let mut findings = Vec::new();
     let parts = [
         ("agent", components.executor.is_none()),
@@ -297,27 +307,24 @@ pub(super) fn release_findings(
         .filter(|(_, missing)| *missing)
         .map(|(part, _)| *part)
         .collect();
-    if let Some(bundles) = recipe.maintenance.bundles.filter(|_| !missing.is_empty()) {
+    if let Some(tasks) = cases.filter(|_| !missing.is_empty()) {
         findings.push(Finding::new(
             FindingKind::NothingReplays,
             "no test bundle of a skill runs",
             format!("the host gave no {}", missing.join(" and no ")),
-            format!(
-                "skills leave their trial by live attempts at {} tasks instead",
-                bundles.tasks
-            ),
+            format!("skills leave their trial by live attempts at {tasks} tasks instead"),
         ));
     }
     if let Some(world) = &components.environment
         && !world.capabilities().resettable
     {
-        findings.extend(once_findings(recipe, missing.is_empty()));
+        findings.extend(once_findings((recipe, policies), missing.is_empty()));
         findings.extend(quarantine_finding(recipe, library));
         return findings;
     }
     let repeats =
         (components.environment.as_ref()).is_none_or(|world| world.capabilities().deterministic);
-    if recipe.maintenance.bundles.is_some() && missing.is_empty() && !repeats {
+    if cases.is_some() && missing.is_empty() && !repeats {
         findings.push(
             Finding::new(
                 FindingKind::NothingReplays,
@@ -333,7 +340,10 @@ pub(super) fn release_findings(
 }
 
 /// What a recipe does otherwise in a world that cannot be set up again. `bundles_run`: nothing else keeps bundles from running.
-fn once_findings(recipe: &Recipe, bundles_run: bool) -> Vec<Finding> {
+fn once_findings(
+    (recipe, policies): (&Recipe, &ResolvedPolicies),
+    bundles_run: bool,
+) -> Vec<Finding> {
     const REASON: &str = "the environment does not declare that a task can be set up again";
     const HINT: &str = "declare `EnvironmentCapabilities::resettable` (`resettable = True` in Python) if a second attempt at a task finds the world as the \
                         first one did";
@@ -347,17 +357,17 @@ fn once_findings(recipe: &Recipe, bundles_run: bool) -> Vec<Finding> {
             Finding::new(FindingKind::NothingReplays, consequence, REASON, HINT).about("groups"),
         );
     }
-    let maintenance = &recipe.maintenance;
-    if let Some(bundles) = maintenance.bundles.filter(|_| bundles_run) {
+    if let Some(tasks) = policies.standing.cases().filter(|_| bundles_run) {
         let consequence = format!(
-            "no test case is played: skills leave their trial by later attempts, with the skill or to the same skill, at {} tasks",
-            bundles.tasks
+            "no test case is played: skills leave their trial by later attempts, with the skill or to the same skill, at {tasks} tasks"
         );
         findings.push(
             Finding::new(FindingKind::NothingReplays, consequence, REASON, HINT).about("bundles"),
         );
     }
-    if maintenance.refine.is_some() || maintenance.refactor.is_some() {
+    let programs = policies.programs.iter();
+    let mut roles = programs.flat_map(|(_, program)| program.roles());
+    if roles.any(|role| matches!(role, Role::Refine | Role::Refactor)) {
         findings.push(
             Finding::new(
                 FindingKind::NothingReplays,
@@ -403,8 +413,9 @@ pub(super) fn quarantined(what: impl std::fmt::Display) -> Finding {
 pub(super) fn selection_findings(
     components: &Components,
     recipe: &Recipe,
-    selector: &dyn SelectProgram,
+    policies: &ResolvedPolicies,
 ) -> Vec<Finding> {
+    let selector = policies.selector.as_ref();
     let gate = selector.gate();
     let never = |reason: &str, hint: &str| {
         Finding::new(
@@ -451,25 +462,26 @@ pub(super) fn selection_findings(
         findings.extend(uncalibrated_finding(components, recipe, gate));
     }
     if components.embedder.is_none() {
-        findings.extend(embedder_findings(recipe, selector));
+        findings.extend(embedder_findings(recipe, policies));
     }
     findings
 }
 
 /// What a recipe that would use embeddings does without an embedder.
-fn embedder_findings(recipe: &Recipe, selector: &dyn SelectProgram) -> Vec<Finding> {
+fn embedder_findings(recipe: &Recipe, policies: &ResolvedPolicies) -> Vec<Finding> {
+    let assessor = policies.assessor.as_ref();
     let rank = recipe.select.rank.as_ref();
     let found = [
         (
-            selector.needs_embeddings(),
+            policies.selector.needs_embeddings(),
             "skills are compared by the retriever's scores, and a threshold of similarity is a share of the best one",
             "the recipe's selector compares skills by embeddings, and the host gave no embedder",
             "set `Components::embedder`",
         ),
         (
-            recipe.assess.is_some(),
-            "subgoals are routed and clustered by hashed n-grams of their words",
-            "the recipe assesses subgoals by embeddings, and the host gave no embedder",
+            assessor.is_some_and(|assessor| assessor.needs_embeddings()),
+            "attempts are assessed without an embedder: texts are compared by their words",
+            "the recipe's assessor compares texts by embeddings, and the host gave no embedder",
             "set `Components::embedder`; without it, subgoals that are worded otherwise count as different",
         ),
         (
@@ -589,7 +601,7 @@ pub(super) const WARM_UP: &str = "warm-up";
 
 /// The finding that a warm-up is not over yet.
 pub(super) fn warm_up_finding(recipe: &Recipe, library: &SkillLibrary) -> Option<Finding> {
-    let warm_up = recipe.schedule.tasks(recipe.attempts.warm_up);
+    let warm_up = recipe.warm_up_tasks();
     let left = warm_up.saturating_sub(library.tasks_learned());
     let finding = Finding::new(
         FindingKind::NeverInjects,

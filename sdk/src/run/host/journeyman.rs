@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use futures::channel::mpsc::{UnboundedReceiver, unbounded};
+use futures::channel::mpsc::unbounded;
 
 use crate::{
     agent::MemoryStore,
@@ -15,7 +15,6 @@ use crate::{
     id::RunId,
     library::SkillLibrary,
     policy::Answer,
-    recipe::{Recipe, with_ours},
     run::{
         driver::{
             drive::{Log, Reach},
@@ -24,13 +23,15 @@ use crate::{
         },
         host::{
             checks::{self, Checked, searched},
+            events::Events,
             group::missing_verdicts,
             locking::lock,
             session::{Options, PreviousRuns, Session, is_finished, is_resumable},
         },
         machine::{Effect, RunEntry, replay},
-        report::{Event, Finding, RunReport, SkillGain},
+        report::{Finding, RunReport, SkillGain},
     },
+    stations::recipe::Recipe,
 };
 
 /// An agent that learns on the job.
@@ -84,8 +85,8 @@ impl Journeyman {
     /// `Invalid` for a recipe with a value out of range, for a recipe that limits the tokens of skills where the host gave no
     /// tokenizer, and for a session name that holds a secret; `NotFound` for a recipe that names a policy that is not
     /// registered in the options; `Unsupported` for a gate that counts the score of a search where the session has none whose scores compare
-    /// ([`GatePolicy::found`](crate::stations::select::GatePolicy::found)), and for a recipe that assesses without the feature
-    /// `clustering`; the error of the store or the journal.
+    /// ([`GatePolicy::found`](crate::stations::select::GatePolicy::found)), and for a recipe that assesses by
+    /// [`AssessPolicy`](crate::papers::scribe::AssessPolicy) without the feature `clustering`; the error of the store or the journal.
     pub async fn open(
         mut components: Components,
         recipe: Recipe,
@@ -93,7 +94,7 @@ impl Journeyman {
     ) -> Result<Self> {
         recipe.validate()?;
         // The runs of the session share the registry, so that they share what ours keep.
-        options.policies = with_ours(&options.policies)?;
+        options.policies = options.policies.with_ours()?;
         let policies = recipe.resolve(&options.policies)?;
         if recipe.select.skill_tokens.is_some() {
             counting(&components)?;
@@ -246,10 +247,10 @@ impl Journeyman {
 
     /// A stream of the progress events of all runs and attempts from now on. Each event is delivered at least once: a run
     /// that is resumed in the same process repeats the events that its journal lacks. Drop the stream to unsubscribe.
-    pub fn events(&self) -> UnboundedReceiver<Event> {
+    pub fn events(&self) -> Events {
         let (sender, receiver) = unbounded();
         lock(&self.session.listeners).push(sender);
-        receiver
+        Events(receiver)
     }
 
     /// The library at the store's present revision.
@@ -260,7 +261,7 @@ impl Journeyman {
         self.session.performer.library().await
     }
 
-    /// Attempts tasks and learns from them, in batches of the size that the recipe's schedule gives.
+    /// Attempts tasks and learns from them, in batches of [`Recipe::batch`](crate::recipe::Recipe::batch) tasks.
     ///
     /// # Errors
     /// `Invalid` for an empty stream; `Unsupported` where the session is read-only; `Conflict` where another process uses the

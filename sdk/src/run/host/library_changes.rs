@@ -95,7 +95,7 @@ impl Journeyman {
     }
 
     /// Replaces the rules of a role, for example by rules that another run learned (HiSME 4.5). Runs change them further
-    /// unless [`Maintenance::evolve`](crate::stations::maintain::Maintenance::evolve) is switched off. A rule that redaction makes longer
+    /// unless [`MacroPolicy::evolve`](crate::papers::hisme::MacroPolicy::evolve) is switched off. A rule that redaction makes longer
     /// than [`RoleRule::MAX`] is cut to it.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl Journeyman {
         self.commit_changes(run, vec![change(text)], reason).await
     }
 
-    pub(super) async fn commit_changes(
+    pub(crate) async fn commit_changes(
         &self,
         run: RunId,
         changes: Vec<LibraryChange>,

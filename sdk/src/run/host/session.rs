@@ -17,7 +17,6 @@ use crate::{
     error::{Error, ErrorKind, Result, Retry},
     id::{RunId, Seed},
     policy::{ChosenSkill, Policies, ResolvedPolicies},
-    recipe::Recipe,
     run::{
         driver::{
             Deciding, Performer,
@@ -29,9 +28,9 @@ use crate::{
             RunEntry, RunMachine, RunPlan, TurnAsk, effect::Effect, journal::replay,
             run_machine::count_gain,
         },
-        report::{Event, EventKind, Finding, FindingKind, TaskReport},
+        report::{Event, EventKind, Finding, FindingKind, ProxyGain, TaskReport},
     },
-    stations::measure::ProxyGain,
+    stations::recipe::Recipe,
     telemetry,
     text::Redactor,
 };
@@ -338,7 +337,7 @@ pub struct Options {
     /// Whether a run's journal has the generations of roles, token by token, for a trainer; of a model that gives them
     /// ([`ModelCapabilities::token_records`](crate::contract::ModelCapabilities::token_records)). A role whose prompt or answer held
     /// a secret has none. Calls that write no journal keep none, and rollouts follow
-    /// [`Rollouts::record`](crate::run::Rollouts::record). Default: no, for they are longer than the rest of the journal.
+    /// [`Rollouts::record`](crate::papers::skillos::Rollouts::record). Default: no, for they are longer than the rest of the journal.
     pub record_roles: bool,
     /// Whether the spans have texts (prompts and answers of roles, arguments and results of tools), redacted. Default: no. A host
     /// that follows OpenTelemetry sets it where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` is set.

@@ -13,14 +13,13 @@ use crate::{
     error::{Error, ErrorKind, Result},
     id::AttemptId,
     policy::{
-        Answer, Ask, CallUsage, ChosenSkill, Context, CreditRule, GroupAttempt, JudgedAttempt,
-        Played, Questions, ResolvedPolicies, RewardRule, RoleReply, Rollout, SkillCredit, View,
-        WriteGroup, WriteProgram, Written, checks, fits,
+        Answer, Ask, AssessProgram, Assessed, CallUsage, ChosenSkill, Context, CreditRule,
+        GroupAttempt, JudgedAttempt, Played, Questions, ResolvedPolicies, RewardRule, RoleReply,
+        Rollout, SkillCredit, View, WriteGroup, WriteProgram, Written, checks, fits,
         program::{Program, QuestionPath, Running},
         unreadable,
         view::Selected,
     },
-    recipe::Recipe,
     run::{
         machine::{
             effect::{Effect, EffectId, Of, RunContext, Station, TurnAsk, effect},
@@ -33,9 +32,9 @@ use crate::{
             AdmitPolicy, Duplicates, curated,
             identity::{Compared, Meanings},
         },
-        assess::{AssessPolicy, Calibration, assessing::assess},
         credit::CreditPolicy,
         propose::{writers, writing},
+        recipe::Recipe,
         reward::UsedWhen,
         select::candidates::select,
     },
@@ -49,10 +48,10 @@ pub(crate) struct TriedAttempt {
     /// The reward, if it has a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reward: Option<f64>,
-    /// Its subgoals with their scores, if the recipe assesses attempts.
+    /// Its assessment, if the recipe assesses attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) assessment: Option<Box<Assessment>>,
-    /// The process score of the assessment.
+    /// The process score of the assessment, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     process: Option<f64>,
 }
@@ -100,9 +99,9 @@ pub(crate) async fn one_task(
 
     let task = &task;
     outcome.tried = attempts(&mut ask, &context, task, &outcome.selected).await;
-    if let Some(policy) = &recipe.assess {
+    if let Some(assessor) = &policies.assessor {
         outcome
-            .assess(&mut ask, &context, policy, (view.step(), task))
+            .assess(&mut ask, &view, assessor.as_ref(), task)
             .await;
     }
     let skill_use = recipe.reward.skill_use;
@@ -257,41 +256,58 @@ impl Outcome {
         }
     }
 
-    /// Assesses each attempt that has a verdict, all at once, if the run learns.
+    /// Assesses each attempt that has a verdict, all at once, if the run learns. What an assessor fails at is told.
     async fn assess(
         &mut self,
         ask: &mut Ask,
-        context: &Context<'_>,
-        policy: &AssessPolicy,
-        (step, task): (u64, &Task),
+        view: &View,
+        assessor: &dyn AssessProgram,
+        task: &Task,
     ) {
-        if context.mode != Mode::Train {
+        if view.mode() != Mode::Train {
             return;
         }
-        let seed = context.step_seed(step);
+        let seed = view.seed();
         let judged = (0..).zip(&self.tried).filter_map(|(place, tried)| {
             let verdict = tried.verdict.as_ref()?.as_ref().ok()?;
             let trajectory = tried.made.as_ref().ok()?;
             Some((place, writers::kept(seed, task, trajectory, Some(verdict))))
         });
         let judged: Vec<(usize, Trace)> = judged.collect();
-        let library = context.library;
         let assessed = ask.each(judged, async |mut ask, (place, attempt)| {
-            (place, assess(&mut ask, library, policy, &attempt).await)
+            let assessed = assessor.assess(&mut ask, view, &attempt).await;
+            let assessed = assessed.and_then(|assessed| {
+                let sound = assessed.as_ref().map(|one| checks::assessed(one, &attempt));
+                sound.unwrap_or(Ok(())).map(|()| assessed)
+            });
+            (place, assessed)
         });
-        let assessed = assessed.await;
-        let table = Calibration::of(library, policy.calibrate);
-        for (place, assessment) in assessed {
-            let (Some(tried), Some(assessment)) = (self.tried.get_mut(place), assessment) else {
+        for (place, assessed) in assessed.await {
+            let Assessed {
+                assessment,
+                process,
+            } = match assessed {
+                Ok(Some(assessed)) => assessed,
+                Ok(None) => continue,
+                Err(error) => {
+                    ask.tell(EventKind::AssessFailed {
+                        rollout: u32::try_from(place).unwrap_or(u32::MAX),
+                        reason: error.to_string(),
+                    });
+                    continue;
+                }
+            };
+            let Some(tried) = self.tried.get_mut(place) else {
                 continue;
             };
-            tried.process = table.process(&assessment.subgoals, policy.weights);
+            let assessment = Box::new(assessment);
+            tried.process = process;
             ask.tell(EventKind::Assessed {
                 rollout: u32::try_from(place).unwrap_or(u32::MAX),
-                assessment: Box::new(assessment.clone()),
-                process: tried.process,
+                assessment: assessment.clone(),
+                process,
             });
-            tried.assessment = Some(Box::new(assessment));
+            tried.assessment = Some(assessment);
         }
     }
 

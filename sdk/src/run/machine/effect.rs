@@ -16,8 +16,7 @@ use crate::{
     policy::{
         Answer, Case, ChosenSkill, Context, Question, ResolvedPolicies, View, program::QuestionPath,
     },
-    recipe::Recipe,
-    stations::{maintain::MaintenanceContext, select::SelectPer},
+    stations::{recipe::Recipe, select::SelectPer},
 };
 
 /// The kinds of work for which a run can wait. The first seven are in the order in which a task passes them.
@@ -361,12 +360,11 @@ impl<'a> RunContext<'a> {
                 Mode::Evaluate => 1,
             },
             // The library counts the tasks, so that runs of a single task count towards the warm-up too.
-            warming_up: mode == Mode::Train
-                && library.tasks_learned() < recipe.schedule.tasks(attempts.warm_up),
+            warming_up: mode == Mode::Train && library.tasks_learned() < recipe.warm_up_tasks(),
             explores: true,
             replays,
             left: MaintenanceBudget::default(),
-            tries_quarantined: recipe.maintenance.quarantine.is_some(),
+            standing: &policies.standing,
             retrieval: recipe.select.retrieval(),
             library,
         };
@@ -403,11 +401,6 @@ impl<'a> RunContext<'a> {
         let mut run_context: RunContext<'b> = self;
         run_context.context.library = library;
         run_context
-    }
-
-    /// The context of maintenance.
-    pub(crate) fn maintenance_context(&self) -> MaintenanceContext<'a> {
-        self.recipe.maintenance_context(self.context)
     }
 
     /// The view for a policy of a step.

@@ -16,7 +16,6 @@ use crate::{
         Answer, Ask, MaintenanceProgram, Questions, fits,
         program::{Program, QuestionPath, Running},
     },
-    recipe::ScheduledProgram,
     run::{
         machine::{
             admission_rule,
@@ -25,6 +24,7 @@ use crate::{
         },
         report::{EventKind, MaintenanceUsage, RoleTally},
     },
+    stations::recipe::ScheduledProgram,
 };
 
 fn usage_of(answer: &Answer) -> MaintenanceUsage {

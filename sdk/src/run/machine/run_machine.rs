@@ -14,7 +14,6 @@ use crate::{
     id::{RunId, Seed},
     library::{Applied, SkillLibrary},
     policy::{Answer, ChosenSkill, CommitDone, Policies, ResolvedPolicies},
-    recipe::Recipe,
     run::{
         machine::{
             attempts::Turns,
@@ -22,9 +21,12 @@ use crate::{
             maintenance::Maintaining,
             task_machine::TaskMachine,
         },
-        report::{Event, EventKind, MaintenanceUsage, RoleTally, RunReport, SkillGain, TaskReport},
+        report::{
+            Event, EventKind, MaintenanceUsage, ProxyGain, RoleTally, RunReport, SkillGain,
+            TaskReport,
+        },
     },
-    stations::measure::ProxyGain,
+    stations::recipe::Recipe,
 };
 
 /// The inputs of a run.
@@ -46,7 +48,7 @@ pub struct RunPlan {
     pub library: SkillLibrary,
     /// The host's own policies that the recipe names.
     pub policies: Policies,
-    /// Maximum number of concurrent tasks in evaluation. In learning the batch size of the recipe's schedule is used instead.
+    /// Maximum number of concurrent tasks in evaluation. In learning the recipe's [`batch`](Recipe::batch) is used instead.
     pub width: NonZeroU64,
 }
 
@@ -140,14 +142,14 @@ pub struct RunMachine {
 impl RunMachine {
     /// The version of the JSON form. Raise it when a built-in policy asks other questions, or asks them in another order: a
     /// journal keeps answers by place, and the answers of an older journal would be given to other questions.
-    pub const SCHEMA: u32 = 18;
+    pub const SCHEMA: u32 = 19;
 
     /// Begins a run.
     ///
     /// # Errors
     /// `Invalid` for an empty list of tasks, for two tasks with the same id, and for a recipe with a value out of range;
-    /// `NotFound` for a recipe that names a policy that is not in the plan's `policies`; `Unsupported` for a recipe that assesses
-    /// without the feature `clustering`.
+    /// `NotFound` for a recipe that names a policy that is not in the plan's `policies`; `Unsupported` for a recipe that assesses by
+    /// [`AssessPolicy`](crate::papers::scribe::AssessPolicy) without the feature `clustering`.
     pub fn new(plan: RunPlan) -> Result<Self> {
         Self::exploring(plan, true)
     }
@@ -173,7 +175,7 @@ impl RunMachine {
             );
         }
         let total = plan.tasks.len() as u64;
-        let (batch, learned) = (plan.recipe.schedule.batch, plan.library.tasks_learned());
+        let (batch, learned) = (plan.recipe.batch, plan.library.tasks_learned());
         let mut machine = Self {
             schema: Self::SCHEMA,
             events: vec![Event::new(

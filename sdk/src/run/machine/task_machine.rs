@@ -28,7 +28,7 @@ use crate::{
             curated::{self, Curating},
             drafted::Drafted,
         },
-        maintain::{bundles, live},
+        maintain::{cases, live},
         propose::{writers, writing},
     },
 };
@@ -237,10 +237,9 @@ impl TaskMachine {
             let mut admission =
                 admission::decide(context, &context.recipe.admit, &drafted, &admissions);
             if let Some(same) = admission.same() {
-                let maintenance_context = context.maintenance_context();
                 let mut attempts = task.attempts().iter();
-                let change = attempts
-                    .find_map(|attempt| bundles::confirmed_by(&maintenance_context, same, attempt));
+                let change =
+                    attempts.find_map(|attempt| cases::confirmed_by(context, same, attempt));
                 let mut before = admissions.iter();
                 let repeated = before.any(|before: &Admission| before.change == change);
                 if let Some(change) = change.filter(|_| !repeated) {
@@ -254,7 +253,7 @@ impl TaskMachine {
             let curating = Curating {
                 context,
                 policy: &context.recipe.admit,
-                tests: context.recipe.maintenance.bundles.is_some(),
+                tests: context.standing.cases().is_some(),
                 step: self.step,
                 task: &self.task.id,
                 taint,
@@ -392,7 +391,7 @@ impl TaskMachine {
             &self.task,
             &rollouts,
         ));
-        evidence.extend(live::decided(&context.maintenance_context(), &evidence));
+        evidence.extend(live::decided(context, &evidence));
         Effect::Commit(fold::commit(
             context,
             self.step,
@@ -498,8 +497,8 @@ fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<Event
 /// states.
 fn waits(context: &RunContext<'_>, skill: &Skill) -> Option<EventKind> {
     let evidence = || {
-        let tasks = live::tasks_needed(&context.maintenance_context(), skill.state);
-        match &context.recipe.maintenance.bundles {
+        let tasks = live::tasks_needed(context, skill.state);
+        match context.standing.cases() {
             Some(_) => format!(
                 "its test bundle passes at {tasks} tasks or, where nothing of that can be played again, live attempts \
                  at {tasks} tasks go well with it"
@@ -511,7 +510,7 @@ fn waits(context: &RunContext<'_>, skill: &Skill) -> Option<EventKind> {
         State::Trial => format!("on trial until {}", evidence()),
         State::Draft => "a draft of the next version until that passes its test bundle; the version before stays in use"
             .to_owned(),
-        State::Quarantined if context.recipe.maintenance.quarantine.is_some() => format!(
+        State::Quarantined if context.standing.quarantine.is_some() => format!(
             "in quarantine, since it was written from observations of an untrusted source: it is tried in learning alone \
              until {}; the first harm ends the trial",
             evidence()

@@ -209,6 +209,13 @@ pub enum EventKind {
         /// The error text.
         reason: String,
     },
+    /// The recipe's assessor failed, so that the attempt has no assessment ([`Recipe::assess`](crate::recipe::Recipe::assess)).
+    AssessFailed {
+        /// The attempt's place in its group, from 0.
+        rollout: u32,
+        /// The error text.
+        reason: String,
+    },
     /// A test case could not be played or judged. It counts neither for its skill nor against it.
     CaseFailed {
         /// The case's name.
@@ -352,6 +359,9 @@ impl fmt::Display for EventKind {
             } => {
                 let (attempts, skills) = (attempts.len(), skills.len());
                 write!(f, "{attempts} attempts and {skills} skills overlap")
+            }
+            Self::AssessFailed { rollout, reason } => {
+                write!(f, "attempt {rollout} is not assessed: {reason}")
             }
             Self::CaseFailed { case, reason } => {
                 write!(

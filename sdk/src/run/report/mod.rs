@@ -3,6 +3,7 @@
 mod curation;
 mod event;
 mod finding;
+mod proxy_gain;
 mod run_report;
 
 pub use curation::{
@@ -11,6 +12,7 @@ pub use curation::{
 pub use event::{Event, EventKind};
 pub(crate) use finding::Observed;
 pub use finding::{Finding, FindingKind};
+pub use proxy_gain::ProxyGain;
 pub(crate) use run_report::shown;
 pub use run_report::{
     AttemptReport, Duplicate, MaintenanceUsage, RunReport, Sameness, SkillGain, TaskReport,

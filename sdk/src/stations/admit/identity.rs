@@ -2,72 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
     contract::{Embedding, RoleAnswer},
     domain::{Skill, SkillDraft},
-    error::{Error, Result},
     library::SkillLibrary,
     policy::{Ask, Played, RoleReply},
     run::report::Sameness,
-    stations::admit::{Anchors, Terms},
+    stations::admit::{Anchors, Identity, Terms},
     text::{hashed_ngrams, ngrams},
 };
-
-/// When a draft is a skill that the library has. Equal descriptions and bodies always are the same skill.
-///
-/// ```
-/// use journeyman::{stations::admit::Identity, recipe};
-///
-/// let mut recipe = recipe::hisme();
-/// assert_eq!(recipe.admit.identity, Identity::Bytes);
-/// // A model that samples writes one skill in many wordings.
-/// recipe.admit.identity = Identity::MEANING;
-/// recipe.validate()?;
-/// recipe.admit.identity = Identity::Meaning { least: 1.5 };
-/// assert!(recipe.validate().is_err());
-/// # Ok::<(), journeyman::Error>(())
-/// ```
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Identity {
-    /// Equal bytes alone, as in the papers.
-    #[default]
-    Bytes,
-    /// Equal bytes, or the same names, numbers and order of steps ([`Anchors::agrees`]) in texts whose embeddings are near. A skill
-    /// with another tool, another value, or a step more or less is another skill, however near the texts are. Texts that name two
-    /// tools or more in the same order need 0.15 less: two writers choose other words around the same calls.
-    ///
-    /// The embeddings are those of the host's [`Embedder`](crate::contract::Embedder); without one, and where it fails, those of
-    /// [`HashedEmbedder`](crate::agent::HashedEmbedder).
-    Meaning {
-        /// Minimum cosine of the embeddings of description and body, in [-1, 1].
-        least: f64,
-    },
-}
 
 /// By how much smaller a cosine suffices for texts that name two tools or more in the same order. Those of two writers with other
 /// words about one procedure had 0.2 to 0.35 (`docs/results/second-hour.md`).
 const SAME_CALLS: f64 = 0.15;
 
 impl Identity {
-    /// By meaning, with the threshold that was measured on paraphrases (`docs/results/identity.md`).
-    pub const MEANING: Self = Self::Meaning { least: 0.35 };
-
-    /// # Errors
-    /// `Invalid` for a threshold out of its range.
-    pub(crate) fn validate(&self) -> Result<()> {
-        match self {
-            Self::Meaning { least } if !(-1.0..=1.0).contains(least) => {
-                Err(Error::invalid("Recipe::validate", "a cosine is in [-1, 1]")
-                    .with("field", "admit.identity.least"))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// The texts whose embeddings decide whether a draft is a skill of the library, or an earlier draft.
     pub(crate) fn unclear<'a>(
         &self,

@@ -1,7 +1,7 @@
 //! Admission: decides whether a draft that a role wrote enters the library, as what skill and in which state (ARISE D.1;
 //! HiSME 3.2 and 3.3; rows A9, J7).
 //!
-//! An answer is validated in four stages ([`validate`]), or a draft in the last of them ([`insert_ready`]). [`to_skill`] gives
+//! A draft has to keep the rules of a SKILL.md ([`insert_ready`]). [`to_skill`] gives
 //! a draft its name, id, provenance and quarantine, and [`imported`] a skill of another system. An [`AdmitPolicy`] decides about duplicates and the first state; its
 //! [`Identity`] says which skills are the same. A curator's
 //! calls are decided about one after the other.
@@ -12,16 +12,15 @@ pub(crate) mod curated;
 pub(crate) mod drafted;
 pub(crate) mod identity;
 mod imported;
-mod options;
+mod insert_ready;
 pub(crate) mod placement;
 mod scan;
-mod schema;
 mod to_skill;
 
 pub use anchors::{Anchors, Terms};
-pub use identity::Identity;
 pub use identity::Wording;
 pub use imported::{imported, offered};
-pub use options::{AdmitPolicy, Duplicates};
-pub use schema::{insert_ready, validate};
+pub use insert_ready::insert_ready;
 pub use to_skill::{Admittance, to_skill};
+
+pub use crate::policy::admit_policy::{AdmitPolicy, Duplicates, Identity};

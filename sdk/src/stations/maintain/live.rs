@@ -1,28 +1,26 @@
 //! Release and rollback by live attempts, for skills on trial, or tried in quarantine, whose test cases cannot be played.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, num::NonZeroU32};
 
-use super::{MaintenanceContext, quarantine};
 use crate::{
     domain::{BundleCase, CaseKind, LibraryChange, Origin, SkillUse, State},
     id::{TaskId, Version},
     library::{Entry, LiveEvidence},
+    policy::Context,
+    stations::maintain::quarantine,
 };
 
-/// Minimum number of tasks with a successful live attempt for a release, if the recipe has no [`BundlePolicy`] that says so. The
-/// paper requires two of refactored skills (HiSME, algorithm 3).
-///
-/// [`BundlePolicy`]: super::BundlePolicy
+/// Minimum number of tasks with a successful live attempt for a release, if skills have no test cases, whose number of tasks it is
+/// ([`Release::cases`](crate::policy::Release::cases)). The paper requires two of refactored skills (HiSME, algorithm 3).
 const TASKS: u32 = 2;
 
 /// Minimum number of failed live attempts of a refined version before it is compared with the version before.
 const FAILED: u32 = 2;
 
 /// Minimum number of different tasks with evidence for the release of a skill in this state.
-pub(crate) fn tasks_needed(context: &MaintenanceContext<'_>, state: State) -> u32 {
-    let bundles = context.policy.bundles.as_ref();
-    let on_trial = bundles.map_or(TASKS, |bundles| bundles.tasks.get());
-    match (state, &context.policy.quarantine) {
+pub(crate) fn tasks_needed(context: &Context<'_>, state: State) -> u32 {
+    let on_trial = context.standing.cases().map_or(TASKS, NonZeroU32::get);
+    match (state, &context.standing.quarantine) {
         (State::Quarantined, Some(quarantine)) => quarantine.tasks.get().max(on_trial),
         _ => on_trial,
     }
@@ -35,7 +33,7 @@ pub(crate) fn tasks_needed(context: &MaintenanceContext<'_>, state: State) -> u3
 ///
 /// Where nothing can be replayed, attempts without the skill that came to the same skill support it too (off-policy), beside at
 /// least one with it; not one in quarantine, since the same untrusted text may have led them to it.
-pub(crate) fn support(context: &MaintenanceContext<'_>, entry: &Entry) -> Option<u32> {
+pub(crate) fn support(context: &Context<'_>, entry: &Entry) -> Option<u32> {
     let version = entry.skill.version;
     let live = live(context, entry);
     let counts = entry.life.counts(version);
@@ -55,19 +53,19 @@ pub(crate) fn support(context: &MaintenanceContext<'_>, entry: &Entry) -> Option
 }
 
 /// The results of the current version's live attempts.
-fn live(context: &MaintenanceContext<'_>, entry: &Entry) -> LiveEvidence {
+fn live(context: &Context<'_>, entry: &Entry) -> LiveEvidence {
     live_of(context, entry, entry.skill.version)
 }
 
 /// The same of a version.
-fn live_of(context: &MaintenanceContext<'_>, entry: &Entry, version: Version) -> LiveEvidence {
+fn live_of(context: &Context<'_>, entry: &Entry, version: Version) -> LiveEvidence {
     entry.life.live(version, counts_as_used(context, entry))
 }
 
 /// Whether an attempt counts for a skill, by how it used the skill. In quarantine the attempt must have followed it; elsewhere the recipe
 /// says.
-fn counts_as_used(context: &MaintenanceContext<'_>, entry: &Entry) -> impl Fn(SkillUse) -> bool {
-    let (by_recipe, state) = (context.skill_use, entry.skill.state);
+fn counts_as_used(context: &Context<'_>, entry: &Entry) -> impl Fn(SkillUse) -> bool {
+    let (by_recipe, state) = (context.standing.skill_use, entry.skill.state);
     move |used: SkillUse| match state {
         State::Quarantined => used.is_followed(),
         _ => by_recipe.counts_injected(used),
@@ -85,7 +83,7 @@ fn confirmed(entry: &Entry) -> impl Iterator<Item = &TaskId> {
 
 /// Whether a refined version does worse in live attempts than the version before did: a smaller share of its attempts succeeded.
 /// Their tasks differ, so that some attempts have to have failed before anything is said.
-fn is_worse(context: &MaintenanceContext<'_>, entry: &Entry) -> bool {
+fn is_worse(context: &Context<'_>, entry: &Entry) -> bool {
     let refined = entry.skill.provenance.origin == Origin::Refined;
     let Some(before) = entry
         .version_before()
@@ -103,13 +101,7 @@ fn is_worse(context: &MaintenanceContext<'_>, entry: &Entry) -> bool {
 
 /// The changes that take back refined versions which do worse in live attempts than the versions before did, where nothing can
 /// be replayed to find that out. `changes` are those of this maintenance so far.
-pub(crate) fn rolled_back(
-    context: &MaintenanceContext<'_>,
-    changes: &[LibraryChange],
-) -> Vec<LibraryChange> {
-    if context.policy.refine.is_none() {
-        return Vec::new();
-    }
+pub(crate) fn rolled_back(context: &Context<'_>, changes: &[LibraryChange]) -> Vec<LibraryChange> {
     let is_changed = |entry: &Entry| {
         changes.iter().any(|change| match change {
             LibraryChange::Revise(skill) => skill.id == entry.skill.id,
@@ -140,14 +132,11 @@ pub(crate) fn release(entry: &Entry, tasks: u32) -> LibraryChange {
 }
 
 /// The changes of states with a task's commit: trials in quarantine end for its `evidence`, and skills on trial, or tried in
-/// quarantine, are released by live attempts, if the recipe has no maintenance that releases them.
-pub(crate) fn decided(
-    context: &MaintenanceContext<'_>,
-    evidence: &[LibraryChange],
-) -> Vec<LibraryChange> {
+/// quarantine, are released by live attempts, if no maintenance program releases them.
+pub(crate) fn decided(context: &Context<'_>, evidence: &[LibraryChange]) -> Vec<LibraryChange> {
     // The end comes first, so that a release beside it has no effect.
     let mut changes = quarantine::ended(context, evidence);
-    if !context.policy.looks_after_skills() {
+    if context.standing.release.is_none() {
         let waiting = context.offered();
         let waiting = waiting.filter(|entry| entry.skill.state != State::Active);
         let released = waiting.filter_map(|entry| Some(release(entry, support(context, entry)?)));

@@ -1,55 +1,17 @@
-//! The input of the maintenance policies.
+//! The input of the maintenance programs.
 
 use std::ops::Deref;
 
-use serde::{Deserialize, Serialize};
+use crate::policy::Context;
 
-use super::{BundlePolicy, Maintenance};
-use crate::{
-    policy::Context,
-    stations::{admit::AdmitPolicy, reward::UsedWhen},
-};
-
-/// What maintenance reads of a recipe: the options of its programs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct MaintenanceOptions {
-    pub(crate) policy: Maintenance,
-    pub(crate) admit: AdmitPolicy,
-    pub(crate) skill_use: UsedWhen,
-}
-
-impl MaintenanceOptions {
-    /// The input of maintenance.
-    pub(crate) fn maintenance_context<'a>(
-        &'a self,
-        context: Context<'a>,
-    ) -> MaintenanceContext<'a> {
-        MaintenanceContext {
-            context,
-            policy: &self.policy,
-            admit: &self.admit,
-            skill_use: self.skill_use,
-        }
-    }
-}
-
-/// The run's context and the policies that maintenance reads.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MaintenanceContext<'a> {
+/// The run's context, and the options of the maintenance program that reads it.
+#[derive(Debug)]
+pub(crate) struct MaintenanceContext<'a, P> {
     pub(crate) context: Context<'a>,
-    pub(crate) policy: &'a Maintenance,
-    pub(crate) admit: &'a AdmitPolicy,
-    pub(crate) skill_use: UsedWhen,
+    pub(crate) policy: &'a P,
 }
 
-impl MaintenanceContext<'_> {
-    /// The policy of test bundles, where test cases can be played.
-    pub(crate) fn played_bundles(&self) -> Option<&BundlePolicy> {
-        self.policy.bundles.as_ref().filter(|_| self.replays)
-    }
-}
-
-impl<'a> Deref for MaintenanceContext<'a> {
+impl<'a, P> Deref for MaintenanceContext<'a, P> {
     type Target = Context<'a>;
 
     fn deref(&self) -> &Context<'a> {

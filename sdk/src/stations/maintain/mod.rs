@@ -1,28 +1,20 @@
-//! Maintenance: decides between tasks, from kept attempts, judgements and test cases, which skills are released, refined,
-//! disabled and made anew (HiSME 3.2 and 3.3, algorithms 1, 3 and 4; rows H2 to H10), and how a bank of general and category
-//! skills is distilled and grown (SkillRL 3.1 to 3.3; rows R1, R4).
+//! Maintenance: what every program that looks after the library between tasks has: trials of skills by live attempts and in quarantine
+//! ([`QuarantinePolicy`]; rows H6, J7), test cases from attempts and their outcomes, and the round's budget.
 //!
-//! [`Maintenance`] has a policy for each part, or `None` to switch it off: [`BundlePolicy`] for test cases and release,
-//! [`RefinePolicy`], [`FilterPolicy`] and [`RefactorPolicy`] for what happens to skills, [`EvolvePolicy`] for the rules of
-//! roles ([`meta`](crate::stations::meta)), [`QuarantinePolicy`] for trials in quarantine, and [`BankPolicy`] for a bank. A [`Schedule`](crate::recipe::Schedule) says when each part runs.
+//! The programs themselves are in the rooms of their papers: `micro` and `macro` in [`hisme`](crate::papers::hisme), `bank` in
+//! [`skillrl`](crate::papers::skillrl), `gains` in [`arise`](crate::papers::arise), and `prototypes`, which an assessor schedules, in
+//! [`scribe`](crate::papers::scribe). [`Maintenance`](crate::recipe::Maintenance) says which of them run, and when.
 
-pub(crate) mod bank;
-pub(crate) mod bundles;
-pub(crate) mod filter;
+pub(crate) mod cases;
+pub(crate) mod events;
 pub(crate) mod live;
 mod maintenance_context;
-mod options;
 pub(crate) mod outcomes;
-mod overlaps;
 pub(crate) mod quarantine;
-pub(crate) mod refactor;
-pub(crate) mod refinement;
-mod retries;
-mod support;
+pub(crate) mod retries;
+pub(crate) mod support;
+pub(crate) mod within_budget;
 
-pub use bank::{BankPolicy, Failure, SuccessRate, ValidationRound, lesson_draft};
-pub(crate) use maintenance_context::{MaintenanceContext, MaintenanceOptions};
-pub use options::QuarantinePolicy;
-pub use options::RefinePolicy;
-pub use options::{BundlePolicy, EvolvePolicy, FilterPolicy, Gate, Maintenance, RefactorPolicy};
-pub(crate) use overlaps::Overlaps;
+pub(crate) use maintenance_context::MaintenanceContext;
+
+pub use crate::domain::quarantine_policy::QuarantinePolicy;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::MaintenanceContext;
 use crate::{
     domain::{ExposureOutcome, Judgement, LibraryChange, SkillUse, State, Taint},
     id::AttemptId,
     library::Entry,
+    policy::Context,
 };
 
 /// The change that releases a skill, on trial or tried in quarantine, for this evidence.
@@ -28,10 +28,7 @@ pub(crate) fn release(entry: &Entry, evidence: String) -> LibraryChange {
 }
 
 /// The changes that end trials in quarantine, for the evidence of the commit that they are made for and that before it.
-pub(crate) fn ended(
-    context: &MaintenanceContext<'_>,
-    evidence: &[LibraryChange],
-) -> Vec<LibraryChange> {
+pub(crate) fn ended(context: &Context<'_>, evidence: &[LibraryChange]) -> Vec<LibraryChange> {
     let tried = context.library.entries();
     let tried = tried.filter(|entry| context.tries(entry));
     let ended = tried.filter_map(|entry| {

@@ -7,10 +7,10 @@
 //! A piece of work is identified by a fingerprint, `subject/its evidence`; more evidence makes another piece of work, with
 //! tries of its own.
 
-use super::MaintenanceContext;
 use crate::{
     domain::{HandledMark, LibraryChange},
     library::SkillLibrary,
+    policy::Context,
     run::report::EventKind,
 };
 
@@ -27,7 +27,7 @@ pub(crate) fn handled(fingerprint: &str) -> LibraryChange {
 /// The change that marks a miss of a piece of work. After the last of [`TRIES`] the work is given up, with an event that calls
 /// it `what`.
 pub(crate) fn missed(
-    context: &MaintenanceContext<'_>,
+    context: &Context<'_>,
     what: &str,
     fingerprint: &str,
     events: &mut Vec<EventKind>,

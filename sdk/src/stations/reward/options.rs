@@ -2,41 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LevelReward, ProcessReward};
-use crate::{domain::SkillUse, error::Result, policy::Policy, run::report::AttemptReport};
-
-/// When a recipe counts a skill as used by an attempt: for its reward, for its credit, and for the live attempts that release a
-/// skill on trial.
-/// Each variant says what becomes of an attempt of which nobody knows whether it followed the skill
-/// ([`SkillUse::Unknown`]).
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum UsedWhen {
-    /// When it was injected, whatever is known of its use (ARISE 3.1: an attempt uses the skill that the policy selected for it).
-    #[default]
-    Injected,
-    /// When it is known to have been followed. Unknown counts as not used.
-    Followed,
-    /// When it was injected and is not known to have been left aside. Unknown counts as used.
-    FollowedOrUnknown,
-}
-
-impl UsedWhen {
-    /// Whether an attempt used a skill: whether one was injected, and its use counts.
-    pub fn counts(self, attempt: &AttemptReport) -> bool {
-        !attempt.injected.is_empty() && self.counts_injected(attempt.used)
-    }
-
-    /// Whether an injected skill of this use counts.
-    pub(crate) fn counts_injected(self, used: SkillUse) -> bool {
-        match self {
-            Self::Injected => true,
-            Self::Followed => used.is_followed(),
-            Self::FollowedOrUnknown => used != SkillUse::NotFollowed,
-        }
-    }
-}
+use crate::{
+    error::Result,
+    policy::Policy,
+    stations::reward::{LevelReward, UsedWhen},
+};
 
 /// How attempts are rewarded.
 ///
@@ -58,7 +28,7 @@ impl UsedWhen {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RewardPolicy {
-    /// The rule: one of ours ([`LevelReward`], [`ProcessReward`]), or a host's own by the name under which it is registered
+    /// The rule: one of ours ([`LevelReward`], [`ProcessReward`](crate::papers::scribe::ProcessReward)), or a host's own by the name under which it is registered
     /// ([`RewardRule`](crate::policy::RewardRule)).
     pub by: Policy,
     /// When a skill counts as used. The paper's is [`UsedWhen::Injected`].
@@ -71,31 +41,7 @@ impl RewardPolicy {
     /// # Errors
     /// `Invalid`, naming the policy.
     pub(crate) fn validate(&self) -> Result<()> {
-        self.by.check::<LevelReward>()?;
-        self.by.check::<ProcessReward>()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::sample;
-
-    #[test]
-    fn each_way_of_counting_says_what_becomes_of_unknown() {
-        use SkillUse::{Followed, NotFollowed, Unknown};
-        let check = |when: UsedWhen, expect: [bool; 3]| {
-            let counts = [Followed, NotFollowed, Unknown].map(|used| {
-                let mut attempt = sample::attempt_report("a", &[sample::skill("one")], true);
-                attempt.used = used;
-                when.counts(&attempt)
-            });
-            assert_eq!(counts, expect, "{when:?}");
-            let none = sample::attempt_report("a", &[], true);
-            assert!(!when.counts(&none), "no skill, no use");
-        };
-        check(UsedWhen::Injected, [true, true, true]);
-        check(UsedWhen::Followed, [true, false, false]);
-        check(UsedWhen::FollowedOrUnknown, [true, false, true]);
+        self.by.usable()?;
+        self.by.check::<LevelReward>()
     }
 }

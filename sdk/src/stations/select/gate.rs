@@ -58,20 +58,20 @@ pub fn decide(
 
 /// The candidates that pass a policy's tests, each by itself.
 #[derive(Debug, Default)]
-pub(super) struct Gated {
+pub(crate) struct Gated {
     /// All candidates with their scores, the best first.
-    pub(super) scored: Vec<Scored>,
+    pub(crate) scored: Vec<Scored>,
     /// Those that pass, the best first.
-    pub(super) passing: Vec<SkillRef>,
+    pub(crate) passing: Vec<SkillRef>,
     /// The test that the best candidate fails, if it fails one.
-    pub(super) refusal: Option<NothingReason>,
+    pub(crate) refusal: Option<NothingReason>,
 }
 
 /// Tests each candidate by itself, without exploration.
 ///
 /// # Errors
 /// As [`decide`].
-pub(super) fn gated(policy: &GatePolicy, candidates: &[SkillScores]) -> Result<Gated> {
+pub(crate) fn gated(policy: &GatePolicy, candidates: &[SkillScores]) -> Result<Gated> {
     policy.in_range()?;
     let scored = scored(policy, candidates)?;
     let passes = |one: &&Scored| refusal(policy, one).is_none();
@@ -163,7 +163,7 @@ pub(super) fn draw(pool: &[SkillRef], seed: Seed) -> Option<SkillRef> {
 ///
 /// # Errors
 /// The reason why nothing may be injected: there is no threshold for this model.
-pub(super) async fn in_force(
+pub(crate) async fn in_force(
     ask: &mut Ask,
     policy: &GatePolicy,
     on: DecidedOn,

@@ -7,7 +7,7 @@
 //! | name | options | chooses |
 //! | --- | --- | --- |
 //! | `gate` | [`GatePolicy`] | the best candidate by the scorer's log-probabilities ([`SkillScores`](crate::contract::SkillScores)), or nothing, by [`decide`] |
-//! | `bank` | [`BankSelector`] | general skills and those of the task's category; a gate may stand behind it |
+//! | `bank` | [`BankSelector`](crate::papers::skillrl::BankSelector) | general skills and those of the task's category; a gate may stand behind it |
 //! | `first`, `top` | [`First`], [`Top`] | the first candidates of the search |
 //! | `random` | [`Random`] | a skill of the pool |
 //! | `nothing` | [`Nothing`] | nothing |
@@ -18,19 +18,17 @@
 //!
 //! A threshold is valid for one score, one model and one prompt format ([`ThresholdFor`]); [`GateCalibration`] fits it.
 
-mod bank_selector;
 mod baselines;
 mod calibration;
 pub(crate) mod candidates;
 mod from_gate;
-mod gate;
+pub(crate) mod gate;
 mod null;
 mod options;
 
 #[cfg(test)]
 mod tests;
 
-pub use bank_selector::{BankGate, BankSelector, WithoutCategory};
 pub use baselines::{First, Nothing, Random, Top};
 pub(crate) use calibration::prompt_format_digest;
 pub use calibration::{GateCalibration, GateRates, LabeledScores, Share};

@@ -4,10 +4,6 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    bank_selector::BankSelector,
-    baselines::{First, Nothing, Random, Top},
-};
 use crate::{
     domain::{
         DecidedOn,
@@ -16,6 +12,7 @@ use crate::{
     },
     error::{Error, Result},
     policy::{Policy, PolicyOptions, SelectProgram},
+    stations::select::baselines::{First, Nothing, Random, Top},
 };
 
 /// How skills are found for a query and chosen.
@@ -80,7 +77,6 @@ impl SelectPolicy {
         }
         // A host's own is checked where it is built.
         self.check_ours::<GatePolicy>()?;
-        self.check_ours::<BankSelector>()?;
         self.check_ours::<First>()?;
         self.check_ours::<Top>()?;
         self.check_ours::<Random>()?;

@@ -465,13 +465,12 @@ fn our_selectors_have_names_and_read_their_own_options_alone() {
     }
     for own in [
         Policy::from(GatePolicy::default()),
-        BankSelector::default().into(),
         Policy::new("a-host-s-own").with_options(7),
     ] {
         selecting(own).validate().unwrap();
     }
     let gate = Policy::from(GatePolicy::default()).options;
-    for name in ["first", "top", "random", "nothing", "bank"] {
+    for name in ["first", "top", "random", "nothing"] {
         let other = Policy::new(name).with_options(gate.clone());
         let error = selecting(other).validate().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
@@ -509,9 +508,6 @@ fn a_selector_goes_with_the_way_in_which_candidates_are_found() {
     assert!(select.validate().is_err());
     select.selector = First.into();
     select.validate().unwrap();
-    select.selector = BankSelector::default().into();
-    let error = select.validate().unwrap_err().to_string();
-    assert!(error.contains("rank") && error.contains("bank"), "{error}");
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! The rules of [`MaintenanceProgram`].
 
-use std::sync::Arc;
+use std::{
+    num::{NonZeroU32, NonZeroU64},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 
@@ -13,7 +16,7 @@ use crate::{
     domain::{Cause, LibraryChange, Role},
     error::Result,
     library::SkillLibrary,
-    policy::{Ask, MaintenanceProgram, Policies, Policy, View},
+    policy::{Ask, MaintenanceProgram, Policies, Policy, Release, View},
     run::machine::maintenance::permitted,
 };
 
@@ -37,21 +40,25 @@ pub async fn check(
 }
 
 fn watched(fixture: &LearningFixture, notes: &Notes) -> Option<Policies> {
-    let programs = fixture.recipe.programs.iter();
-    let names = programs.map(|scheduled| scheduled.program.name.clone());
-    let watched = names.fold(fixture.policies.clone().replacing(), |policies, name| {
-        let (known, notes) = (fixture.policies.clone(), notes.clone());
+    // A registry that is refused is refused when the session opens.
+    let known = fixture
+        .policies
+        .with_ours()
+        .unwrap_or_else(|_| fixture.policies.clone());
+    let programs = &fixture.recipe.maintenance.programs;
+    let names = programs.iter().map(|one| one.program.name.clone());
+    let watched = names.fold(known.clone().replacing(), |policies, name| {
+        let (of, notes) = (known.clone(), notes.clone());
         policies.with_program(name.clone(), move |options| {
             let named = Policy::new(&name).with_options(options);
             Ok(Arc::new(Watched {
-                program: known.program(&named)?,
-                // A recipe may name a program twice, with other options.
-                name: format!("{name} {options}"),
+                program: of.program(&named)?,
+                name: name.clone(),
                 notes: notes.clone(),
             }))
         })
     });
-    (!fixture.recipe.programs.is_empty()).then_some(watched)
+    (!programs.is_empty()).then_some(watched)
 }
 
 /// Why the first change without effect on a library has none.
@@ -99,6 +106,22 @@ impl MaintenanceProgram for Watched<dyn MaintenanceProgram> {
 
     fn records(&self) -> bool {
         self.program.records()
+    }
+
+    fn release(&self) -> Option<Release> {
+        self.program.release()
+    }
+
+    fn writes(&self) -> bool {
+        self.program.writes()
+    }
+
+    fn kept_attempts(&self, group: NonZeroU32) -> u64 {
+        self.program.kept_attempts(group)
+    }
+
+    fn every(&self) -> NonZeroU64 {
+        self.program.every()
     }
 
     fn reason(&self) -> &'static str {

@@ -20,6 +20,7 @@
 //! | suite | trait | inputs |
 //! | --- | --- | --- |
 //! | [`select_program`] | `SelectProgram` | a learning run ([`LearningFixture`]) |
+//! | [`assess_program`] | `AssessProgram` | a learning run |
 //! | [`reward_rule`] | `RewardRule` | attempts with verdicts |
 //! | [`credit_rule`] | `CreditRule` | groups of attempts |
 //! | [`write_program`] | `WriteProgram` | a learning run |
@@ -30,6 +31,7 @@
 //! case checks [`Report::skipped`].
 
 pub mod admit_rule;
+pub mod assess_program;
 pub mod clock;
 pub mod credit_rule;
 pub mod embedder;

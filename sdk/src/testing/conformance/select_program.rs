@@ -13,7 +13,6 @@ use crate::{
     domain::{Selection, SkillRef, TurnQuery},
     error::{Error, Result},
     policy::{Ask, Policies, Policy, SelectProgram, View, checks},
-    recipe::with_ours,
     stations::select::{Selected, SelectorGate},
 };
 
@@ -88,7 +87,10 @@ pub async fn check(
 fn watched(fixture: &LearningFixture, notes: &Notes) -> Option<Policies> {
     let named = &fixture.recipe.select.selector;
     // A registry that is refused is refused when the session opens.
-    let known = with_ours(&fixture.policies).unwrap_or_else(|_| fixture.policies.clone());
+    let known = fixture
+        .policies
+        .with_ours()
+        .unwrap_or_else(|_| fixture.policies.clone());
     let (of, name, notes) = (known.clone(), named.name.clone(), notes.clone());
     let make = move |options: &serde_json::Value| {
         let named = Policy::new(&name).with_options(options);

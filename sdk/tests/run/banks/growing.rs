@@ -220,7 +220,7 @@ fn what_the_bank_says_already_stays_out() {
 #[test]
 fn the_success_threshold_and_the_number_of_failures_are_the_policys() {
     let lessons = |change: fn(&mut BankPolicy)| {
-        let (_, _, prompts) = evolve(says, |recipe| change(bank(recipe)));
+        let (_, _, prompts) = evolve(says, |recipe| bank(recipe, change));
         asked(&prompts, "lesson")
     };
     assert_eq!(lessons(|_| {}), 2);
@@ -238,8 +238,9 @@ fn the_success_threshold_and_the_number_of_failures_are_the_policys() {
 #[test]
 fn a_recovered_attempt_is_shown_up_to_its_refusal() {
     let (_, _, prompts) = evolve(says, |recipe| {
-        let policy = bank(recipe);
-        (policy.failure, policy.success) = (Failure::Refusal, 1.0);
+        bank(recipe, |bank| {
+            (bank.failure, bank.success) = (Failure::Refusal, 1.0)
+        });
     });
     let lessons = of_role(&prompts, "lesson");
     let of_tea: Vec<&String> = lessons
@@ -269,7 +270,7 @@ fn a_request_shows_what_the_requests_before_it_gave() {
     };
     let (components, prompts) = parts(once, &ALL);
     let mut recipe = skillrl(4);
-    bank(&mut recipe).shown = n32(1);
+    bank(&mut recipe, |bank| bank.shown = n32(1));
     let (library, _) = learn_from(&components, recipe, both_kinds());
     assert_eq!(asked(&prompts, "distil-bank"), 4 + 2 + 2);
     assert_eq!(skills(&library), ["cake/cake@1"]);
@@ -304,8 +305,9 @@ fn untrusted_attempts_taint_only_what_is_distilled_from_them() {
 
 fn machine() -> RunMachine {
     let mut recipe = skillrl(4);
-    let policy = bank(&mut recipe);
-    (policy.failure, policy.success) = (Failure::Refusal, 1.0);
+    bank(&mut recipe, |bank| {
+        (bank.failure, bank.success) = (Failure::Refusal, 1.0)
+    });
     let mut tasks = both_kinds();
     for number in 0..8 {
         let tag = [FAILS, "done", RECOVERS][number % 3];

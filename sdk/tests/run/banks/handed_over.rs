@@ -3,8 +3,8 @@
 use journeyman::{
     contract::Journal,
     domain::Trace,
-    run::{BankReport, recorded_attempts},
-    stations::maintain::ValidationRound,
+    papers::skillrl::{BankReport, ValidationRound},
+    run::recorded_attempts,
 };
 
 use super::*;

@@ -9,12 +9,9 @@ use std::sync::Mutex;
 
 use journeyman::{
     domain::{Origin, Role, Scope, Skill, State, Trust},
+    papers::skillrl::{BankPolicy, BankSelector, Failure},
     policy::Policies,
     run::Performer,
-    stations::{
-        maintain::{BankPolicy, Failure},
-        select::BankSelector,
-    },
 };
 
 use super::*;
@@ -96,17 +93,15 @@ const ALL: [Role; 3] = [Role::Extract, Role::Lesson, Role::DistilBank];
 fn skillrl(round: u64) -> Recipe {
     let mut recipe = recipe::skillrl();
     recipe.attempts.group = n32(1);
-    recipe.schedule.batch = n64(1);
+    recipe.batch = n64(1);
     recipe.tiers.traces = 20;
-    recipe.maintenance.bank = Some(BankPolicy {
-        round: n64(round),
-        ..BankPolicy::default()
-    });
+    bank(&mut recipe, |bank| bank.round = n64(round));
     recipe
 }
 
-fn bank(recipe: &mut Recipe) -> &mut BankPolicy {
-    recipe.maintenance.bank.as_mut().expect("it has a bank")
+/// Changes the options of a recipe's bank.
+fn bank(recipe: &mut Recipe, change: impl FnOnce(&mut BankPolicy)) {
+    recipe.maintenance.edit(change);
 }
 
 fn learn_from(

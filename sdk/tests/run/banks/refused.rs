@@ -20,7 +20,7 @@ fn done(n: usize) -> Vec<Task> {
 fn a_round_without_a_failure_asks_nobody_and_changes_nothing() {
     let (components, prompts) = parts(says, &ALL);
     let mut recipe = skillrl(2);
-    bank(&mut recipe).first = false;
+    bank(&mut recipe, |bank| bank.first = false);
     let (library, events) = learn_from(&components, recipe, done(4));
     assert!(prompts.lock().unwrap().is_empty());
     assert_eq!(library.revision(), Revision(4), "a commit a task");
@@ -28,7 +28,7 @@ fn a_round_without_a_failure_asks_nobody_and_changes_nothing() {
     // The same with failures: there is something to learn.
     let (components, prompts) = parts(says, &ALL);
     let mut recipe = skillrl(2);
-    bank(&mut recipe).first = false;
+    bank(&mut recipe, |bank| bank.first = false);
     let (library, _) = learn_from(&components, recipe, failing(2));
     assert_eq!(asked(&prompts, "lesson"), 2);
     assert_eq!(library.entries().count(), 2);
@@ -275,13 +275,28 @@ fn findings_say_what_a_bank_lacks() {
 fn a_bank_needs_a_round_of_kept_attempts() {
     let mut recipe = skillrl(20);
     recipe.attempts.group = n32(2);
-    let error = recipe.validate().expect_err("40 attempts").to_string();
-    assert!(error.contains("tiers.traces"), "{error}");
+    let refused = |recipe: &Recipe, why: &str| {
+        let error = recipe.resolve(&Policies::new()).expect_err(why);
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        error.to_string()
+    };
+    let error = refused(&recipe, "40 attempts");
+    for part in ["tiers.traces", "bank", "40"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
     recipe.tiers.traces = 40;
-    recipe.validate().expect("a whole round");
-    for wrong in [(1.5, 0.9), (-0.1, 0.9), (0.4, 0.0), (0.4, f64::NAN)] {
-        (bank(&mut recipe).success, bank(&mut recipe).near) = wrong;
-        let error = recipe.validate().expect_err("out of range").to_string();
-        assert!(error.contains("maintenance.bank."), "{error}");
+    recipe.resolve(&Policies::new()).expect("a whole round");
+    for (success, near, field) in [
+        (1.5, 0.9, "success"),
+        (-0.1, 0.9, "success"),
+        (0.4, 0.0, "near"),
+        (0.4, f64::NAN, "near"),
+    ] {
+        bank(&mut recipe, |bank| {
+            (bank.success, bank.near) = (success, near)
+        });
+        let error = refused(&recipe, "out of range");
+        assert!(error.contains("BankPolicy"), "{error}");
+        assert!(error.contains(field), "{error}");
     }
 }

@@ -4,8 +4,9 @@ use journeyman::{
     async_trait,
     contract::{Embedder, Embedding, EmbeddingSpace},
     domain::Selection,
+    papers::skillrl::{BankGate, WithoutCategory},
     policy::PolicyOptions,
-    stations::select::{BankGate, Candidates, WithoutCategory},
+    stations::select::Candidates,
     testing::WordTokenizer,
 };
 
@@ -359,7 +360,8 @@ fn wrong_options_are_refused_with_their_field() {
 
     let mut recipe = skillrl(2);
     recipe.select.rank = Some(journeyman::stations::retrieve::RankWeights::default());
-    let error = recipe.validate().expect_err("two rankings").to_string();
+    let refused = recipe.resolve(&journeyman::policy::Policies::new());
+    let error = refused.expect_err("two rankings").to_string();
     assert!(error.contains("rank"), "{error}");
 }
 

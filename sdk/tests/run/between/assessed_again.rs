@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use journeyman::{
     contract::SegmentPrompt,
     domain::SubgoalScore,
-    stations::assess::{AssessBy, AssessPolicy, AssessedPair, VariantAgreement},
+    papers::scribe::{AssessBy, AssessPolicy, AssessedPair, VariantAgreement},
 };
 
 use super::{

@@ -6,8 +6,9 @@ use journeyman::{
     agent::HashedEmbedder,
     contract::{GenerateRequest, RoleRequest, RoleTask, Roles},
     domain::{Drift, Rubric, SubgoalScore},
+    papers::scribe::{AnchorPolicy, AssessBy, AssessPolicy, CalibrationPolicy, RouteBy},
+    policy::Policies,
     run::report::{EventKind, FindingKind},
-    stations::assess::{AnchorPolicy, AssessBy, AssessPolicy, CalibrationPolicy, RouteBy},
 };
 
 use super::*;
@@ -33,16 +34,23 @@ impl Default for Judge {
 pub(super) fn scribe() -> Recipe {
     let mut recipe = recipe::scribe();
     recipe.attempts.group = n32(2);
-    recipe.assess = Some(AssessPolicy {
-        first: n64(3),
-        refresh: n64(6),
-        anchors: Some(AnchorPolicy {
+    assess(&mut recipe, |policy| {
+        policy.first = n64(3);
+        policy.refresh = n64(6);
+        policy.anchors = Some(AnchorPolicy {
             each: NonZeroUsize::new(2).unwrap(),
             repeats: n32(2),
-        }),
-        ..AssessPolicy::default()
+        });
     });
     recipe
+}
+
+/// Changes how a recipe assesses attempts.
+fn assess(recipe: &mut Recipe, change: impl FnOnce(&mut AssessPolicy)) {
+    let named = recipe.assess.as_ref().expect("it assesses");
+    let mut policy = named.read().expect("its options").expect("ours");
+    change(&mut policy);
+    recipe.assess = Some(policy.into());
 }
 
 pub(super) fn scribe_parts(judge: Judge) -> Components {
@@ -382,9 +390,8 @@ fn a_rubric_is_distilled_anew_as_often_as_the_recipe_says() {
             ..Judge::default()
         };
         let mut recipe = scribe();
-        recipe.assess = recipe.assess.map(|mut assess| {
-            assess.cluster.growth = NonZeroUsize::new(growth).expect("not 0");
-            assess
+        assess(&mut recipe, |policy| {
+            policy.cluster.growth = NonZeroUsize::new(growth).expect("not 0");
         });
         let mut components = scribe_parts(judge);
         let roles = Distilling::new(false);
@@ -403,9 +410,8 @@ fn a_rubric_is_distilled_anew_as_often_as_the_recipe_says() {
 #[test]
 fn a_calibrated_score_reaches_the_reward() {
     let mut recipe = scribe();
-    recipe.assess = recipe.assess.map(|assess| AssessPolicy {
-        calibrate: Some(CalibrationPolicy { least: n32(1) }),
-        ..assess
+    assess(&mut recipe, |policy| {
+        policy.calibrate = Some(CalibrationPolicy { least: n32(1) });
     });
     let (report, _, _) = assessed(recipe, scribe_parts(Judge::default()), 12);
     let judged = report
@@ -515,10 +521,9 @@ fn a_rubric_that_cannot_be_read_makes_no_prototype() {
 #[test]
 fn the_baseline_scores_each_step_without_a_rubric() {
     let mut recipe = scribe();
-    recipe.assess = recipe.assess.map(|assess| AssessPolicy {
-        by: AssessBy::Steps,
-        anchors: None,
-        ..assess
+    assess(&mut recipe, |policy| {
+        policy.by = AssessBy::Steps;
+        policy.anchors = None;
     });
     let (report, library, _) = assessed(recipe, scribe_parts(Judge::default()), 2);
     let steps: u32 = report
@@ -537,12 +542,30 @@ fn the_baseline_scores_each_step_without_a_rubric() {
 }
 
 #[test]
+fn the_program_that_refreshes_prototypes_is_the_assessors_to_schedule() {
+    let program = Policy::new("prototypes").with_options(AssessPolicy::default());
+    let twice = scribe().with_program(n64(7), program.clone());
+    let error = twice
+        .resolve(&Policies::new())
+        .expect_err("it is there twice");
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    let said = error.to_string();
+    for part in ["maintenance.programs", "prototypes"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // Without the assessor a recipe may have what it learned looked after.
+    let alone = recipe::standard().with_program(n64(7), program);
+    let mut alone = alone;
+    alone.tiers.traces = 1;
+    alone.resolve(&Policies::new()).expect("it resolves");
+}
+
+#[test]
 fn a_role_can_route() {
     let mut recipe = scribe();
-    recipe.assess = recipe.assess.map(|assess| AssessPolicy {
-        route: RouteBy::Role,
-        least_confidence: 0.5,
-        ..assess
+    assess(&mut recipe, |policy| {
+        policy.route = RouteBy::Role;
+        policy.least_confidence = 0.5;
     });
     let (report, library, _) = assessed(recipe.clone(), scribe_parts(Judge::default()), 5);
     let first = &library.prototypes()[0].id;
@@ -558,10 +581,7 @@ fn a_role_can_route() {
     );
     assert!(processes(&report).iter().flatten().count() > 0);
     // A router that is less sure than the recipe asks for gives no prototype, and nothing is scored.
-    recipe.assess = recipe.assess.map(|assess| AssessPolicy {
-        least_confidence: 0.95,
-        ..assess
-    });
+    assess(&mut recipe, |policy| policy.least_confidence = 0.95);
     let (report, ..) = assessed(recipe, scribe_parts(Judge::default()), 5);
     assert_eq!(processes(&report).iter().flatten().count(), 0);
 }

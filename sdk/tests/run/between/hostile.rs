@@ -93,7 +93,7 @@ fn is_asked_by_program(role: Role) -> bool {
 /// The first learns skills and what went well or badly with them; in the second this role alone is asked.
 fn recipes(role: Role) -> [Recipe; 2] {
     let mut first = hisme();
-    first.maintenance = journeyman::stations::maintain::Maintenance::default();
+    first.maintenance = Maintenance::default();
     let mut then = first.clone();
     then.credit.attribute = match role {
         Role::Attribute => Attribute::Always,
@@ -106,21 +106,24 @@ fn recipes(role: Role) -> [Recipe; 2] {
     if role == Role::Summarize {
         then.write.by = journeyman::stations::propose::Summarize::default().into();
     }
-    let all = hisme().maintenance;
-    let part = &mut then.maintenance;
-    match role {
-        Role::Bundle => part.bundles = all.bundles,
-        Role::Refine => part.refine = all.refine,
-        Role::Refactor => part.refactor = all.refactor,
-        Role::Evolve => {
-            part.evolve = all
-                .evolve
-                .map(|policy| journeyman::stations::maintain::EvolvePolicy {
-                    rows: n32(1),
-                    ..policy
-                })
-        }
-        _ => {}
+    // One part of one program, and the other program without any.
+    let mut asks = hisme();
+    learns_rules_at_once(&mut asks);
+    micro(&mut asks, |parts| {
+        *parts = MicroPolicy {
+            bundles: parts.bundles.filter(|_| role == Role::Bundle),
+            refine: parts.refine.filter(|_| role == Role::Refine),
+            filter: None,
+        };
+    });
+    across(&mut asks, |parts| {
+        *parts = MacroPolicy {
+            refactor: parts.refactor.filter(|_| role == Role::Refactor),
+            evolve: parts.evolve.filter(|_| role == Role::Evolve),
+        };
+    });
+    if [Role::Bundle, Role::Refine, Role::Refactor, Role::Evolve].contains(&role) {
+        then.maintenance = asks.maintenance;
     }
     if is_asked_by_program(role) {
         then = then.with_program(n64(3), Policy::new("asks"));

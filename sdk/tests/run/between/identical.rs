@@ -142,7 +142,7 @@ fn the_hosts_embedder_decides_where_there_is_one_and_is_asked_about_few_texts() 
     let unasked = Flat::new(false);
     let (components, _) = parts(Script::default());
     let mut recipe = alone(Identity::MEANING);
-    recipe.maintenance.refactor = None;
+    across(&mut recipe, |parts| parts.refactor = None);
     let options = Options::new("test", Seed(7));
     block_on(async {
         let components = components.with_embedder(unasked.clone());
@@ -184,15 +184,15 @@ fn a_skill_that_a_run_disabled_comes_back_in_other_words() {
     let recipe = |identity| {
         let mut recipe = hisme();
         recipe.admit.identity = identity;
-        recipe.maintenance = journeyman::stations::maintain::Maintenance {
+        recipe.maintenance = micro_alone(MicroPolicy {
             bundles: Some(BundlePolicy::default()),
             filter: Some(FilterPolicy {
                 harmful: n32(1),
                 helpful: 1,
                 ..FilterPolicy::default()
             }),
-            ..journeyman::stations::maintain::Maintenance::default()
-        };
+            ..MicroPolicy::default()
+        });
         recipe
     };
     let skills = block_on(async {

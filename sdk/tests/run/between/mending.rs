@@ -12,10 +12,10 @@ fn mending(
 ) -> (SkillLibrary, Vec<Event>) {
     let mut recipe = hisme();
     recipe.select.selector = top(1);
-    recipe.maintenance.filter = None;
-    if let Some(bundles) = &mut recipe.maintenance.bundles {
-        bundles.gate = gate;
-    }
+    micro(&mut recipe, |parts| {
+        parts.filter = None;
+        parts.bundles.as_mut().expect("it has bundles").gate = gate;
+    });
     let script = Script {
         extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
         attribute,
@@ -72,9 +72,11 @@ fn a_version_that_was_refined_for_failed_cases_alone_is_released_when_it_passes(
     let versions = |refine| {
         let mut recipe = hisme();
         recipe.select.selector = top(1);
-        recipe.maintenance.filter = None;
-        recipe.maintenance.bundles = Some(BundlePolicy::paper());
-        recipe.maintenance.refine = Some(RefinePolicy::paper());
+        micro(&mut recipe, |parts| {
+            parts.filter = None;
+            parts.bundles = Some(BundlePolicy::paper());
+            parts.refine = Some(RefinePolicy::paper());
+        });
         let script = Script {
             extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
             attribute: "uncertain: who knows",
@@ -93,10 +95,12 @@ fn a_version_that_was_refined_for_failed_cases_alone_is_released_when_it_passes(
 fn a_refined_version_that_is_refused_stays_as_a_draft_where_the_recipe_keeps_it() {
     let drafts = |keep_drafts| {
         let mut recipe = hisme();
-        recipe.maintenance.bundles = Some(BundlePolicy::paper());
-        recipe.maintenance.refine = Some(RefinePolicy {
-            keep_drafts,
-            ..RefinePolicy::paper()
+        micro(&mut recipe, |parts| {
+            parts.bundles = Some(BundlePolicy::paper());
+            parts.refine = Some(RefinePolicy {
+                keep_drafts,
+                ..RefinePolicy::paper()
+            });
         });
         let script = Script {
             attribute: "harmful: it was refused",
@@ -126,7 +130,7 @@ fn a_refined_version_that_is_refused_stays_as_a_draft_where_the_recipe_keeps_it(
 fn is_refined(policy: RefinePolicy) -> bool {
     let mut recipe = hisme();
     recipe.select.selector = top(1);
-    recipe.maintenance.refine = Some(policy);
+    micro(&mut recipe, |parts| parts.refine = Some(policy));
     let script = Script {
         extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
         attribute: "uncertain: who knows",
@@ -161,7 +165,8 @@ fn what_helps_and_never_suffices_is_mended() {
         let tasks = (0..).zip(tasks);
         let tasks = tasks.map(|(number, words)| sample::task(&format!("task-{number}"), words));
         let tasks: Vec<Task> = tasks.collect();
-        recipe.schedule.micro = n64(tasks.len() as u64);
+        let every = n64(tasks.len() as u64);
+        recipe.maintenance.every("micro", every);
         let judged = block_on(async {
             let options = Options::new("test", Seed(7));
             let journeyman = Journeyman::open(components, recipe, options).await;
@@ -188,7 +193,7 @@ fn what_helps_and_never_suffices_is_mended() {
 #[test]
 fn a_skill_is_handed_out_once_for_the_same_evidence() {
     let mut recipe = hisme();
-    recipe.maintenance.filter = None;
+    micro(&mut recipe, |parts| parts.filter = None);
     let (components, prompts) = parts(Script {
         attribute: "harmful: it was refused",
         ..Script::default()
@@ -233,10 +238,10 @@ fn a_clean_skill_is_not_mended_from_untrusted_words() {
         components.environment = Some(Arc::new(world));
         let mut recipe = hisme();
         recipe.write.when = WriteWhen::Never;
-        recipe.maintenance = journeyman::stations::maintain::Maintenance {
-            refine: Some(journeyman::stations::maintain::RefinePolicy::default()),
-            ..journeyman::stations::maintain::Maintenance::default()
-        };
+        recipe.maintenance = micro_alone(MicroPolicy {
+            refine: Some(RefinePolicy::default()),
+            ..MicroPolicy::default()
+        });
         block_on(async {
             let journeyman =
                 Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;

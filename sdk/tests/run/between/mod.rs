@@ -3,12 +3,14 @@
 mod asked;
 mod assessed_again;
 mod assessing;
+mod assessors_of_hosts;
 mod budget;
 mod hostile;
 mod identical;
 mod mending;
 mod one_door;
 mod own;
+mod own_assessor;
 mod patience;
 mod programs;
 mod refactoring;
@@ -31,11 +33,9 @@ use journeyman::{
         Cause, Commit, CommitKey, Committed, Injection, Judgement, LibraryChange, Origin, Role,
         RoleRule, Skill, SkillRef, SkillUse, State,
     },
-    stations::{
-        credit::Attribute,
-        maintain::{BundlePolicy, FilterPolicy, Gate, RefinePolicy},
-        propose::Extract,
-    },
+    papers::hisme::{BundlePolicy, FilterPolicy, Gate, MacroPolicy, MicroPolicy, RefinePolicy},
+    recipe::{Maintenance, ScheduledProgram},
+    stations::{credit::Attribute, propose::Extract},
 };
 
 use super::*;
@@ -118,10 +118,42 @@ fn parts(script: Script) -> (Components, Prompts) {
 
 fn hisme() -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    recipe.schedule.batch = n64(3);
-    recipe.schedule.micro = n64(3);
-    recipe.schedule.r#macro = n64(3);
+    recipe.batch = n64(3);
+    every(&mut recipe, 3);
     recipe
+}
+
+/// Lets maintenance run after so many tasks.
+fn every(recipe: &mut Recipe, tasks: u64) {
+    for program in ["micro", "macro"] {
+        recipe.maintenance.every(program, n64(tasks));
+    }
+}
+
+/// Micro maintenance of these parts, after each three tasks, and nothing else.
+fn micro_alone(parts: MicroPolicy) -> Maintenance {
+    Maintenance {
+        programs: vec![ScheduledProgram::new(n64(3), parts)],
+        ..Maintenance::default()
+    }
+}
+
+/// Changes the parts of micro maintenance.
+fn micro(recipe: &mut Recipe, change: impl FnOnce(&mut MicroPolicy)) {
+    recipe.maintenance.edit(change);
+}
+
+/// Changes the parts of macro maintenance.
+fn across(recipe: &mut Recipe, change: impl FnOnce(&mut MacroPolicy)) {
+    recipe.maintenance.edit(change);
+}
+
+/// A role learns rules from a single mature skill.
+fn learns_rules_at_once(recipe: &mut Recipe) {
+    across(recipe, |parts| {
+        let evolve = parts.evolve.as_mut();
+        evolve.expect("rules evolve").rows = n32(1);
+    });
 }
 
 /// Learns from so many tasks, of which each third is the same.
@@ -233,7 +265,7 @@ fn a_skill_that_was_passed_over_is_not_blamed() {
     let uses = [SkillUse::Followed, SkillUse::NotFollowed];
     components.executor = Some(Arc::new(Says(follower(), uses)));
     let mut recipe = hisme();
-    recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
+    recipe.maintenance = Maintenance::default();
     let library = block_on(async {
         let journeyman = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
@@ -260,9 +292,7 @@ fn each_part_can_be_switched_off() {
     let check = |change: fn(&mut Recipe), role: &str| {
         let asked = |off: bool| {
             let mut recipe = hisme();
-            if let Some(evolve) = &mut recipe.maintenance.evolve {
-                evolve.rows = n32(1);
-            }
+            learns_rules_at_once(&mut recipe);
             if off {
                 change(&mut recipe);
             }
@@ -283,10 +313,31 @@ fn each_part_can_be_switched_off() {
         |recipe| recipe.credit.attribute = Attribute::Never,
         "attribute",
     );
-    check(|recipe| recipe.maintenance.bundles = None, "bundle");
-    check(|recipe| recipe.maintenance.refine = None, "refine");
-    check(|recipe| recipe.maintenance.refactor = None, "refactor");
-    check(|recipe| recipe.maintenance.evolve = None, "evolve");
+    check(
+        |recipe| micro(recipe, |parts| parts.bundles = None),
+        "bundle",
+    );
+    check(
+        |recipe| micro(recipe, |parts| parts.refine = None),
+        "refine",
+    );
+    check(
+        |recipe| across(recipe, |parts| parts.refactor = None),
+        "refactor",
+    );
+    check(
+        |recipe| across(recipe, |parts| parts.evolve = None),
+        "evolve",
+    );
+    // A program is taken out with all of its parts.
+    check(
+        |recipe| recipe.maintenance.remove::<MicroPolicy>(),
+        "bundle",
+    );
+    check(
+        |recipe| recipe.maintenance.remove::<MacroPolicy>(),
+        "evolve",
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use journeyman::{
     ErrorKind, async_trait,
     domain::HandledMark,
+    papers::skillrl::BankPolicy,
     policy::{Ask, MaintenanceProgram, Policies, Policy, View},
     run::{RunMachine, RunPlan},
 };
@@ -105,7 +106,8 @@ fn a_role_that_a_program_asks_and_nobody_plays_is_found_once() {
 
 #[test]
 fn a_host_s_program_with_a_name_of_ours_is_refused_wherever_a_run_begins() {
-    let (recipe, policies) = marking("micro", true);
+    // HiSME has no bank: the two of this name are in the registry alone.
+    let (recipe, policies) = marking("bank", true);
     let refused = [
         block_on(open_with(
             recipe.clone(),
@@ -136,7 +138,7 @@ fn a_host_s_program_with_a_name_of_ours_is_refused_wherever_a_run_begins() {
             "{text}"
         );
         assert!(
-            text.contains("micro") && text.contains("give yours another name"),
+            text.contains("bank") && text.contains("give yours another name"),
             "{text}"
         );
     }
@@ -155,12 +157,65 @@ fn a_registry_serves_two_sessions_and_resolves_again() {
 }
 
 #[test]
-fn options_of_another_policy_are_refused_with_what_schedules_ours() {
-    let recipe = hisme().with_program(NonZeroU64::MIN, Policy::new("micro"));
-    let error = recipe.resolve(&Policies::new()).expect_err("refused");
+fn a_program_with_options_of_another_policy_is_refused() {
+    let refused = |program: Policy| {
+        let recipe = recipe::standard().with_program(n64(3), program);
+        recipe.validate().expect("options are the policy's matter");
+        let error = recipe.resolve(&Policies::new()).expect_err("refused");
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        let source = std::error::Error::source(&error).expect("what is wrong");
+        (error.to_string(), source.to_string())
+    };
+    for (name, options) in [
+        ("micro", serde_json::to_value(MacroPolicy::default())),
+        ("macro", serde_json::to_value(MicroPolicy::default())),
+        ("bank", serde_json::to_value(MicroPolicy::default())),
+        ("gains", serde_json::to_value(BankPolicy::default())),
+        ("prototypes", serde_json::to_value(BankPolicy::default())),
+    ] {
+        let options = options.expect("it is JSON");
+        let (said, why) = refused(Policy::new(name).with_options(options));
+        assert!(said.contains(name), "{said}");
+        assert!(why.contains("unknown field"), "{why}");
+    }
+}
+
+#[test]
+fn a_program_of_ours_without_options_has_its_default_ones() {
+    for name in ["micro", "macro", "bank", "gains"] {
+        let mut recipe = recipe::standard().with_program(n64(3), Policy::new(name));
+        recipe.tiers.traces = 1_000;
+        recipe.resolve(&Policies::new()).expect(name);
+    }
+}
+
+/// Needs so many kept attempts for each attempt at a task.
+#[derive(Debug)]
+struct Keeps(u64);
+
+#[async_trait]
+impl MaintenanceProgram for Keeps {
+    async fn maintain(&self, _: &mut Ask, _: &View) -> journeyman::Result<Vec<LibraryChange>> {
+        Ok(Vec::new())
+    }
+
+    fn kept_attempts(&self, group: NonZeroU32) -> u64 {
+        self.0 * u64::from(group.get())
+    }
+}
+
+#[test]
+fn a_host_s_program_says_how_many_attempts_it_needs_to_be_kept() {
+    let policies = Policies::new().with_program("keeps", |_| Ok(Arc::new(Keeps(11))));
+    let mut recipe = recipe::standard().with_program(n64(3), Policy::new("keeps"));
+    recipe.attempts.group = n32(2);
+    recipe.tiers.traces = 22;
+    recipe.resolve(&policies).expect("it keeps enough");
+    recipe.tiers.traces = 21;
+    let error = recipe.resolve(&policies).expect_err("too few");
     assert_eq!(error.kind(), ErrorKind::Invalid);
-    assert!(
-        error.to_string().contains("`Recipe::maintenance`"),
-        "{error}"
-    );
+    let said = error.to_string();
+    for part in ["tiers.traces", "keeps", "22"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
 }

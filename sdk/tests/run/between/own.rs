@@ -331,7 +331,8 @@ fn a_program_of_the_hosts_own_changes_the_library_in_a_commit_of_its_own() {
 #[test]
 fn a_program_that_fails_fails_alone_and_says_why() {
     let mut plain = doing(Does::Fails).0;
-    plain.programs.clear();
+    let programs = &mut plain.maintenance.programs;
+    programs.retain(|one| one.program.name != "own");
     let (_, without, _) = learned(plain, Policies::new());
     for (does, why) in [
         (Does::BreaksRules, "finite"),
@@ -396,8 +397,11 @@ fn a_recipe_that_names_what_nobody_registered_is_refused_with_what_is_known() {
             "{refused}"
         );
         // Its options are tried at the start too.
-        let broken = Policy::new("own").with_options(json!({ "works": false }));
-        let broken = recipe.with_program(NonZeroU64::MIN, broken);
+        let mut broken = recipe;
+        let programs = broken.maintenance.programs.iter_mut();
+        for own in programs.filter(|one| one.program.name == "own") {
+            own.program = Policy::new("own").with_options(json!({ "works": false }));
+        }
         let refused = open_with(broken, known).await.expect_err("refused");
         assert!(
             refused.to_string().contains("it does not work"),

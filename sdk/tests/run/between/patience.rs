@@ -94,14 +94,16 @@ fn harmful() -> (Components, Recipe) {
     });
     let mut recipe = hisme();
     recipe.select.selector = top(2);
-    recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
+    recipe.maintenance = Maintenance::default();
     let (library, _) = learn(&components, "first", recipe.clone(), tasks(6));
     assert!(library.entries().count() > 1, "there are several to mend");
     recipe.write.when = WriteWhen::Never;
-    let refine = hisme().maintenance.refine;
-    recipe.maintenance.refine = refine.map(|policy| journeyman::stations::maintain::RefinePolicy {
-        most: n32(1),
-        ..policy
+    recipe.maintenance = micro_alone(MicroPolicy {
+        refine: Some(RefinePolicy {
+            most: n32(1),
+            ..RefinePolicy::default()
+        }),
+        ..MicroPolicy::default()
     });
     (components, recipe)
 }
@@ -199,7 +201,7 @@ fn a_bundle_that_can_never_be_played_is_given_up() {
     })));
     let mut recipe = hisme();
     recipe.select.selector = Nothing.into();
-    recipe.maintenance.refactor = None;
+    across(&mut recipe, |parts| parts.refactor = None);
     let (library, _) = learn(&components, "first", recipe.clone(), tasks(3));
     assert!(library.entries().count() > 0);
     recipe.write.when = WriteWhen::Never;

@@ -16,9 +16,7 @@ fn busy() -> Script {
 }
 
 fn machine() -> RunMachine {
-    let mut recipe = hisme();
-    recipe.schedule.gain = Some(n64(3));
-    machine_of(recipe)
+    machine_of(hisme().with_program(n64(9), GainsPolicy {}))
 }
 
 fn machine_of(recipe: Recipe) -> RunMachine {

@@ -144,14 +144,18 @@ fn a_bundle_has_whole_attempts_at_four_tasks() {
 /// What becomes of a skill that is judged harmful each time that it is followed.
 fn judged_harmful(script: Script, tasks: Vec<Task>, ours: bool) -> (u64, State) {
     let mut recipe = hisme();
-    let refactor = recipe.maintenance.refactor.as_mut().expect("it refactors");
-    refactor.counterfactual = ours;
-    recipe.maintenance.refine = None;
-    recipe.maintenance.filter = Some(FilterPolicy {
-        harmful: n32(1),
-        helpful: 1,
-        keep_supported: ours,
-        ..FilterPolicy::default()
+    across(&mut recipe, |parts| {
+        let refactor = parts.refactor.as_mut().expect("it refactors");
+        refactor.counterfactual = ours;
+    });
+    micro(&mut recipe, |parts| {
+        parts.refine = None;
+        parts.filter = Some(FilterPolicy {
+            harmful: n32(1),
+            helpful: 1,
+            keep_supported: ours,
+            ..FilterPolicy::default()
+        });
     });
     let script = Script {
         attribute: "harmful: it was refused",
@@ -190,10 +194,9 @@ fn cold() -> Vec<Task> {
 fn a_known_skill_takes_what_goes_better_with_it_than_without() {
     let state = |then: Vec<Task>| {
         let mut recipe = hisme();
-        recipe.maintenance.refine = None;
-        recipe.schedule.batch = n64(1);
-        recipe.schedule.micro = n64(1);
-        recipe.schedule.r#macro = n64(1);
+        micro(&mut recipe, |parts| parts.refine = None);
+        recipe.batch = n64(1);
+        every(&mut recipe, 1);
         // No judgement speaks for it.
         let script = Script {
             attribute: "uncertain: who knows",

@@ -13,7 +13,7 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
         states
     };
     let mut without = hisme();
-    without.maintenance = journeyman::stations::maintain::Maintenance::default();
+    without.maintenance = Maintenance::default();
     // Without maintenance live attempts alone release: two tasks that were done with the skill.
     assert_eq!(
         states(without.clone(), Script::default(), 3),
@@ -26,9 +26,11 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
     assert_eq!(states(hisme.clone(), Script::default(), 3), [State::Trial]);
     assert_eq!(states(hisme.clone(), Script::default(), 6), [State::Active]);
     let mut to_the_letter = hisme.clone();
-    to_the_letter.maintenance.bundles = Some(journeyman::stations::maintain::BundlePolicy {
-        tasks: n32(1),
-        ..journeyman::stations::maintain::BundlePolicy::default()
+    micro(&mut to_the_letter, |parts| {
+        parts.bundles = Some(BundlePolicy {
+            tasks: n32(1),
+            ..BundlePolicy::default()
+        });
     });
     assert_eq!(states(to_the_letter, Script::default(), 3), [State::Active]);
     // A skill that says the wrong words costs as many refusals as none.
@@ -39,7 +41,7 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
     };
     assert_eq!(states(hisme.clone(), wrong(), 6), [State::Trial]);
     // What holds it back is told, with the case; nothing was mended that could be held back too.
-    hisme.maintenance.refine = None;
+    micro(&mut hisme, |parts| parts.refine = None);
     let (_, library, _, events) = learn_with(hisme, wrong(), 6);
     for entry in library.entries() {
         let why = format!("{}: not released: the case ", entry.skill.name);
@@ -55,7 +57,7 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
 fn what_is_on_trial_is_offered_in_training_alone() {
     let (components, _) = parts(Script::default());
     let mut recipe = hisme();
-    recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
+    recipe.maintenance = Maintenance::default();
     block_on(async {
         let journeyman = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
         let journeyman = journeyman.expect("it opens");
@@ -227,15 +229,15 @@ fn come_back(revive: bool) -> [(u64, State); 2] {
     let disabled = || {
         let mut recipe = hisme();
         recipe.admit.revive = revive;
-        recipe.maintenance = journeyman::stations::maintain::Maintenance {
-            bundles: Some(journeyman::stations::maintain::BundlePolicy::default()),
+        recipe.maintenance = micro_alone(MicroPolicy {
+            bundles: Some(BundlePolicy::default()),
             filter: Some(FilterPolicy {
                 harmful: n32(1),
                 helpful: 1,
                 ..FilterPolicy::default()
             }),
-            ..journeyman::stations::maintain::Maintenance::default()
-        };
+            ..MicroPolicy::default()
+        });
         recipe
     };
     let (components, _) = parts(Script {
@@ -293,10 +295,10 @@ fn judged_alone(filter: Option<FilterPolicy>) -> Recipe {
     let mut recipe = hisme();
     recipe.select.selector = top(1);
     recipe.admit.initial_state = State::Active;
-    recipe.maintenance = journeyman::stations::maintain::Maintenance {
+    recipe.maintenance = micro_alone(MicroPolicy {
         filter,
-        ..journeyman::stations::maintain::Maintenance::default()
-    };
+        ..MicroPolicy::default()
+    });
     recipe
 }
 

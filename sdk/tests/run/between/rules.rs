@@ -5,9 +5,7 @@ use super::*;
 #[test]
 fn rules_are_learnt_and_given_to_the_role() {
     let mut recipe = hisme();
-    if let Some(evolve) = &mut recipe.maintenance.evolve {
-        evolve.rows = n32(1);
-    }
+    learns_rules_at_once(&mut recipe);
     let (_, library, prompts, _) = learn_with(recipe.clone(), Script::default(), 12);
     let rules: Vec<&str> = library
         .rules(Role::Extract)
@@ -28,7 +26,7 @@ fn rules_are_learnt_and_given_to_the_role() {
     };
     let (_, library, ..) = learn_with(recipe.clone(), silent, 12);
     assert!(library.rules(Role::Extract).is_empty());
-    recipe.maintenance.evolve = None;
+    across(&mut recipe, |parts| parts.evolve = None);
     let (_, library, ..) = learn_with(recipe, Script::default(), 12);
     assert!(
         library.rules(Role::Extract).is_empty(),
@@ -39,9 +37,7 @@ fn rules_are_learnt_and_given_to_the_role() {
 #[test]
 fn what_cannot_be_read_leaves_the_rules_that_are_there() {
     let mut recipe = hisme();
-    if let Some(evolve) = &mut recipe.maintenance.evolve {
-        evolve.rows = n32(1);
-    }
+    learns_rules_at_once(&mut recipe);
     let (components, prompts) = parts(Script {
         evolve: "",
         ..Script::default()
@@ -67,9 +63,7 @@ fn what_cannot_be_read_leaves_the_rules_that_are_there() {
 #[test]
 fn a_role_is_shown_each_text_once_with_all_that_came_of_it() {
     let mut recipe = hisme();
-    if let Some(evolve) = &mut recipe.maintenance.evolve {
-        evolve.rows = n32(1);
-    }
+    learns_rules_at_once(&mut recipe);
     let (_, library, prompts, _) = learn_with(recipe, Script::default(), 12);
     let prompts = prompts.lock().unwrap();
     let mut asked = prompts
@@ -122,10 +116,8 @@ fn rules_of_one_run_start_another_and_stay_frozen() {
     let mut learning = hisme();
     learning.select.selector = top(1);
     let mut frozen = learning.clone();
-    frozen.maintenance.evolve = None;
-    if let Some(evolve) = &mut learning.maintenance.evolve {
-        evolve.rows = n32(1);
-    }
+    across(&mut frozen, |parts| parts.evolve = None);
+    learns_rules_at_once(&mut learning);
     let (_, library, ..) = learn_with(learning, for_all("What {of} was taught."), 12);
     let learnt = rules(&library);
     let taught =

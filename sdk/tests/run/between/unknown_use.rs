@@ -16,7 +16,7 @@ fn learn_with_use(uses: [SkillUse; 2], recipe: Recipe, script: Script) -> (Skill
 fn the_attribute_role_is_asked_as_the_recipe_says() {
     let check = |attribute, uses, asked: usize, judged: [u32; 2]| {
         let mut recipe = hisme();
-        recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
+        recipe.maintenance = Maintenance::default();
         recipe.credit.attribute = attribute;
         let script = Script {
             attribute: "harmful: it was refused",
@@ -53,7 +53,7 @@ fn the_attribute_role_is_asked_as_the_recipe_says() {
 fn lifetimes_count_what_was_said_and_then_what_was_judged() {
     let check = |uses, judgement: &'static str, expect: [u64; 3]| {
         let mut recipe = hisme();
-        recipe.maintenance = journeyman::stations::maintain::Maintenance::default();
+        recipe.maintenance = Maintenance::default();
         let script = Script {
             attribute: judgement,
             ..Script::default()
@@ -81,7 +81,7 @@ fn a_refused_attempt_of_unknown_use_refines_nothing_unless_a_role_settles_it() {
     let refined = |used, attribute| {
         let mut recipe = hisme();
         recipe.select.selector = top(1);
-        recipe.maintenance.filter = None;
+        micro(&mut recipe, |parts| parts.filter = None);
         let script = Script {
             extract: |words| format!("skill {words}: How to say {words}.\nsay: oops {words}"),
             attribute,

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use journeyman::{
     contract::{Environment, EnvironmentCapabilities},
-    run::{
-        Rollouts, TrialOptions,
-        report::{Finding, FindingKind},
-    },
+    papers::{scribe::TrialOptions, skillos::Rollouts},
+    run::report::{Finding, FindingKind},
 };
 
 use super::*;
@@ -130,7 +128,7 @@ fn hisme_gains_with_nothing_replayed() {
 #[test]
 fn a_group_is_one_attempt() {
     let mut arise = recipe::arise();
-    arise.schedule.batch = n64(2);
+    arise.batch = n64(2);
     arise.attempts.warm_up = 0;
     arise.attempts.group = n32(4);
     let (mut components, world) = (components(), Arc::new(Once::default()));

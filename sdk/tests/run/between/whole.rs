@@ -4,7 +4,6 @@ use journeyman::{
     contract::{GenerateRequest, RoleRequest, RoleTask, Roles},
     domain::{Kind, Scope, SkillDraft, ToolDefinition, Trust},
     library::format::SkillMd,
-    stations::maintain::Maintenance,
 };
 
 use super::*;
@@ -153,12 +152,11 @@ impl Stage {
         let mut recipe = hisme();
         recipe.select.selector = top(1);
         recipe.write.when = WriteWhen::Never;
-        recipe.maintenance = Maintenance {
+        recipe.maintenance = micro_alone(MicroPolicy {
             bundles: Some(BundlePolicy::paper()),
             refine: Some(self.policy),
             filter: self.filter,
-            ..Maintenance::default()
-        };
+        });
         let tasks: Vec<Task> = (0..3 * self.rounds)
             .map(|number| {
                 sample::task(&format!("task-{number}"), &["one", "two"]).with_category("stage")

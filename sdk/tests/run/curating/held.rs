@@ -1,17 +1,20 @@
 //! A curator behind HiSME's release gate: its update of a skill in use is a draft until that has passed its cases (H6).
 
-use journeyman::domain::LibraryChange;
+use journeyman::{domain::LibraryChange, papers::hisme::MicroPolicy};
 
 use super::*;
 
 /// SkillOS with HiSME's release gate; skills are tested after every second task.
 fn gated() -> Recipe {
     let hisme = recipe::hisme();
-    let mut recipe = recipe::skillos();
+    let micro = hisme.maintenance.get::<MicroPolicy>().expect("its options");
+    let gate = MicroPolicy {
+        bundles: micro.bundles,
+        ..MicroPolicy::default()
+    };
+    let mut recipe = recipe::skillos().with_program(n64(2), gate);
     recipe.admit.initial_state = State::Trial;
-    recipe.maintenance.bundles = hisme.maintenance.bundles;
     recipe.tiers.traces = hisme.tiers.traces;
-    recipe.schedule.micro = n64(2);
     recipe
 }
 
@@ -127,7 +130,7 @@ fn an_update_of_a_skill_on_trial_takes_its_place_and_so_does_one_without_a_gate(
         assert_eq!(states(&libraries[1]), (2, state, None));
     };
     let mut later = gated();
-    later.schedule.micro = n64(5);
+    later.maintenance.every("micro", n64(5));
     check(later, State::Trial);
     check(recipe::skillos(), State::Active);
 }

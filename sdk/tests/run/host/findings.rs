@@ -110,42 +110,79 @@ fn each_part_that_is_missing_is_found() {
 }
 
 #[test]
-fn a_program_of_the_hosts_own_does_not_hide_that_tasks_write_nothing() {
-    let own = |components: &mut Components, recipe: &mut Recipe| {
-        components.model = None;
-        *recipe = recipe
-            .clone()
-            .with_program(NonZeroU64::MIN, Policy::new("own"));
-    };
-    let findings = block_on(async {
+fn a_program_of_the_hosts_own_hides_that_tasks_write_nothing_only_where_it_writes() {
+    let never = "no skill is ever written";
+    let only = "only the recipe's own programs may write any";
+    let check = |program: Own, change: Change<'_>, expect: Option<&str>| {
         let (mut components, mut recipe) = (complete(), recipe::standard());
         calibrated(&mut recipe);
-        own(&mut components, &mut recipe);
-        let policies = Policies::new().with_program("own", |_| Ok(Arc::new(Idle)));
+        change(&mut components, &mut recipe);
+        let recipe = recipe.with_program(NonZeroU64::MIN, Policy::new("own"));
+        let policies = Policies::new().with_program("own", move |_| Ok(Arc::new(program)));
         let options = Options::new("test", Seed(7)).with_policies(policies);
-        let opened = Journeyman::open(components, recipe, options).await;
-        opened.expect("it opens").findings()
-    });
-    let [finding] = findings.as_slice() else {
-        panic!("{findings:#?}");
+        let opened = block_on(Journeyman::open(components, recipe, options));
+        let findings = opened.expect("it opens").findings();
+        let mut findings = findings.iter();
+        let found = findings.find(|one| one.kind == FindingKind::NeverWrites);
+        let consequence = found.map(|one| one.consequence.as_str());
+        assert_eq!(consequence.is_some(), expect.is_some(), "{found:?}");
+        let expect = expect.unwrap_or_default();
+        assert!(
+            consequence.unwrap_or_default().contains(expect),
+            "{found:?}"
+        );
     };
-    assert_eq!(finding.kind, FindingKind::NeverWrites);
-    assert!(
-        finding
-            .consequence
-            .contains("only the recipe's own programs"),
-        "{finding}"
-    );
+    let idle = Own {
+        writes: false,
+        asks: None,
+    };
+    let writes = Own {
+        writes: true,
+        ..idle
+    };
+    let asks = Own {
+        asks: Some(Role::Extract),
+        ..writes
+    };
+    let no_writer: Change<'_> = &|_, r| r.write.when = WriteWhen::Never;
+    check(idle, no_writer, Some(never));
+    check(writes, no_writer, None);
+    check(asks, no_writer, None);
+    // The recipe's writer is due and cannot be asked.
+    let no_model: Change<'_> = &|b, _| b.model = None;
+    check(idle, no_model, Some(never));
+    check(writes, no_model, Some(only));
+    // What asks a role writes no more than the writer.
+    check(asks, no_model, Some(never));
+    let neither: Change<'_> = &|b, r| {
+        b.model = None;
+        r.write.when = WriteWhen::Never;
+    };
+    check(idle, neither, Some(never));
+    check(writes, neither, None);
+    check(asks, neither, Some(never));
 }
 
 /// A maintenance program that changes nothing.
-#[derive(Debug)]
-struct Idle;
+#[derive(Clone, Copy, Debug)]
+struct Own {
+    /// Whether it says that it writes skills.
+    writes: bool,
+    asks: Option<Role>,
+}
 
 #[async_trait]
-impl MaintenanceProgram for Idle {
+impl MaintenanceProgram for Own {
     async fn maintain(&self, _: &mut Ask, _: &View) -> journeyman::Result<Vec<LibraryChange>> {
         Ok(Vec::new())
+    }
+
+    fn roles(&self) -> Vec<Role> {
+        self.asks.into_iter().collect()
+    }
+
+    fn writes(&self) -> bool {
+        self.writes
     }
 }
 

@@ -81,10 +81,10 @@ fn a_run_of_two_models_that_was_stopped_anywhere_ends_as_if_it_had_not_been() {
 #[test]
 fn a_run_of_arise_that_was_stopped_anywhere_ends_as_if_it_had_not_been() {
     let mut arise = recipe::arise();
-    arise.schedule.batch = n64(2);
+    arise.batch = n64(2);
     arise.attempts.warm_up = 0;
     arise.attempts.group = n32(2);
-    arise.schedule.gain = Some(n64(2));
+    arise.maintenance.every("gains", n64(4));
     check(components, &arise, 5);
 }
 

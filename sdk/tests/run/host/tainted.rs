@@ -61,7 +61,7 @@ fn parts() -> Components {
 fn check(tasks: Vec<(Task, Met)>, expect: &[(&str, State, Taint)]) {
     let mut recipe = recipe::standard();
     recipe.attempts.group = n32(1);
-    recipe.schedule.batch = n64(tasks.len() as u64);
+    recipe.batch = n64(tasks.len() as u64);
     let tasks = tasks.into_iter().map(|(task, met)| tagged(task, met));
     let tasks: Vec<Task> = tasks.collect();
     block_on(async {

@@ -4,7 +4,9 @@ use journeyman::{
     Version,
     domain::SkillRef,
     library::{LiveEvidence, PassReason},
-    stations::{maintain::Maintenance, reward::UsedWhen},
+    papers::hisme::MicroPolicy,
+    recipe::Maintenance,
+    stations::reward::UsedWhen,
 };
 
 use super::*;
@@ -38,15 +40,17 @@ pub(super) fn parts(attribute: &'static str, with_world: bool) -> Components {
 
 pub(super) fn hisme() -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    recipe.schedule.batch = n64(3);
-    recipe.schedule.micro = n64(3);
-    recipe.schedule.r#macro = n64(3);
+    recipe.batch = n64(3);
+    for program in ["micro", "macro"] {
+        recipe.maintenance.every(program, n64(3));
+    }
     recipe
 }
 
 /// What becomes of the skill that the first of some attempts at like tasks brings, and whether its release was told.
 fn check(recipe: Recipe, parts: Components, did: &[Did], expect: State) {
-    let bundles = recipe.maintenance.bundles.is_some();
+    let micro = recipe.maintenance.get::<MicroPolicy>();
+    let bundles = micro.is_some_and(|micro| micro.bundles.is_some());
     block_on(async {
         let journeyman = open_as("test", &parts, recipe).await;
         let events = journeyman.events();
@@ -80,7 +84,9 @@ fn check(recipe: Recipe, parts: Components, did: &[Did], expect: State) {
 fn without_bundles(all: bool) -> Recipe {
     let mut recipe = hisme();
     match all {
-        true => recipe.maintenance.bundles = None,
+        true => recipe
+            .maintenance
+            .edit(|micro: &mut MicroPolicy| micro.bundles = None),
         false => recipe.maintenance = Maintenance::default(),
     }
     recipe

@@ -6,8 +6,7 @@ use journeyman::{
     ModelId, Result,
     contract::{Environment, EnvironmentCapabilities, ScoreRequest, Scorer, TokenScores},
     domain::{Subgoal, Trace},
-    run::TrialOptions,
-    stations::measure::{HighLevel, MidLevel, StructureOptions},
+    papers::scribe::{HighLevel, MidLevel, StructureOptions, TrialOptions},
 };
 
 use super::*;

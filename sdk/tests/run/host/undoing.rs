@@ -5,11 +5,9 @@ use std::sync::atomic::AtomicBool;
 use journeyman::{
     domain::Timestamp,
     library::{FoundRun, RunFilter},
+    papers::hisme::{MacroPolicy, MicroPolicy},
     run::report::WriteReport,
-    stations::{
-        admit::{Duplicates, Identity},
-        maintain::Maintenance,
-    },
+    stations::admit::{Duplicates, Identity},
 };
 
 use super::*;
@@ -390,10 +388,13 @@ fn a_skill_that_another_process_committed_gets_the_attempt_as_a_test_case() {
     let mut recipe = recipe::hisme_robust();
     recipe.select = super::recipe().select;
     recipe.write.when = WriteWhen::Always;
-    recipe.maintenance = Maintenance {
-        bundles: recipe.maintenance.bundles,
-        ..Maintenance::default()
-    };
+    recipe.maintenance.remove::<MacroPolicy>();
+    recipe.maintenance.edit(|micro: &mut MicroPolicy| {
+        *micro = MicroPolicy {
+            bundles: micro.bundles,
+            ..MicroPolicy::default()
+        };
+    });
     let (report, library) = overtaken(recipe);
     let written: Vec<&WriteReport> = report.written().collect();
     let same = written[0].duplicate.as_ref().expect("it is known");

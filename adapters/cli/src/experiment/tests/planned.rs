@@ -1,13 +1,20 @@
-use std::path::Path;
+use std::{
+    num::{NonZeroU32, NonZeroU64},
+    path::Path,
+};
 
 use journeyman::{
     ErrorKind,
     domain::{State, TierPolicy},
+    papers::{
+        hisme::MicroPolicy,
+        scribe::AssessPolicy,
+        skillrl::{BankPolicy, BankSelector},
+    },
     recipe,
     stations::{
-        maintain::Maintenance,
         propose::WriteWhen,
-        select::{BankSelector, Candidates, GatePolicy, Nothing},
+        select::{Candidates, GatePolicy, Nothing},
     },
 };
 use journeyman_toolworld::stream::UniverseSpec;
@@ -241,8 +248,8 @@ fn each_fault_is_refused_with_its_line_and_a_remedy() {
         "\"none\"",
         &arm("set = { gruop = 2 }"),
         9,
-        "no such field",
-        "at the top there are: admit, attempts, credit",
+        "no such field: expected one of `name`, `select`",
+        "",
     );
     refused(
         "\"none\"",
@@ -279,6 +286,20 @@ fn each_fault_is_refused_with_its_line_and_a_remedy() {
         "no such field",
         "at the top",
     );
+    refused(
+        "\"none\"",
+        &arm("set.schedule.batch = 2"),
+        9,
+        "no such field: expected one of `name`, `select`",
+        "",
+    );
+    refused(
+        "\"none\"",
+        &arm("set.maintenance.programs.micro.every = 2"),
+        9,
+        "no such field",
+        "at `maintenance.programs` there are: none",
+    );
     let second = "\"standard\"\n[[arm]]\nname = \"No skills\"\nrecipe = \"none\"";
     refused(
         "\"none\"",
@@ -304,17 +325,28 @@ fn each_fault_is_refused_with_its_line_and_a_remedy() {
 #[test]
 fn fields_are_taken_from_other_recipes() {
     let arm = r#""hisme"
-take = { assess = "scribe", reward = "scribe", "maintenance.refine" = "arise" }
-set.assess.first = 5"#;
+take = { assess = "scribe", reward = "scribe", "select.rank" = "arise" }
+set.assess.options.first = 5
+set.maintenance.programs.micro = { every = 10, program.options.bundles.tasks = 3 }
+unset = ["maintenance.programs.micro.program.options.refine"]"#;
     let file = planned(&SMALL.replacen("\"none\"", arm, 1)).unwrap();
     let arm = &file.plan.arms[0];
     let (hisme, scribe) = (recipe::hisme(), recipe::scribe());
     assert_eq!(arm.recipe.reward, scribe.reward);
-    let assess = arm.recipe.assess.as_ref().unwrap();
-    assert_eq!(assess.first.get(), 5);
-    assert_eq!(assess.refresh, scribe.assess.unwrap().refresh);
-    assert_eq!(arm.recipe.maintenance.refine, None, "ARISE has none");
-    assert_eq!(arm.recipe.maintenance.bundles, hisme.maintenance.bundles);
+    let assess = |recipe: &recipe::Recipe| -> AssessPolicy {
+        let named = recipe.assess.as_ref().unwrap();
+        named.read().unwrap().unwrap()
+    };
+    assert_eq!(assess(&arm.recipe).first.get(), 5);
+    assert_eq!(assess(&arm.recipe).refresh, assess(&scribe).refresh);
+    assert_eq!(arm.recipe.select.rank, None, "ARISE has none");
+    let maintenance = &arm.recipe.maintenance;
+    assert_eq!(maintenance.programs[0].every, NonZeroU64::new(10));
+    assert_eq!(maintenance.programs[1], hisme.maintenance.programs[1]);
+    let mut micro: MicroPolicy = hisme.maintenance.get().unwrap();
+    micro.refine = None;
+    micro.bundles.as_mut().unwrap().tasks = NonZeroU32::new(3).unwrap();
+    assert_eq!(maintenance.get::<MicroPolicy>(), Some(micro));
     assert!(
         arm.description.contains("reward of scribe"),
         "{}",
@@ -373,17 +405,65 @@ fn the_examples_mix_recipes() {
     };
     let gate = bank.gate.as_ref().unwrap();
     assert_eq!((&gate.policy, gate.exempt_general), (&absolute, false));
-    let evolves = |recipe: &recipe::Recipe| recipe.maintenance.bank.unwrap().success;
-    assert_eq!(evolves(&recipe), evolves(&recipe::skillrl()));
+    let evolves = |recipe: &recipe::Recipe| -> BankPolicy { recipe.maintenance.get().unwrap() };
+    let (mixed_bank, paper) = (evolves(&recipe), evolves(&recipe::skillrl()));
+    assert_eq!(mixed_bank.success, paper.success);
+    // A round is distilled when it is over.
+    assert_eq!(
+        recipe.maintenance.programs[0].every, None,
+        "after each of its rounds"
+    );
 
     let recipe = mixed("skillos-released-as-hisme.toml");
     assert_eq!(recipe.write, recipe::skillos().write);
     assert_eq!(recipe.admit.initial_state, State::Trial);
-    let bundles = Maintenance {
-        bundles: recipe::hisme().maintenance.bundles,
-        ..Maintenance::default()
+    let micro: MicroPolicy = recipe::hisme().maintenance.get().unwrap();
+    let bundles = MicroPolicy {
+        bundles: micro.bundles,
+        ..MicroPolicy::default()
     };
-    assert_eq!(recipe.maintenance, bundles);
+    assert_eq!(recipe.maintenance.get::<MicroPolicy>(), Some(bundles));
+    assert_eq!(recipe.maintenance.programs.len(), 1);
+    assert_eq!(recipe.batch, recipe::hisme().batch);
+}
+
+#[test]
+fn what_the_policies_of_an_arm_refuse_is_refused_with_its_line() {
+    let check = |arm: &str, message: &str, hint: &str| {
+        refused("\"none\"", arm, 7, message, hint);
+    };
+    check(
+        "\"hisme\"\nset.maintenance.programs.micro.program.options.bundels = 1",
+        "not the options of this policy: unknown field `bundels`, expected one of `bundles`",
+        "",
+    );
+    check(
+        "\"scribe\"\nset.assess.options.least_confidence = 1.5",
+        "the least confidence must be in [0, 1]",
+        "",
+    );
+    check(
+        "\"standard\"\nset.credit.by.name = \"nobody\"",
+        "a credit rule that is not registered; registered are: ",
+        "",
+    );
+    let few = "a policy needs more attempts than the recipe keeps";
+    for (recipe, kept, policy, needed) in [
+        // A round is 80 tasks of 8 attempts.
+        ("skillrl", 639, "bank", "640"),
+        ("hisme", 0, "micro", "1"),
+        ("scribe", 0, "subgoals", "1"),
+    ] {
+        let arm = format!("\"{recipe}\"\nset.tiers.traces = {kept}");
+        check(&arm, few, "");
+        let error = planned(&SMALL.replacen("\"none\"", &arm, 1)).unwrap_err();
+        assert_eq!(error.fact("field"), Some("tiers.traces"), "{error}");
+        let said = (error.fact("policy"), error.fact("needed"));
+        assert_eq!(said, (Some(policy), Some(needed)), "{error}");
+    }
+    let sweep =
+        "\"skillrl\"\n[[sweep]]\narm = \"no skills\"\npath = \"tiers.traces\"\nvalues = [640, 600]";
+    refused("\"none\"", sweep, 12, few, "");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A policy of a host's own at each of the six stations, in one session: `cargo run -p embed --bin own_policies`.
+//! A policy of a host's own of each kind, in one session: `cargo run -p embed --bin own_policies`.
 //!
 //! Each policy is a file of under 60 lines with its options and its registration. A recipe names them as it names ours. The desk
 //! and the agent (`desk.rs`) need no model.
@@ -9,6 +9,7 @@ mod desk;
 mod followers;
 mod forbidden_tools;
 mod recorder;
+mod refusals;
 mod step_price;
 mod unfollowed;
 
@@ -39,6 +40,7 @@ use self::{
     followers::Followers,
     forbidden_tools::ForbiddenTools,
     recorder::Recorder,
+    refusals::Refusals,
     step_price::StepPrice,
     unfollowed::Unfollowed,
 };
@@ -64,6 +66,7 @@ fn options<O: PolicyOptions>(of: &Value) -> Result<O> {
 fn policies() -> Policies {
     let policies = by_trigger::register(Policies::new());
     let policies = step_price::register(policies);
+    let policies = refusals::register(policies);
     let policies = followers::register(policies);
     let policies = recorder::register(policies);
     let policies = forbidden_tools::register(policies);
@@ -77,12 +80,13 @@ fn recipe() -> Recipe {
     let mut recipe = standard();
     recipe.select.selector = ByTrigger { least }.into();
     recipe.reward.by = StepPrice { price: 0.1 }.into();
+    recipe.assess = Some(Refusals.into());
     recipe.credit.by = Followers.into();
     // The library then counts who followed what. No role is asked, since the agent says it of every skill.
     recipe.credit.attribute = Attribute::UseUnknown;
     recipe.write.by = Recorder { most_steps: 8 }.into();
     recipe.admit.rules = vec![ForbiddenTools { tools }.into()];
-    recipe.with_program(ROUND, Unfollowed { uses: USES }.into())
+    recipe.with_program(ROUND, Unfollowed { uses: USES })
 }
 
 fn shipped() -> Result<Skill> {
@@ -116,7 +120,10 @@ fn print_task(task: &TaskReport, library: &SkillLibrary) {
     for attempt in &task.attempts {
         let reward = attempt.reward.unwrap_or_default();
         let (steps, used) = (attempt.steps, attempt.used);
-        println!("  attempt: {steps} steps, reward {reward:.2}, skill {used}");
+        let process = attempt.process.unwrap_or_default();
+        println!(
+            "  attempt: {steps} steps, {process:.2} of them taken, reward {reward:.2}, skill {used}"
+        );
     }
     for written in &task.written {
         match &written.admitted {

@@ -6,7 +6,7 @@ use crate::{
     domain::{ExposureOutcome, MaintenanceBudget, Mode, SkillRef, SkillUse},
     id::{AttemptId, RunId, Version},
     library::SkillLibrary,
-    policy::Context,
+    policy::{Context, Policies},
     recipe,
     testing::sample,
 };
@@ -81,6 +81,7 @@ impl Case {
         let committed = sample::committed(1, self.changes);
         library.apply(&committed).expect("it is taken");
         let recipe = recipe::hisme_robust();
+        let resolved = recipe.resolve(&Policies::new()).expect("it resolves");
         let context = Context {
             run: &RunId::new("a-run"),
             seed: Seed(7),
@@ -90,11 +91,10 @@ impl Case {
             explores: true,
             replays,
             left: MaintenanceBudget::default(),
-            tries_quarantined: false,
+            standing: &resolved.standing,
             retrieval: recipe.select.retrieval(),
             library: &library,
         };
-        let context = recipe.maintenance_context(context);
         let entry = library.get(&sample::skill("one").id).expect("it is there");
         let undone = rolled_back(&context, &[]);
         let back = |change: &LibraryChange| {

@@ -1,0 +1,402 @@
+//! Refactoring: groups overlapping attempts and skills, has a role write the skill that a group shares, and decides from the
+//! group's true instances whether it is added (HiSME 3.2, appendix C, algorithm 3; rows H2, H3).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    contract::{Embedding, RoleTask},
+    domain::{LibraryChange, Role, Skill, State, Trace},
+    error::Result,
+    id::{AttemptId, TaskId},
+    library::Entry,
+    papers::hisme::{
+        Clique, Fingerprint, MacroPolicy, OverlapGraph, Overlaps, Segment, project,
+        refactor::instances::{Instance, InstanceOutcome, Trials, instances_of},
+    },
+    policy::{Case, PlayedCase, RoleReply},
+    run::report::EventKind,
+    stations::{
+        admit::{
+            Terms,
+            admission::{self, Admission},
+            drafted::Drafted,
+            identity::{Compared, Meanings},
+        },
+        maintain::{
+            MaintenanceContext,
+            cases::can_confirm,
+            outcomes::is_temporary,
+            retries::{handled, missed},
+            support::Covered,
+        },
+    },
+};
+
+mod instances;
+
+pub(crate) use crate::papers::hisme::refactor::instances::most_trials;
+
+/// The prefix of the fingerprints of groups among the handled ones.
+const GROUP: &str = "group/";
+
+/// The skill of a group, not tried on its true instances yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Proposed {
+    skill: Skill,
+    /// `None` if the library has the skill already.
+    admission: Option<Admission>,
+    cases: Vec<Instance>,
+    /// The fingerprint of its group.
+    group: String,
+    /// The skill, to be compared with those of other groups.
+    compared: Compared,
+}
+
+/// The segments of the library: the turns of its kept attempts, and its offered skills.
+fn segments(context: &MaintenanceContext<'_, MacroPolicy>) -> Vec<Segment> {
+    let traces = context
+        .library
+        .traces()
+        .flat_map(|trace| project(&trace.task, &trace.trajectory, trace.verdict.as_ref()));
+    let offered = context.library.entries();
+    let offered = offered.filter(|entry| entry.skill.state.is_offered());
+    let skills = offered.map(|entry| Segment::of_skill(&entry.skill));
+    traces.chain(skills).collect()
+}
+
+/// The texts of all segments, to be embedded.
+pub(crate) fn texts(context: &MaintenanceContext<'_, MacroPolicy>) -> Vec<String> {
+    if context.policy.refactor.is_none() {
+        return Vec::new();
+    }
+    segments(context).iter().map(Segment::text).collect()
+}
+
+/// The refactorer's tasks: the best groups that are not handled yet.
+pub(crate) fn groups(
+    context: &MaintenanceContext<'_, MacroPolicy>,
+    overlaps: &Overlaps,
+    embeddings: Option<Vec<Embedding>>,
+) -> Vec<RoleTask> {
+    match cliques(context, overlaps, embeddings) {
+        Ok(cliques) => cliques.iter().map(|clique| task(context, clique)).collect(),
+        Err(error) => {
+            tracing::warn!(%error, "attempts could not be grouped");
+            Vec::new()
+        }
+    }
+}
+
+fn cliques(
+    context: &MaintenanceContext<'_, MacroPolicy>,
+    overlaps: &Overlaps,
+    embeddings: Option<Vec<Embedding>>,
+) -> Result<Vec<Clique>> {
+    let Some(policy) = &context.policy.refactor else {
+        return Ok(Vec::new());
+    };
+    let mut segments = segments(context);
+    for (segment, embedding) in segments.iter_mut().zip(embeddings.into_iter().flatten()) {
+        segment.embedding = Some(embedding);
+    }
+    let handed = context.library.handled();
+    // A group that was missed is found again.
+    let handed = handed.filter(|mark| mark.miss.is_none());
+    let handed = handed.filter_map(|mark| mark.subject.strip_prefix(GROUP));
+    let handed: BTreeSet<Fingerprint> = handed
+        .filter_map(|text| serde_json::from_str(text).ok())
+        .collect();
+    let read = |graph: &OverlapGraph| graph.cliques(&policy.cliques(), &handed);
+    overlaps.of(policy.overlap, segments, read)
+}
+
+fn task(context: &MaintenanceContext<'_, MacroPolicy>, clique: &Clique) -> RoleTask {
+    let members: BTreeSet<&str> = clique.segments.iter().map(|id| id.as_str()).collect();
+    let skills = context.library.entries().map(|entry| &entry.skill);
+    let skills = skills.filter(|skill| {
+        let id = Segment::id_of_skill(&skill.id);
+        members.contains(id.as_str())
+    });
+    let skills: Vec<Skill> = skills.cloned().collect();
+    RoleTask::Refactor {
+        attempts: instances(context, &members, &skills),
+        skills,
+        reason: serde_json::to_string(&clique.purity).unwrap_or_default(),
+        rules: context.library.rules(Role::Refactor).to_vec(),
+        group: serde_json::to_string(&clique.fingerprint).unwrap_or_default(),
+    }
+}
+
+/// The true instances of a group: the successful attempts of its turns, and the latest kept successful attempt at each task that
+/// its skills were written from. A skill alone does not show what only its attempt needed.
+fn instances(
+    context: &MaintenanceContext<'_, MacroPolicy>,
+    members: &BTreeSet<&str>,
+    skills: &[Skill],
+) -> Vec<Trace> {
+    let made_from = skills.iter().flat_map(|skill| &skill.provenance.tasks);
+    let made_from: BTreeSet<&TaskId> = made_from.collect();
+    let successes = || context.library.traces().filter(|trace| trace.is_success());
+    let latest: BTreeMap<&TaskId, &AttemptId> = successes()
+        .map(|trace| (&trace.task.id, &trace.trajectory.attempt))
+        .collect();
+    let is_instance = |trace: &&Trace| {
+        let attempt = &trace.trajectory.attempt;
+        let is_latest = latest.get(&trace.task.id) == Some(&attempt);
+        let is_member = || {
+            let segments = project(&trace.task, &trace.trajectory, trace.verdict.as_ref());
+            segments
+                .iter()
+                .any(|segment| members.contains(segment.id.as_str()))
+        };
+        is_latest && made_from.contains(&trace.task.id) || is_member()
+    };
+    successes().filter(is_instance).cloned().collect()
+}
+
+/// The skills that were written for groups, to be tried, and the changes that mark the other groups as handled or missed.
+pub(crate) fn proposed(
+    context: &MaintenanceContext<'_, MacroPolicy>,
+    step: u64,
+    (replies, meanings): (&[RoleReply], &Meanings),
+    events: &mut Vec<EventKind>,
+) -> (Vec<Proposed>, Vec<LibraryChange>) {
+    let mut all: Vec<Proposed> = Vec::new();
+    let mut changes = Vec::new();
+    for (number, RoleReply { task, reply }) in replies.iter().enumerate() {
+        let RoleTask::Refactor {
+            attempts,
+            skills,
+            group,
+            reason,
+            ..
+        } = task
+        else {
+            continue;
+        };
+        let shown = attempts
+            .iter()
+            .map(|trace| trace.trajectory.attempt.clone());
+        events.push(EventKind::Grouped {
+            attempts: shown.collect(),
+            skills: skills.iter().map(|skill| skill.id.clone()).collect(),
+            reason: reason.clone(),
+        });
+        let group = format!("{GROUP}{group}");
+        // After a temporary error the group is given out again; after an unreadable answer it is not.
+        if reply.as_ref().is_err_and(is_temporary) {
+            let (count, attempts) = (attempts.len(), attempts.iter());
+            let shown = attempts.map(|trace| trace.trajectory.attempt.as_str());
+            let shown: Vec<&str> = shown.collect();
+            let what = format!("refactoring {count} attempts ({})", shown.join(", "));
+            changes.push(missed(context, &what, &group, events));
+            continue;
+        }
+        let taints = skills.iter().map(|skill| skill.taint);
+        let taints = taints.chain(attempts.iter().map(Trace::taint));
+        let drafted = Drafted {
+            key: format!("{step}/refactor/{number}"),
+            role: Role::Refactor,
+            tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
+            taint: taints.max().unwrap_or_default(),
+            parents: Vec::new(),
+            reply,
+            terms: Terms::of(attempts),
+            meanings,
+        };
+        match propose(context, &drafted, attempts, group, events) {
+            Ok(proposed) => all.push(proposed),
+            Err(group) => changes.push(handled(&group)),
+        }
+    }
+    (all, changes)
+}
+
+/// The skill of a group, to be tried.
+///
+/// # Errors
+/// The group's fingerprint, if there is nothing to try.
+fn propose(
+    context: &MaintenanceContext<'_, MacroPolicy>,
+    drafted: &Drafted<'_>,
+    attempts: &[Trace],
+    group: String,
+    events: &mut Vec<EventKind>,
+) -> std::result::Result<Proposed, String> {
+    let admission = admission::decide(context, &context.standing.admit, drafted, &[]);
+    let skill = admission.change.as_ref().and_then(LibraryChange::skill);
+    let Some(skill) = skill.cloned() else {
+        // The instances may confirm a skill that the library has already.
+        let same = admission.same().filter(|_| context.plays_cases());
+        let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
+            events.extend(admission.event());
+            return Err(group);
+        };
+        return Ok(of_known_skill(context, known, attempts, group));
+    };
+    let tasks: BTreeSet<&TaskId> = attempts.iter().map(|trace| &trace.task.id).collect();
+    if tasks.len() < 2 {
+        let title = Some(skill.name.to_string());
+        let reason = "there are no attempts at two tasks to confirm it";
+        events.extend(Admission::refused(title, false, reason).event());
+        return Err(group);
+    }
+    Ok(Proposed {
+        compared: Compared::of_skill(&skill, drafted.terms.clone()),
+        skill,
+        admission: Some(admission),
+        cases: instances_of(context, attempts.iter()),
+        group,
+    })
+}
+
+/// A skill of the library, to be tried on the attempts that can confirm it: first those that followed no skill, which are
+/// stronger evidence.
+fn of_known_skill(
+    context: &MaintenanceContext<'_, MacroPolicy>,
+    entry: &Entry,
+    attempts: &[Trace],
+    group: String,
+) -> Proposed {
+    let tasks = Covered::of(entry, []);
+    let confirming = attempts
+        .iter()
+        .filter(|attempt| can_confirm(context, entry, attempt) && tasks.lacks(&attempt.task.id));
+    let mut cases = instances_of(context, confirming);
+    cases.sort_by_key(|instance| instance.paired);
+    Proposed {
+        compared: Compared::of_skill(&entry.skill, Terms::default()),
+        skill: entry.skill.clone(),
+        admission: None,
+        cases,
+        group,
+    }
+}
+
+/// The true instances of each group, to be played with the group's skill, and paired ones without any skill as well.
+pub(crate) fn trial_cases(proposed: &[Proposed]) -> Vec<Case> {
+    let cases = proposed.iter().flat_map(|one| {
+        one.cases.iter().flat_map(|instance| {
+            let case = |skill: Option<&Skill>| Case {
+                skill: skill.cloned().map(Box::new),
+                case: Box::new(instance.case.clone()),
+            };
+            let unaided = instance.paired.then(|| case(None));
+            unaided.into_iter().chain([case(Some(&one.skill))])
+        })
+    });
+    cases.collect()
+}
+
+/// The changes after the trials: a new skill that all true instances confirm is added, active instead of on trial; a known
+/// skill gets the instances that decide something as cases. Where nothing can be replayed, a new skill is added on trial.
+pub(crate) fn added(
+    context: &MaintenanceContext<'_, MacroPolicy>,
+    (proposed, meanings): (Vec<Proposed>, &Meanings),
+    runs: &[PlayedCase],
+    events: &mut Vec<EventKind>,
+) -> Vec<LibraryChange> {
+    let mut runs = runs.iter().map(|ran| &ran.run);
+    let mut changes = Vec::new();
+    for proposed in proposed {
+        let tried = Trials::of(proposed.cases, &mut runs);
+        // A group that met a temporary error is found again.
+        changes.push(match tried.temporary {
+            true => {
+                let what = format!("{}: trying it on its instances", proposed.skill.name);
+                missed(context, &what, &proposed.group, events)
+            }
+            false => handled(&proposed.group),
+        });
+        let (mut skill, objection) = (proposed.skill, tried.objection);
+        let Some(mut admission) = proposed.admission else {
+            let known = || "the library has it already".to_owned();
+            events.push(EventKind::Refused {
+                reason: format!("{}: {}", skill.name, objection.unwrap_or_else(known)),
+            });
+            changes.extend(patch_known(context, &skill, tried.instances, &changes));
+            continue;
+        };
+        if let Some(reason) = objection {
+            let title = admission.report.title.take();
+            admission = Admission::refused(title, false, reason);
+            events.extend(admission.event());
+            continue;
+        }
+        // Several groups may have the same skill; the first one that is confirmed is added.
+        let mut added = changes.iter().filter_map(LibraryChange::skill);
+        let identity = &context.standing.admit.identity;
+        if added.any(|one| {
+            let known = (context.context.library, one);
+            proposed.compared.same(identity, meanings, known).is_some()
+        }) {
+            continue;
+        }
+        skill.state = state_of(skill.state, context.replays);
+        if let Some(change) = &mut admission.change
+            && let Some(changed) = change.skill_mut()
+        {
+            changed.state = skill.state;
+        }
+        events.extend(admission.event());
+        changes.extend(admission.change);
+        if context.plays_cases() {
+            let cases = tried.instances.into_iter().filter_map(|one| match one {
+                InstanceOutcome::Passes(case) => Some(case),
+                InstanceOutcome::Fails(..) | InstanceOutcome::Undecided(_) => None,
+            });
+            changes.push(LibraryChange::PatchBundle {
+                skill: skill.id.clone(),
+                cases: cases.collect(),
+                dropped: Vec::new(),
+            });
+            changes.push(LibraryChange::Test {
+                skill: skill.reference(),
+                outcomes: tried.outcomes,
+            });
+        }
+    }
+    changes
+}
+
+/// The state of a new skill that its instances confirmed or, where nothing can be replayed, could not be tried on.
+fn state_of(state: State, replays: bool) -> State {
+    match (state, replays) {
+        (State::Trial, true) => State::Active,
+        (State::Active, false) => State::Trial,
+        (state, _) => state,
+    }
+}
+
+/// The cases that are added to a known skill, also those that it fails, which block its release.
+fn patch_known(
+    context: &MaintenanceContext<'_, MacroPolicy>,
+    skill: &Skill,
+    instances: Vec<InstanceOutcome>,
+    before: &[LibraryChange],
+) -> Option<LibraryChange> {
+    let entry = context.library.get(&skill.id)?;
+    let coming = before.iter().flat_map(|change| match change {
+        LibraryChange::PatchBundle { skill, cases, .. } if *skill == entry.skill.id => cases,
+        _ => &[][..],
+    });
+    let mut tasks = Covered::of(entry, coming);
+    let mut cases = Vec::new();
+    for instance in instances {
+        match instance {
+            InstanceOutcome::Passes(case) | InstanceOutcome::Fails(case, _)
+                if tasks.insert(&case.task.id) =>
+            {
+                cases.push(case);
+            }
+            InstanceOutcome::Passes(_)
+            | InstanceOutcome::Fails(..)
+            | InstanceOutcome::Undecided(_) => {}
+        }
+    }
+    (!cases.is_empty()).then(|| LibraryChange::PatchBundle {
+        skill: skill.id.clone(),
+        cases,
+        dropped: Vec::new(),
+    })
+}

@@ -1,0 +1,183 @@
+//! A segment: a turn of an attempt, or a skill, in the form in which both are compared (HiSME appendix C).
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contract::Embedding,
+    domain::{Skill, SkillRef, Taint},
+    id::{AttemptId, SegmentId, SkillId, TaskId, sha256_hex},
+    text::{content_words, ngrams},
+};
+
+/// What a segment is a projection of.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SegmentKind {
+    /// A turn of an attempt.
+    Trace {
+        /// The attempt; its id begins with the id of its run.
+        attempt: AttemptId,
+        /// The turn of the task.
+        turn: u32,
+    },
+    /// A skill.
+    Skill(SkillRef),
+}
+
+/// The source of an argument's value.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueSource {
+    /// The task's instruction or a message of its user, so far.
+    Request,
+    /// The result of an earlier call.
+    Result {
+        /// The tool that was called.
+        tool: String,
+    },
+    /// The agent: it knew the value, guessed it or had it from a refusal.
+    Agent,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentArgument {
+    /// Its name.
+    pub name: String,
+    /// Its value; a value other than a text as JSON.
+    pub value: String,
+    /// The source of the value.
+    pub source: ValueSource,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentCall {
+    /// The tool.
+    pub tool: String,
+    /// The arguments, in the order of their names.
+    pub arguments: Vec<SegmentArgument>,
+    /// Whether its step was refused.
+    pub refused: bool,
+}
+
+/// A node of the [`OverlapGraph`](crate::papers::hisme::OverlapGraph).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    /// The same for every projection of the same turn or skill.
+    pub id: SegmentId,
+    /// The turn or the skill that is projected.
+    pub kind: SegmentKind,
+    /// The task of a turn, or all tasks that a skill was distilled from.
+    pub tasks: Vec<TaskId>,
+    /// The request of a turn; the text of a skill.
+    pub fragment: String,
+    /// The calls of a turn in order; the tools that a skill needs, without arguments.
+    pub calls: Vec<SegmentCall>,
+    /// The result texts of refused steps, each text once.
+    pub errors: Vec<String>,
+    /// The result texts of accepted steps.
+    pub changes: Vec<String>,
+    /// Whether the attempt succeeded; `None` for an attempt without a verdict, and for skills.
+    pub success: Option<bool>,
+    /// Whether it may contain untrusted text (J7).
+    pub taint: Taint,
+    /// The embedding of [`Segment::text`], if the host has an embedder.
+    pub embedding: Option<Embedding>,
+}
+
+/// The first characters of a skill's body that its segment has.
+const BODY_CHARS: usize = 400;
+
+impl Segment {
+    /// The segment of a skill: its name, description, trigger, the first 400 characters of its body, and its tools.
+    pub fn of_skill(skill: &Skill) -> Self {
+        let trigger = skill.trigger.as_deref().unwrap_or_default();
+        let body: String = skill.body.chars().take(BODY_CHARS).collect();
+        let texts = [skill.name.as_str(), &skill.description, trigger, &body];
+        let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        let call = |tool: &String| SegmentCall {
+            tool: tool.clone(),
+            arguments: Vec::new(),
+            refused: false,
+        };
+        Self {
+            id: Self::id_of_skill(&skill.id),
+            kind: SegmentKind::Skill(skill.reference()),
+            tasks: skill.provenance.tasks.clone(),
+            fragment: texts.join("\n"),
+            calls: skill.allowed_tools.iter().map(call).collect(),
+            errors: Vec::new(),
+            changes: Vec::new(),
+            success: None,
+            taint: skill.taint,
+            embedding: None,
+        }
+    }
+
+    /// The id of a skill's segment, the same in every version.
+    pub fn id_of_skill(skill: &SkillId) -> SegmentId {
+        SegmentId::new(format!("skill:{skill}"))
+    }
+
+    /// Whether it is a turn of an attempt that succeeded.
+    pub fn is_true_instance(&self) -> bool {
+        matches!(self.kind, SegmentKind::Trace { .. }) && self.success == Some(true)
+    }
+
+    /// The text for an embedder: the fragment, calls, results and refusals, a line each.
+    pub fn text(&self) -> String {
+        let mut lines = vec![self.fragment.clone()];
+        for call in &self.calls {
+            let mut line = call.tool.clone();
+            for argument in &call.arguments {
+                line.push_str(&format!(" {}={}", argument.name, argument.value));
+            }
+            lines.push(line);
+        }
+        lines.extend(self.changes.iter().map(|text| format!("=> {text}")));
+        lines.extend(self.errors.iter().map(|text| format!("=> error: {text}")));
+        lines.join("\n")
+    }
+
+    /// The n-grams for the sparse overlap: words and pairs of words of the fragment, of all calls in order (tools and names of
+    /// arguments), and of each result. Function words, values of arguments and all words with digits are left out.
+    pub fn ngrams(&self) -> BTreeSet<String> {
+        let mut called = Vec::new();
+        for call in &self.calls {
+            called.extend(content_words(&call.tool));
+            for argument in &call.arguments {
+                called.extend(content_words(&argument.name));
+            }
+        }
+        let texts = std::iter::once(&self.fragment).chain(&self.changes);
+        let mut grams: BTreeSet<String> = ngrams(&called).collect();
+        grams.extend(ngrams_of(texts));
+        grams
+    }
+
+    /// The n-grams of its errors, for the error-text overlap.
+    pub fn error_ngrams(&self) -> BTreeSet<String> {
+        ngrams_of(self.errors.iter()).into_iter().collect()
+    }
+
+    /// Digest of the id, kind, success and text; segments with equal digests are the same.
+    pub(super) fn digest(&self) -> String {
+        let success = format!("{:?}", self.success);
+        let kind = format!("{:?}", self.kind);
+        let parts = [self.id.as_str(), &kind, &success, &self.text()];
+        let mut digest = sha256_hex(parts.join("\0"));
+        digest.truncate(16);
+        digest
+    }
+}
+
+fn ngrams_of<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
+    texts
+        .flat_map(|text| ngrams(&content_words(text)).collect::<Vec<_>>())
+        .collect()
+}
