@@ -8,6 +8,9 @@ function(journeyman_compile_apart)
 endfunction()
 cmake_language(DEFER CALL journeyman_compile_apart)
 
+# The bindings ask for llama.cpp's `common` library whether or not they are built to call it, and ours are not.
+set(LLAMA_BUILD_COMMON OFF CACHE BOOL "" FORCE)
+
 # ggml's library for each kind of x86 processor is most of what llama.cpp takes to compile. A build for development runs where it is
 # built, and has three: for this processor, for any with AVX2, and for any. A release build has all of them.
 if("$ENV{PROFILE}" STREQUAL "debug" AND EXISTS /proc/cpuinfo)
