@@ -256,7 +256,7 @@ impl Outcome {
         }
     }
 
-    /// Assesses each attempt that has a verdict, all at once, if the run learns. What an assessor fails at is told.
+    /// Assesses each attempt that has a verdict, all at once, if the run learns. Where the assessor fails, an event says why.
     async fn assess(
         &mut self,
         ask: &mut Ask,

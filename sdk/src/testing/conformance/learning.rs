@@ -39,6 +39,14 @@ pub struct LearningFixture {
     pub samples: bool,
 }
 
+impl LearningFixture {
+    /// The host's policies with ours beside them. A registry that is refused stays as it is: opening a session refuses it.
+    pub(super) fn known(&self) -> Policies {
+        let known = self.policies.with_ours();
+        known.unwrap_or_else(|_| self.policies.clone())
+    }
+}
+
 /// What a program did in one run.
 #[derive(Clone, Debug, Default)]
 struct Noted {

@@ -40,11 +40,7 @@ pub async fn check(
 }
 
 fn watched(fixture: &LearningFixture, notes: &Notes) -> Option<Policies> {
-    // A registry that is refused is refused when the session opens.
-    let known = fixture
-        .policies
-        .with_ours()
-        .unwrap_or_else(|_| fixture.policies.clone());
+    let known = fixture.known();
     let programs = &fixture.recipe.maintenance.programs;
     let names = programs.iter().map(|one| one.program.name.clone());
     let watched = names.fold(known.clone().replacing(), |policies, name| {

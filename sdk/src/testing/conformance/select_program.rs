@@ -86,11 +86,7 @@ pub async fn check(
 
 fn watched(fixture: &LearningFixture, notes: &Notes) -> Option<Policies> {
     let named = &fixture.recipe.select.selector;
-    // A registry that is refused is refused when the session opens.
-    let known = fixture
-        .policies
-        .with_ours()
-        .unwrap_or_else(|_| fixture.policies.clone());
+    let known = fixture.known();
     let (of, name, notes) = (known.clone(), named.name.clone(), notes.clone());
     let make = move |options: &serde_json::Value| {
         let named = Policy::new(&name).with_options(options);
