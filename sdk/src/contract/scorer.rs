@@ -134,8 +134,9 @@ pub trait Scorer: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether the model was trained to have skills scored behind tasks, so that a recipe's own threshold holds for it. For any other
-    /// model a session fits one ([`GatePolicy::most_wrong`](crate::stations::select::GatePolicy)). The default: no.
+    /// Whether the model was trained to have skills scored behind tasks, so that a recipe's own threshold holds for it, with skills of the kind
+    /// that it knows: half of the library's at least have -5 nats a token or more without a task. For any other model, and any other
+    /// library, a session fits one ([`GatePolicy::most_wrong`](crate::stations::select::GatePolicy)). The default: no.
     fn is_trained_to_score(&self) -> bool {
         false
     }

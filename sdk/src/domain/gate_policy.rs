@@ -52,11 +52,11 @@ pub struct GatePolicy {
     /// Value that the best candidate must exceed, in the score's unit (nats; nats per token for the mean); `None` switches
     /// the absolute test off. 'Nothing' competes as PMI 0, and wins ties. Row J4.
     ///
-    /// The default's holds for models that were trained to have skills scored, and for all where `most_wrong` is `None`. One that
-    /// is set by hand always holds.
+    /// The default's holds for models that were trained to have skills like the library's scored, and for all where `most_wrong` is `None`. One
+    /// that is set by hand always holds.
     pub absolute: Option<f64>,
     /// Share of tasks without a right skill at which one may be injected, above 0 and at most 0.5. For a model that was not trained
-    /// to have skills scored ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)), a session finds the
+    /// to have such skills scored ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)), a session finds the
     /// threshold for it, without labels, where score and threshold are the default's and `fitted_for` has none. `None`: the threshold is
     /// the one above, for every model.
     pub most_wrong: Option<f64>,

@@ -174,8 +174,8 @@ impl Ask {
     }
 
     /// The score and the threshold by which the model that scores injects a skill at no more than this share of the tasks that no skill
-    /// is right for. `on` says which skill the decision is about. `None` where the model was trained to score
-    /// ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)), so that the recipe's own hold, and where there is no
+    /// is right for. `on` says which skill the decision is about. `None` where the model was trained to score such
+    /// skills ([`Scorer::is_trained_to_score`](crate::contract::Scorer::is_trained_to_score)), so that the recipe's own hold, and where there is no
     /// scorer. A session fits them once, and again when its library has grown.
     ///
     /// Where [`FittedThreshold::found`] is there, what the search's score counts has to be added to the model's before the two are compared.

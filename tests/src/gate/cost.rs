@@ -25,7 +25,12 @@ const TASK: usize = 300;
 /// Times that each is measured.
 const TIMES: usize = 5;
 
-pub(super) fn record(figures: &mut Figures<'_>, set: &Set, path: &Path) -> Outcome {
+/// `score`: by which the session decides.
+pub(super) fn record(
+    figures: &mut Figures<'_>,
+    set: &Set,
+    (path, score): (&Path, ScoreKind),
+) -> Outcome {
     if set.skills.len() < AMONG {
         return Ok(());
     }
@@ -46,11 +51,6 @@ pub(super) fn record(figures: &mut Figures<'_>, set: &Set, path: &Path) -> Outco
             .with_scorer(model.clone())
             .with_prompt_format(Arc::new(ChatFormat::default()));
         let performer = Performer::new(Arc::new(components), Limits::default());
-        // As a session scores with this model that nobody calibrated.
-        let score = match model.is_trained_to_score() {
-            true => ScoreKind::Pmi,
-            false => ScoreKind::CardPmi,
-        };
         let decide = |number: usize| -> Result<f64, Failure> {
             let task = task(&*model, set, 3 * time + number);
             let begun = Instant::now();

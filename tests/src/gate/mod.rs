@@ -83,12 +83,12 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     ] {
         figures.record(what, count as f64, Bound::None);
     }
-    cost::record(figures, &set, &path)?;
     let found = matrix::by_words(&set)?;
     let candidates = matrix::candidates(&found, &set);
     let scoring = Scoring::load(figures, &path, (&set, &candidates))?;
     let skills = scoring.skills(figures)?;
     let gate = default_gate(figures, &set, &scoring)?;
+    cost::record(figures, &set, (&path, gate.score()))?;
     let words = firsts(&best(&set, &found, &reported));
     let of = |values: &Matrix, tasks: &[usize]| best(&set, values, tasks);
     let decide =

@@ -7,7 +7,7 @@ use journeyman::{
     Seed,
     agent::ChatFormat,
     contract::Components,
-    domain::FittedThreshold,
+    domain::{FittedThreshold, ScoreKind},
     recipe,
     run::{Journeyman, Options, ThresholdBy},
 };
@@ -27,11 +27,18 @@ use crate::figures::{Bound, Figures};
 pub(super) enum DefaultGate {
     /// It was fitted to the model: the search chooses, and its score counts beside the model's.
     Fitted(FittedThreshold),
-    /// The recipe's threshold on PMI holds for the model, which was trained to have skills scored: the model chooses.
+    /// The recipe's threshold on PMI holds for the model, which was trained to have skills like these scored: the model chooses.
     Recipe(f64),
 }
 
 impl DefaultGate {
+    pub(super) fn score(&self) -> ScoreKind {
+        match self {
+            Self::Fitted(fitted) => fitted.score,
+            Self::Recipe(_) => ScoreKind::Pmi,
+        }
+    }
+
     pub(super) fn threshold(&self) -> f64 {
         match self {
             Self::Fitted(fitted) => fitted.threshold,

@@ -162,7 +162,7 @@ pub(crate) struct Calibrate {
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Option<PathBuf>,
     /// Decide about the best candidate by this score of the model. If left out: about the skill that a search finds first, by the model's score
-    /// and the search's; with a model that was trained to score, about the best by PMI
+    /// and the search's; with a model that was trained to score skills like these, about the best by PMI
     #[arg(long, value_name = "KIND", value_enum)]
     pub(crate) score: Option<ScoreName>,
     /// Wrong candidates of each task with `--score`, those that a search finds first

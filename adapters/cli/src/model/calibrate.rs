@@ -6,7 +6,7 @@ mod scoring;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use journeyman::{
-    Error, Result, Seed,
+    Result, Seed,
     agent::{ChatFormat, FrozenStore},
     contract::{Components, PromptFormat},
     domain::{FittedThreshold, ScoreKind},
@@ -88,9 +88,9 @@ impl Fitting<'_> {
     async fn fitted(&self, prompt_format: &dyn PromptFormat) -> Result<(GateCalibration, usize)> {
         let (command, labels) = (self.command, self.labels);
         let most_wrong = command.most_wrong.unwrap_or(MOST_WRONG);
-        let by_session = match (command.score, self.model.scorer.is_trained_to_score()) {
-            (None, false) => Some(self.by_session().await?),
-            _ => None,
+        let by_session = match command.score {
+            None => self.by_session().await?,
+            Some(_) => None,
         };
         if let (Some(fitted), true) = (&by_session, labels.are_shipped) {
             let calibration = GateCalibration::of_session(fitted, prompt_format);
@@ -104,9 +104,12 @@ impl Fitting<'_> {
             library: &self.opened.library,
             retriever: self.retriever,
             performer: Performer::new(Arc::new(self.parts.clone()), limits),
-            score: command
-                .score
-                .map_or_else(|| default_score(self.model), Into::into),
+            // What a session keeps with a model that was trained to score: PMI.
+            score: match (command.score, &by_session) {
+                (Some(score), _) => score.into(),
+                (None, Some(fitted)) => fitted.score,
+                (None, None) => ScoreKind::Pmi,
+            },
             candidates: command.candidates.get() as usize,
             found: by_session.as_ref().and_then(|fitted| fitted.found),
             fills: labels.are_shipped,
@@ -125,8 +128,8 @@ impl Fitting<'_> {
         Ok((fitted, scored.len()))
     }
 
-    /// The threshold that a session with this library fits to the model by itself, however long that takes.
-    async fn by_session(&self) -> Result<FittedThreshold> {
+    /// The threshold that a session with this library fits to the model by itself, however long that takes; `None` where the recipe's holds.
+    async fn by_session(&self) -> Result<Option<FittedThreshold>> {
         let snapshot = self.opened.store.load().await?;
         // Nothing is committed; scores are kept beside the library, so that sessions have them.
         let store = FrozenStore::new(snapshot).with_scores_of(self.opened.store.clone());
@@ -146,18 +149,10 @@ impl Fitting<'_> {
         let journeyman = Journeyman::open(components, recipe, options).await?;
         let gate = journeyman.gate().await?;
         drop(progress);
-        match gate.map(|gate| gate.by) {
-            Some(ThresholdBy::Fitted(fitted)) => Ok(fitted),
-            _ => Err(Error::invalid(CALIBRATE, "the model gave no scores")),
-        }
-    }
-}
-
-/// The score by which a session decides with this model.
-fn default_score(model: &Model) -> ScoreKind {
-    match model.scorer.is_trained_to_score() {
-        true => ScoreKind::Pmi,
-        false => ScoreKind::CardPmi,
+        Ok(gate.and_then(|gate| match gate.by {
+            ThresholdBy::Fitted(fitted) => Some(fitted),
+            _ => None,
+        }))
     }
 }
 

@@ -16,12 +16,18 @@ use crate::{
 /// The score by which skills are compared with a model that was not trained to score.
 const SCORE: ScoreKind = ScoreKind::CardPmi;
 
+/// The log-probability of a token, nats, above which a text is of the kind that a model was trained on. The bundled model gives its own skills
+/// -0.7 to -0.9, and 24 skills of people -10.4 to -12.1, less than chance.
+const LIKELY: f64 = -5.0;
+/// Skills that are asked about at most.
+const ASKED: usize = 32;
+
 /// Tokens of a task that is fitted by, in the mean, with those of its prompt.
 const TASK_TOKENS: usize = 150;
 
 impl Performer {
     /// The threshold for the model that scores and decisions about these skills, fitted where it has not been, or where the library has
-    /// grown.
+    /// grown. `None` for a model that was trained to score skills like the library's, and without a scorer.
     ///
     /// # Errors
     /// `Unsupported` for a model that would take too long; else the error of a search or of scoring.
@@ -33,11 +39,15 @@ impl Performer {
         let Ok((scorer, prompt_format)) = self.scoring_parts() else {
             return Ok(None);
         };
-        if scorer.is_trained_to_score() {
-            return Ok(None);
-        }
         let library = self.follow().clone();
         let offered: Vec<SkillId> = offered(&library).cloned().collect();
+        if scorer.is_trained_to_score()
+            && self
+                .knows((scorer, prompt_format), (&library, &offered))
+                .await
+        {
+            return Ok(None);
+        }
         let on = self.fitted_on(on, offered.len());
         let of = (scorer.weights(None), most_wrong.to_bits(), on);
         // Decisions that wait for the same fit do not make it twice.
@@ -85,6 +95,35 @@ impl Performer {
             None => fits.push(fit),
         }
         Ok(Some(Box::new(fitted)))
+    }
+
+    /// Whether a model that was trained to score was trained on skills like these: half of them at least are likely texts to it.
+    async fn knows(
+        &self,
+        parts: (&dyn Scorer, &dyn PromptFormat),
+        (library, offered): (&SkillLibrary, &[SkillId]),
+    ) -> bool {
+        let every = offered.len().div_ceil(ASKED).max(1);
+        let skills = offered.iter().step_by(every);
+        let texts: Vec<String> = skills
+            .filter_map(|id| library.get(id))
+            .map(|entry| parts.1.skill_text(&entry.skill))
+            .collect();
+        // A decision needs the same scores.
+        let wanted = Wanted {
+            score: ScoreKind::Pmi,
+            repeatable: false,
+        };
+        match self.known_behind(parts, "", &texts, wanted).await {
+            Ok(scores) => {
+                let likely = (scores.iter())
+                    .filter(|of| of.sum > LIKELY * of.tokens as f64)
+                    .count();
+                2 * likely >= scores.len()
+            }
+            // The decision says what its scores lack.
+            Err(_) => true,
+        }
     }
 
     /// What is fitted for decisions about these skills, with so many offered.

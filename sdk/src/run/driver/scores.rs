@@ -126,7 +126,7 @@ impl Performer {
     }
 
     /// What is known of texts behind a query, or computed once.
-    async fn known_behind(
+    pub(super) async fn known_behind(
         &self,
         (scorer, prompt_format): (&dyn Scorer, &dyn PromptFormat),
         query: &str,

@@ -108,6 +108,50 @@ fn a_right_skill_is_injected_by_a_threshold_that_was_fitted_to_the_model() {
 }
 
 #[test]
+fn a_model_that_was_trained_to_score_other_skills_than_the_librarys_is_fitted() {
+    /// A trained model to which skills are this likely that have `kind` in their text, and the others as a trained one has them.
+    fn trained(kind: &'static str, alone: f64) -> Arc<ScriptedScorer> {
+        Arc::new(ScriptedScorer::by(move |prompt, text| {
+            let alone = if text.contains(kind) { alone } else { -3.0 };
+            let prompt = prompt.text();
+            Play::Give(
+                match (prompt.contains("say one"), prompt.trim() == "skill:") {
+                    (true, _) if text.contains("How to do right") => alone + 2.5,
+                    (_, true) => alone,
+                    // More than the recipe's threshold, for what it does not know.
+                    _ if alone < -5.0 => alone + 1.0 + 0.05 * drawn(&prompt, text),
+                    _ => alone,
+                },
+            )
+        }))
+    }
+    block_on(async {
+        // It knows none of them: a fit holds the wrong one back, which the recipe's 5 nats let in.
+        let scorer = trained("How to do", -8.0);
+        assert!(scorer.is_trained_to_score());
+        for (skills, injected) in [
+            (["right", "other"], Some("right")),
+            (["another", "other"], None),
+        ] {
+            let journeyman = opened(scorer.clone(), memory()).await;
+            with_skills(&journeyman, &skills).await;
+            let selection = decided(&journeyman, "first").await;
+            assert_eq!(selection.skill().map(|of| of.id.as_str()), injected);
+            assert!(selection.fitted.is_some(), "{selection}");
+            assert!(selection.best().expect("scored").value > 5.0);
+        }
+        // It knows half of them, and all of them.
+        for scorer in [trained("How to do other", -8.0), trained("none", -8.0)] {
+            let journeyman = opened(scorer, memory()).await;
+            with_skills(&journeyman, &["right", "other"]).await;
+            let selection = decided(&journeyman, "first").await;
+            assert_eq!(selection.skill().map(|of| of.id.as_str()), Some("right"));
+            assert_eq!(selection.fitted, None);
+        }
+    });
+}
+
+#[test]
 fn where_no_skill_is_right_none_is_injected() {
     block_on(async {
         let journeyman = opened(Arc::new(untrained()), memory()).await;
