@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use journeyman::stations::select::GateCalibration;
+use journeyman::{domain::Skill, stations::select::GateCalibration, testing::sample};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
@@ -417,26 +417,38 @@ fn a_threshold_is_fitted_to_a_model() {
     let nothing = ["calibrate", "MODEL", "--library", root.as_str(), "--json"];
     let fitted = run(&nothing).done().json();
     assert_eq!(fitted["tasks"], 24);
-    assert_eq!(fitted["calibration"]["fitted_for"]["score"], "pmi");
+    // The bundled model was trained on other skills, so that a session fits it as any other model.
+    assert_eq!(fitted["calibration"]["fitted_for"]["score"], "card_pmi");
+}
+
+const BUNDLED: &str = "../../examples/apprentice/apprentice.gguf";
+
+/// `skill why` with the bundled model.
+fn why(task: &str, root: &str, more: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["skill", "why", task, BUNDLED, "--library", root])
+        .args(more);
+    ran(&command.output().unwrap())
 }
 
 #[test]
-fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
-    let place = Place::with_library();
-    let root = place.root().display().to_string();
-    let bundled = "../../examples/apprentice/apprentice.gguf";
-    let with = |model: &str, more: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
-        command
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .args(["skill", "why", "Brew a pot of coffee.", model])
-            .args(["--library", &root])
-            .args(more);
-        ran(&command.output().unwrap())
+fn a_model_that_was_trained_on_skills_like_the_librarys_keeps_the_recipes_threshold() {
+    let skill = |name: &str, does: &str| Skill {
+        description: format!("{name} needs rinse_turbine first, power 85"),
+        body: format!(
+            "## Method\n\n1. Call rinse_turbine\n2. Call {name} with pitch from the task, power 85, style from the task\n\n## Check\n\n{does}"
+        ),
+        ..sample::skill(name)
     };
-    let why = |more: &[&str]| with(bundled, more);
-    let before = run_in_library(&root, &["library", "stats"]);
-    let got = why(&["--json"]).done().json();
+    let place = Place::with_skills(vec![
+        skill("fold_curtain", "The curtain took the fold call"),
+        skill("lower_tile", "The tile took the lower call"),
+    ]);
+    let root = place.root().display().to_string();
+    let task = "before lunch fold the curtain near the quilt at pitch double and style silver";
+    let got = why(task, &root, &["--json"]).done().json();
     assert_eq!(
         fields(&got),
         [
@@ -450,35 +462,32 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
         ]
     );
     let gate = got["gate"].as_str().unwrap();
-    // The bundled model was trained for the recipe's threshold.
     assert!(gate.starts_with("pmi above 5.00 nats"), "{gate}");
     assert_eq!(got["threshold"], Value::Null);
     let scored = got["selection"]["candidates"].as_array().unwrap();
     assert_eq!(scored.len(), got["retrieved"].as_array().unwrap().len());
     assert!(!scored.is_empty());
-    let said = why(&[]).done().out;
+    let said = why(task, &root, &[]).done().out;
     for part in [
         "SKILL",
         "PMI",
         "gate: pmi",
         "threshold: 5.00 nats, as the recipe says",
         "zero: 0 nats",
-        "decision: ",
+        "decision: inject fold_curtain",
     ] {
         assert!(said.contains(part), "{part:?} in {said}");
     }
-    assert_eq!(run_in_library(&root, &["library", "stats"]), before);
+}
 
-    // A model of another name is not known to have been trained for that threshold.
-    let mut bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(bundled)).unwrap();
-    let name = b"apprentice";
-    let at = bytes.windows(name.len()).position(|some| some == name);
-    bytes[at.unwrap()..][..name.len()].copy_from_slice(b"assistance");
-    let folder = tempdir().unwrap();
-    let model = folder.path().join("assistant.gguf");
-    fs::write(&model, bytes).unwrap();
-    let model = model.display().to_string();
-    let got = with(&model, &["--json"]).done().json();
+#[test]
+fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
+    let place = Place::with_library();
+    let root = place.root().display().to_string();
+    let with = |more: &[&str]| why("Brew a pot of coffee.", &root, more);
+    let before = run_in_library(&root, &["library", "stats"]);
+    // Its skills are none that the bundled model was trained on.
+    let got = with(&["--json"]).done().json();
     let gate = got["gate"].as_str().unwrap();
     assert!(
         gate.starts_with("card_pmi of the skill that the search finds first"),
@@ -487,10 +496,11 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     assert!(gate.contains("24 tasks"), "{gate}");
     assert_eq!(got["threshold"], got["selection"]["fitted"]);
     assert_eq!(got["threshold"]["tasks"], 24);
-    let said = with(&model, &[]).done().out;
+    let said = with(&[]).done().out;
     for part in [gate, "SEARCH", "threshold: ", "by 24 tasks"] {
         assert!(said.contains(part), "{part:?} in {said}");
     }
+    assert_eq!(run_in_library(&root, &["library", "stats"]), before);
     let scores = &got["scores"][0];
     assert_eq!(got["scores"].as_array().unwrap().len(), 1);
     let number = |part: &str| scores[part].as_f64().unwrap();
@@ -499,7 +509,7 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     // What the session found, kept for others, decides the same. Tasks of the user's own are decided as the session's.
     let out = place.path("calibration.json").display().to_string();
     let calibrate = |more: &[&str]| {
-        let given = ["calibrate", &model, "--library", &root, "--json"];
+        let given = ["calibrate", BUNDLED, "--library", &root, "--json"];
         run(&[&given, more].concat()).done().json()
     };
     let kept = calibrate(&["--most-wrong", "0.02", "--out", &out]);
@@ -509,9 +519,7 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
         kept["calibration"]["threshold"],
         got["threshold"]["threshold"]
     );
-    let calibrated = with(&model, &["--json", "--calibration", &out])
-        .done()
-        .json();
+    let calibrated = with(&["--json", "--calibration", &out]).done().json();
     let gate = calibrated["gate"].as_str().unwrap();
     assert!(gate.contains("calibrated for it"), "{gate}");
     for same in ["candidates", "decision"] {

@@ -106,6 +106,15 @@ impl Place {
         place
     }
 
+    /// These skills alone.
+    pub(crate) fn with_skills(skills: Vec<Skill>) -> Self {
+        let place = Self::empty();
+        let store = DiskStore::open(place.root(), &DiskOptions::default()).unwrap();
+        let commit = sample::commit(0, "start", skills.into_iter().map(add).collect());
+        block_on(store.commit(&commit)).unwrap();
+        place
+    }
+
     pub(crate) fn root(&self) -> PathBuf {
         self.path("library")
     }
