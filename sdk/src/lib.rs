@@ -42,16 +42,27 @@
 //!   `ModelJudge`, [`agent`] has `FnEnvironment`. Without it, arguments of tool calls are not held against the tools' schemas
 //!   ([`ChatFormat`](agent::ChatFormat)), and a role's skill keeps its shipped schema
 //!   ([`GeneralRoles`](agent::role::GeneralRoles)).
-//! - `clustering`: our assessment ([`papers::scribe`]), which [`recipe::scribe`] needs. Without it, a recipe that names it is refused
-//!   ([`Recipe::resolve`](recipe::Recipe::resolve)).
+//! - `arise`, `hisme`, `scribe`, `skillos`, `skillrl`: the [room](papers) of a paper, with its recipe; `papers`: all five. Without it, a recipe that names
+//!   one of its policies is refused ([`Recipe::resolve`](recipe::Recipe::resolve)). [`recipe::standard`] needs none.
 //! - `testing`: the module `testing`, scripted doubles of all parts and generators of inputs. The example above needs it. It enables
-//!   `json-schema` and `clustering`.
+//!   `json-schema` and `papers`.
 //! - `conformance`: the module `testing::conformance`, a suite of checks for each contract. It enables `testing`. Both are for a
 //!   host's `[dev-dependencies]`.
 //!
 //! Where to read on: [`contract`] for what a host implements, [`run`] for the two ways in, [`stations::select`] for the gate,
 //! [`library`] for what a library does with a commit, [`agent::role`] for what a model is asked beside its tasks.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
+// What several papers share has no user in a build without them. A build with all of them says what none uses.
+#![cfg_attr(
+    not(all(
+        feature = "arise",
+        feature = "hisme",
+        feature = "scribe",
+        feature = "skillos",
+        feature = "skillrl"
+    )),
+    allow(dead_code, unused_imports)
+)]
 
 pub mod agent;
 pub mod contract;

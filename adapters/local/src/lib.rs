@@ -27,7 +27,7 @@
 //!
 //! # Features
 //! - `schemars` (default): `tool`, and `JsonSchema` in the [`prelude`].
-//! - `clustering`: assessment, which the recipe [`scribe`](journeyman::recipe::scribe) needs.
+//! - `papers`: the recipes of the papers ([`journeyman::papers`]). A host that wants one of them alone has `journeyman` with its feature.
 //! - `llguidance` (default), `cuda`, `vulkan`, `metal`, `dynamic-backends`: as in [`journeyman_llama_cpp`].
 //!
 //! # Runtimes

@@ -179,8 +179,7 @@ impl Builder {
     /// # Errors
     /// Those of [`LlamaCpp::load`](journeyman_llama_cpp::LlamaCpp::load), of [`DiskStore::open`] and of [`Journeyman::open`]. Before anything
     /// is loaded: `Invalid` for a recipe with a value out of range, `NotFound` for one that names a policy that is not registered,
-    /// and for a session that only reads where there is no library, `Unsupported` for one that assesses without the feature
-    /// `clustering`. `Unavailable` where the system starts no thread; `Panicked` where
+    /// and for a session that only reads where there is no library. `Unavailable` where the system starts no thread; `Panicked` where
     /// a part panics while it is opened.
     pub async fn open(self) -> Result<Journeyman> {
         self.recipe.validate()?;

@@ -11,10 +11,15 @@
 //!
 //! The runtime (the crate's other modules but [`recipe`](crate::recipe)) knows no room: a policy is asked by its trait
 //! ([`policy`](crate::policy)). No room sees another one. What several papers share is a station's
-//! ([`stations`](crate::stations)): the gate, the writers, credit, admission.
+//! ([`stations`](crate::stations)): the gate, the writers, credit, admission. Each room is a feature of the crate, under its name.
 
+#[cfg(feature = "arise")]
 pub mod arise;
+#[cfg(feature = "hisme")]
 pub mod hisme;
+#[cfg(feature = "scribe")]
 pub mod scribe;
+#[cfg(feature = "skillos")]
 pub mod skillos;
+#[cfg(feature = "skillrl")]
 pub mod skillrl;

@@ -1,6 +1,7 @@
 //! How a recipe names a policy, and the options of ours.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -158,6 +159,14 @@ pub(crate) fn checked_options<O: PolicyOptions>(options: &Value) -> Result<O> {
     let options: O = read_options(options)?;
     options.validate()?;
     Ok(options)
+}
+
+/// Makes one of our policies of its options.
+///
+/// # Errors
+/// `Invalid` for options of another policy, and for a value out of range.
+pub(crate) fn make<O: PolicyOptions>(options: &Value) -> Result<Arc<O>> {
+    checked_options(options).map(Arc::new)
 }
 
 /// Reads `{"name": …, "options": …}`.

@@ -357,7 +357,10 @@ fn make<T: ?Sized>(
             format!("the recipe names a {what} that is not registered; {names}"),
         )
         .with("name", &policy.name)
-        .hint("register it in `Options::policies`"));
+        .hint(
+            "register it in `Options::policies`; those of a paper are there with its feature of `journeyman`: `arise`, `hisme`, `scribe`, `skillos`, \
+             `skillrl`, or `papers` for all",
+        ));
     };
     contained(what, policy, || make(&policy.options))?
 }

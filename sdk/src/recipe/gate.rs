@@ -1,9 +1,8 @@
 //! The gate of a recipe: that of our selectors `gate` and `bank`.
 
-use super::Recipe;
+use super::{Recipe, of_papers};
 use crate::{
     error::{Error, Result},
-    papers::skillrl::BankSelector,
     stations::select::{GateCalibration, GatePolicy},
 };
 
@@ -30,8 +29,7 @@ impl Recipe {
         if let Some(gate) = selector.read::<GatePolicy>().ok()? {
             return Some(gate);
         }
-        let bank = selector.read::<BankSelector>().ok()??;
-        bank.gate.map(|gate| gate.policy)
+        of_papers::gate(selector).ok()?
     }
 
     /// Replaces the gate by which the recipe's selector decides: of `gate`, or behind a `bank`.
@@ -44,14 +42,10 @@ impl Recipe {
             *selector = gate.into();
             return Ok(());
         }
-        if let Some(mut bank) = selector.read::<BankSelector>()?
-            && let Some(behind) = &mut bank.gate
-        {
-            behind.policy = gate;
-            *selector = bank.into();
-            return Ok(());
+        match of_papers::set_gate(selector, gate)? {
+            true => Ok(()),
+            false => Err(self.without_gate("Recipe::set_gate")),
         }
-        Err(self.without_gate("Recipe::set_gate"))
     }
 
     /// Sets the threshold of the recipe's gate to one that was fitted to the host's model.
@@ -81,7 +75,7 @@ mod tests {
     use super::*;
     use crate::{
         error::ErrorKind,
-        papers::skillrl::BankGate,
+        papers::skillrl::{BankGate, BankSelector},
         policy::Policy,
         recipe::{skillrl, standard},
         stations::select::First,

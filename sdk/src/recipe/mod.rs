@@ -5,15 +5,20 @@
 //! papers, so that no part of a run sees one.
 
 mod gate;
+mod of_papers;
 mod resolved;
 
-pub use crate::{
-    papers::{
-        arise::arise,
-        hisme::{hisme, hisme_robust},
-        scribe::scribe,
-        skillos::skillos,
-        skillrl::skillrl,
-    },
-    stations::recipe::{AttemptPolicy, Limits, Maintenance, Recipe, ScheduledProgram, standard},
+pub use crate::stations::recipe::{
+    AttemptPolicy, Limits, Maintenance, Recipe, ScheduledProgram, standard,
 };
+
+#[cfg(feature = "arise")]
+pub use crate::papers::arise::arise;
+#[cfg(feature = "hisme")]
+pub use crate::papers::hisme::{hisme, hisme_robust};
+#[cfg(feature = "scribe")]
+pub use crate::papers::scribe::scribe;
+#[cfg(feature = "skillos")]
+pub use crate::papers::skillos::skillos;
+#[cfg(feature = "skillrl")]
+pub use crate::papers::skillrl::skillrl;

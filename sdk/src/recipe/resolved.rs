@@ -2,22 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
+use super::of_papers;
 use crate::{
     error::{Error, Result},
-    papers::{
-        arise::GainsPolicy,
-        hisme::{AcrossTasks, MacroPolicy, MicroPolicy, Overlaps},
-        scribe::{
-            AssessPolicy, ProcessReward, Prototypes, assessor::supported_options,
-            prototypes::PROTOTYPES,
-        },
-        skillrl::{BankPolicy, BankSelector},
-    },
     policy::{
         ASSESSOR, PROGRAM, Policies, Policy, PolicyOptions, ResolvedPolicies, contained,
-        named::{ScheduledProgram, checked_options},
+        named::{ScheduledProgram, make},
         standing::Standing,
     },
     stations::{
@@ -48,8 +38,7 @@ impl Recipe {
     /// `Invalid` for the options of another policy; `Invalid` where two policies of one kind have the same name, and for a selector
     /// that does not go with the recipe's ranking, a reward rule that needs an assessment where the recipe has none, or a library that
     /// keeps fewer attempts ([`TierPolicy::traces`](crate::domain::TierPolicy::traces)) than a program or the assessor needs; `Panicked`
-    /// for a policy that panics when it is built or asked what it needs; `Unsupported` for [`AssessPolicy`] as the recipe's
-    /// assessor ([`Recipe::assess`]) without the feature `clustering`.
+    /// for a policy that panics when it is built or asked what it needs. The policies of a paper are registered in a build with its feature.
     pub fn resolve(&self, policies: &Policies) -> Result<ResolvedPolicies> {
         let policies = policies.with_ours()?;
         let selector = policies.selector(&self.select.selector)?;
@@ -144,13 +133,10 @@ impl Recipe {
     }
 }
 
-/// The registry of our policies. All but two of the maintenance programs are their own options.
+/// The registry of our policies.
 fn ours() -> Policies {
-    with_our_programs(Policies::new())
+    let of_stations = Policies::new()
         .with_selector(GatePolicy::NAME, |options| Ok(make::<GatePolicy>(options)?))
-        .with_selector(BankSelector::NAME, |options| {
-            Ok(make::<BankSelector>(options)?)
-        })
         .with_selector(First::NAME, |options| Ok(make::<First>(options)?))
         .with_selector(Top::NAME, |options| Ok(make::<Top>(options)?))
         .with_selector(Random::NAME, |options| Ok(make::<Random>(options)?))
@@ -158,44 +144,10 @@ fn ours() -> Policies {
         .with_writer(Summarize::NAME, |options| Ok(make::<Summarize>(options)?))
         .with_writer(Extract::NAME, |options| Ok(make::<Extract>(options)?))
         .with_writer(Curate::NAME, |options| Ok(make::<Curate>(options)?))
-        .with_assessor(AssessPolicy::NAME, |options| {
-            Ok(Arc::new(supported_options(options)?))
-        })
         .with_reward(LevelReward::NAME, |options| {
             Ok(make::<LevelReward>(options)?)
         })
-        .with_reward(ProcessReward::NAME, |options| {
-            Ok(make::<ProcessReward>(options)?)
-        })
         .with_credit(PerStep::NAME, |options| Ok(make::<PerStep>(options)?))
-        .with_credit(PerRollout::NAME, |options| Ok(make::<PerRollout>(options)?))
-}
-
-/// Adds our maintenance programs.
-fn with_our_programs(policies: Policies) -> Policies {
-    // The runs of a session share the registry, and so the graph.
-    let overlaps = Overlaps::default();
-    policies
-        .with_program(MicroPolicy::NAME, |options| {
-            Ok(make::<MicroPolicy>(options)?)
-        })
-        .with_program(MacroPolicy::NAME, move |options| {
-            Ok(Arc::new(AcrossTasks {
-                policy: checked_options(options)?,
-                overlaps: overlaps.clone(),
-            }))
-        })
-        .with_program(BankPolicy::NAME, |options| Ok(make::<BankPolicy>(options)?))
-        .with_program(GainsPolicy::NAME, |options| {
-            Ok(make::<GainsPolicy>(options)?)
-        })
-        .with_program(PROTOTYPES, |options| Ok(Arc::new(Prototypes::of(options)?)))
-}
-
-/// Makes one of our policies of its options.
-///
-/// # Errors
-/// `Invalid` for options of another policy, and for a value out of range.
-fn make<O: PolicyOptions>(options: &Value) -> Result<Arc<O>> {
-    checked_options(options).map(Arc::new)
+        .with_credit(PerRollout::NAME, |options| Ok(make::<PerRollout>(options)?));
+    of_papers::with_policies(of_stations)
 }

@@ -4,6 +4,7 @@
 //! default recipe has them too.
 
 mod gains;
+pub(crate) mod policies;
 mod recipe;
 mod validate;
 

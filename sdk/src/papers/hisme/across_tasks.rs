@@ -6,7 +6,7 @@ use crate::{
     contract::RoleTask,
     domain::{LibraryChange, Role},
     error::Result,
-    papers::hisme::{MacroPolicy, Overlaps, refactor, rules},
+    papers::hisme::{MacroPolicy, overlaps::Overlaps, refactor, rules},
     policy::{Ask, MaintenanceProgram, View},
     stations::{
         admit::identity::{Compared, Meanings},

@@ -23,6 +23,7 @@ mod micro;
 mod options;
 mod overlap;
 mod overlaps;
+pub(crate) mod policies;
 mod project;
 mod recipe;
 mod refactor;
@@ -31,7 +32,6 @@ mod rules;
 mod segment;
 mod support;
 
-pub(crate) use across_tasks::AcrossTasks;
 pub use options::{
     BundlePolicy, EvolvePolicy, FilterPolicy, Gate, MacroPolicy, MicroPolicy, RefactorPolicy,
     RefinePolicy,
@@ -40,7 +40,6 @@ pub use overlap::{
     Binding, Clique, CliqueOptions, Edge, Fingerprint, Overlap, OverlapGraph, OverlapOptions,
     Purity,
 };
-pub(crate) use overlaps::Overlaps;
 pub use project::project;
 pub use recipe::{hisme, hisme_robust};
 pub use segment::{Segment, SegmentArgument, SegmentCall, SegmentKind, ValueSource};

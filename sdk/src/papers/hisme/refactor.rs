@@ -10,7 +10,9 @@ use crate::{
     id::{AttemptId, TaskId},
     library::Entry,
     papers::hisme::{
-        Clique, Fingerprint, MacroPolicy, OverlapGraph, Overlaps, Segment, project,
+        Clique, Fingerprint, MacroPolicy, OverlapGraph, Segment,
+        overlaps::Overlaps,
+        project,
         refactor::instances::{Instance, InstanceOutcome, Trials, instances_of},
     },
     policy::{Case, PlayedCase, RoleReply},

@@ -2,39 +2,15 @@
 
 use std::num::NonZeroU64;
 
-use async_trait::async_trait;
-use serde_json::Value;
-
 use crate::{
     domain::{Role, Trace},
-    error::{Error, Result},
+    error::Result,
     papers::scribe::{
         AssessBy, AssessPolicy, Calibration, RouteBy, assessing::assess, prototypes::PROTOTYPES,
     },
-    policy::{
-        Ask, AssessProgram, Assessed, Policy, View,
-        named::{ScheduledProgram, checked_options},
-    },
+    policy::{Ask, AssessProgram, Assessed, Policy, View, named::ScheduledProgram},
 };
-
-/// Reads the options of the assessor, which its upkeep has too.
-///
-/// # Errors
-/// `Unsupported` without the feature `clustering`; `Invalid` for options of another policy, and for a value out of range.
-pub(crate) fn supported_options(options: &Value) -> Result<AssessPolicy> {
-    options_of(options, cfg!(feature = "clustering"))
-}
-
-/// The options in a build that clusters subgoals, or in one that cannot.
-fn options_of(options: &Value, clusters: bool) -> Result<AssessPolicy> {
-    if clusters {
-        return checked_options(options);
-    }
-    let message = "the recipe assesses attempts, and this build cannot cluster what is assessed";
-    Err(Error::unsupported("Recipe::resolve", message).hint(
-        "switch on the feature `clustering` of `journeyman`, or take a recipe without `assess`",
-    ))
-}
+use async_trait::async_trait;
 
 #[async_trait]
 impl AssessProgram for AssessPolicy {
@@ -87,22 +63,7 @@ impl AssessProgram for AssessPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{error::ErrorKind, policy::PolicyOptions};
-
-    #[test]
-    fn a_build_that_cannot_cluster_refuses_what_assesses_by_steps_too() {
-        let by_steps = AssessPolicy {
-            by: AssessBy::Steps,
-            ..AssessPolicy::default()
-        };
-        for assess in [AssessPolicy::default(), by_steps] {
-            let named = Policy::from(assess.clone());
-            assert!(named.is::<AssessPolicy>() && AssessPolicy::NAME == "subgoals");
-            assert_eq!(options_of(&named.options, true).unwrap(), assess);
-            let refused = options_of(&named.options, false).unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::Unsupported);
-        }
-    }
+    use crate::policy::named::checked_options;
 
     #[test]
     fn the_prototypes_are_refreshed_after_steps_of_a_batch_and_once_before() {
@@ -112,7 +73,7 @@ mod tests {
             (upkeep.every.map(NonZeroU64::get), upkeep.first),
             (Some(8_000), NonZeroU64::new(20))
         );
-        let options = options_of(&upkeep.program.options, true).unwrap();
+        let options: AssessPolicy = checked_options(&upkeep.program.options).unwrap();
         assert_eq!(options, AssessPolicy::default());
     }
 }

@@ -4,10 +4,6 @@ use crate::contract::{Embedding, dot};
 
 /// A cluster: indices of its members, those nearest to the center first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(feature = "clustering"),
-    allow(dead_code, reason = "nothing is clustered without the feature")
-)]
 pub(super) struct Cluster {
     pub(super) members: Vec<usize>,
     pub(super) dense: bool,

@@ -16,20 +16,18 @@
 mod annotations;
 mod asking;
 mod assessing;
-pub(crate) mod assessor;
+mod assessor;
 mod calibration;
 mod center;
-#[cfg(feature = "clustering")]
 mod cluster;
 mod comparison;
 mod host;
-#[cfg(not(feature = "clustering"))]
-mod no_cluster;
 mod options;
 mod plan_runs;
 mod plans;
+pub(crate) mod policies;
 mod process;
-pub(crate) mod prototypes;
+mod prototypes;
 mod recipe;
 mod structure;
 mod subgoal_rollouts;
@@ -50,4 +48,3 @@ pub use recipe::scribe;
 pub use structure::{ExecutedPlan, HighLevel, MidLevel, StructureOptions, Trials, Viability};
 pub use subgoal_rollouts::SubgoalRollouts;
 pub use trials::TrialOptions;
-pub(crate) use upkeep::Prototypes;

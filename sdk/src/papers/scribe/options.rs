@@ -107,8 +107,7 @@ pub struct AnchorPolicy {
 /// How attempts are assessed (SCRIBE 3.1, 3.2, appendix A): the options of the assessor `subgoals`, and of the maintenance program
 /// `prototypes`, which a run with this assessor has too.
 ///
-/// Only with the feature `clustering`, by steps too: whatever is assessed is clustered at each refresh. A build without it refuses a
-/// recipe that assesses so ([`Recipe::resolve`](crate::recipe::Recipe::resolve)).
+/// Whatever is assessed is clustered at each refresh, by steps too.
 ///
 /// ```
 /// use journeyman::{papers::scribe::{AssessBy, AssessPolicy}, recipe};

@@ -14,24 +14,19 @@ use crate::{
         asking::roles,
         assessing::{self, embed},
         center::Cluster,
+        cluster::clusters,
     },
     policy::{Ask, View},
     run::report::EventKind,
 };
 
-#[cfg(feature = "clustering")]
-use crate::papers::scribe::cluster::clusters;
-
-#[cfg(not(feature = "clustering"))]
-use crate::papers::scribe::no_cluster::clusters;
-
 /// The name of the maintenance program that refreshes the prototypes.
-pub(crate) const PROTOTYPES: &str = "prototypes";
+pub(super) const PROTOTYPES: &str = "prototypes";
 
 /// Refreshes the prototypes, and judges the anchors again. A cluster of one subgoal becomes no prototype.
 ///
 /// # Errors
-/// `Internal` where the clustering fails, `Unsupported` without the feature `clustering`.
+/// `Internal` where the clustering fails.
 pub(crate) async fn refresh(
     ask: &mut Ask,
     view: &View,

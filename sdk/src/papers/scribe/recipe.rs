@@ -22,8 +22,6 @@ use crate::{
 /// - The paper clusters a training set first; here the first clustering is after [`AssessPolicy::first`] tasks, and until then the
 ///   reward is the outcome.
 /// - The router is no trained model: [`RouteBy`](crate::papers::scribe::RouteBy).
-///
-/// Only with the feature `clustering`: a build without it refuses the recipe.
 pub fn scribe() -> Recipe {
     let standard = standard();
     Recipe {

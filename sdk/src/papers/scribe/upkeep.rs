@@ -10,10 +10,9 @@ use crate::{
     error::Result,
     papers::scribe::{
         AssessBy, AssessPolicy,
-        assessor::supported_options,
         prototypes::{PROTOTYPES, refresh},
     },
-    policy::{Ask, MaintenanceProgram, View},
+    policy::{Ask, MaintenanceProgram, View, named::checked_options},
     stations::maintain::within_budget::may_begin,
 };
 
@@ -25,9 +24,9 @@ impl Prototypes {
     /// The program with the options of the assessor.
     ///
     /// # Errors
-    /// `Unsupported` without the feature `clustering`; `Invalid` for other options.
+    /// `Invalid` for other options.
     pub(crate) fn of(options: &Value) -> Result<Self> {
-        let options = supported_options(options);
+        let options = checked_options(options);
         options
             .map(Self)
             .map_err(|error| error.with("program", PROTOTYPES))

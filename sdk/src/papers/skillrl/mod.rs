@@ -23,6 +23,7 @@ mod growth;
 mod host;
 mod lessons;
 mod options;
+pub(crate) mod policies;
 mod recipe;
 mod round;
 

@@ -85,8 +85,7 @@ impl Journeyman {
     /// `Invalid` for a recipe with a value out of range, for a recipe that limits the tokens of skills where the host gave no
     /// tokenizer, and for a session name that holds a secret; `NotFound` for a recipe that names a policy that is not
     /// registered in the options; `Unsupported` for a gate that counts the score of a search where the session has none whose scores compare
-    /// ([`GatePolicy::found`](crate::stations::select::GatePolicy::found)), and for a recipe that assesses by
-    /// [`AssessPolicy`](crate::papers::scribe::AssessPolicy) without the feature `clustering`; the error of the store or the journal.
+    /// ([`GatePolicy::found`](crate::stations::select::GatePolicy::found)); the error of the store or the journal.
     pub async fn open(
         mut components: Components,
         recipe: Recipe,

@@ -148,8 +148,7 @@ impl RunMachine {
     ///
     /// # Errors
     /// `Invalid` for an empty list of tasks, for two tasks with the same id, and for a recipe with a value out of range;
-    /// `NotFound` for a recipe that names a policy that is not in the plan's `policies`; `Unsupported` for a recipe that assesses by
-    /// [`AssessPolicy`](crate::papers::scribe::AssessPolicy) without the feature `clustering`.
+    /// `NotFound` for a recipe that names a policy that is not in the plan's `policies`, and is none of this build's.
     pub fn new(plan: RunPlan) -> Result<Self> {
         Self::exploring(plan, true)
     }
