@@ -59,11 +59,11 @@ impl Scorer for Likelier {
         let logprob = if request.prompt.text().contains("say") {
             -0.5
         } else {
-            -10.0
+            -4.0
         };
         let scores = TokenScores {
-            ids: vec![1],
-            logprobs: vec![logprob],
+            ids: vec![1, 1],
+            logprobs: vec![logprob; 2],
             truncated: false,
         };
         Ok(vec![scores; request.continuations.len()])

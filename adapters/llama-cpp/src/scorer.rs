@@ -61,3 +61,18 @@ impl Scorer for LlamaCpp {
         self.digests.weights(&self.capabilities.model, adapter)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_of_another_name_is_not_known_to_have_been_trained() {
+        for (model, is) in [
+            ("apprentice@dbb0368075f9", true),
+            ("assistance@dbb0368075f9", false),
+        ] {
+            assert_eq!(trained_to_score(&ModelId::new(model)), is, "{model}");
+        }
+    }
+}

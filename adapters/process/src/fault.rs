@@ -64,7 +64,7 @@ pub enum ProcessFault {
         version: u32,
     },
     /// The process is another part than the one that it was started for.
-    #[error("the process is an {is:?}, where an {expected:?} was expected")]
+    #[error("the process is an {is}, where an {expected} was expected")]
     WrongPart {
         /// What it is.
         is: Part,

@@ -2,6 +2,8 @@
 
 mod values;
 
+use std::fmt;
+
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -23,6 +25,15 @@ pub enum Part {
     Environment,
     /// An agent.
     Executor,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Environment => "environment",
+            Self::Executor => "executor",
+        })
+    }
 }
 
 /// A message from the host to the child.

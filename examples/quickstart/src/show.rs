@@ -44,14 +44,15 @@ pub(crate) fn opening(
     tasks: &Tasks,
     recipe: &Recipe,
 ) -> io::Result<()> {
-    use journeyman::contract::LanguageModel;
+    use journeyman::contract::{LanguageModel, Scorer};
     writeln!(out, "Journeyman quickstart, seed {seed}")?;
     writeln!(out, "  model      {}", parts.model.capabilities().model)?;
     writeln!(
         out,
         "  world      simulated services; some tools have a contract that no task tells"
     )?;
-    writeln!(out, "  selection  {}", selection(recipe))?;
+    let is_trained = parts.model.is_trained_to_score();
+    writeln!(out, "  selection  {}", selection(recipe, is_trained))?;
     writeln!(
         out,
         "  tasks      {} to learn from, {} attempts each; {} held out: the same contracts in other words and with other values",
@@ -64,8 +65,8 @@ pub(crate) fn opening(
 /// A run is never silent for much longer.
 pub(crate) const SILENCE: Duration = Duration::from_secs(8);
 
-/// How a skill is chosen, in words.
-fn selection(recipe: &Recipe) -> String {
+/// How a skill is chosen with a model that was trained to score skills, or with one that a session fits a threshold to, in words.
+fn selection(recipe: &Recipe, is_trained: bool) -> String {
     let policy = match (recipe.select.selector.name.as_str(), recipe.gate()) {
         (Nothing::NAME, _) => return "nothing is ever injected".to_owned(),
         (First::NAME, _) => return "the skill that a search finds first, always".to_owned(),
@@ -73,10 +74,17 @@ fn selection(recipe: &Recipe) -> String {
         (GatePolicy::NAME, Some(policy)) => policy,
         _ => return "by a policy of its own".to_owned(),
     };
+    let default = GatePolicy::default();
+    let is_default = (policy.score, policy.absolute) == (default.score, default.absolute);
+    if !is_trained && policy.most_wrong.is_some() && is_default {
+        return "the skill that a search finds first, if its score and the model's together exceed a threshold that is fitted to the model"
+            .to_owned();
+    }
     let score = match policy.score {
         ScoreKind::Pmi => "how much likelier the task makes it (PMI)",
         ScoreKind::Sum => "the sum of its tokens' log-probabilities",
         ScoreKind::Mean => "the mean of its tokens' log-probabilities",
+        ScoreKind::CardPmi => "how much likelier the task makes its name and description (PMI)",
         _ => "the model's own answer whether it fits",
     };
     let mut words = format!("the skill with the best score, {score}");
@@ -259,6 +267,7 @@ fn kind(decision: &Decision) -> &'static str {
         Decision::Nothing(NothingReason::ScorerUnavailable(_)) => "the scorer failed",
         Decision::Nothing(NothingReason::RetrieverUnavailable(_)) => "the retriever failed",
         Decision::Nothing(NothingReason::Disabled) => "selection is off",
+        Decision::Nothing(NothingReason::Uncalibrated(_)) => "refused: no threshold for this model",
         _ => "declined",
     }
 }

@@ -168,6 +168,14 @@ pub struct Total {
     pub tokens: usize,
 }
 
+impl Total {
+    /// Whether a text without a task is of the kind that a model was trained on: -5 nats a token at least. The bundled model gives a token of
+    /// its own skills -0.7 to -0.9, and one of 24 skills of people -10.4 to -12.1, less than chance.
+    pub(crate) fn is_known(&self) -> bool {
+        self.sum >= -5.0 * self.tokens as f64
+    }
+}
+
 impl From<&TokenScores> for Total {
     fn from(scores: &TokenScores) -> Self {
         Self {

@@ -225,8 +225,9 @@ impl GatePolicy {
         )?;
         match &self.fitted_for {
             Some(fitted) if fitted.score != self.score => Err(invalid(format!(
-                "the threshold was fitted for {:?}, and the score is {:?}",
-                fitted.score, self.score
+                "the threshold was fitted for {}, and the score is {}",
+                fitted.score.name(),
+                self.score.name()
             ))),
             _ => Ok(()),
         }

@@ -137,7 +137,8 @@ impl Scorer for ScriptedScorer {
         true
     }
 
-    /// What the script says is meant, unless it is [`untrained`](Self::untrained).
+    /// What the script says is meant, unless it is [`untrained`](Self::untrained), or gives the library's skills fewer than -5 nats a token
+    /// without a task.
     fn is_trained_to_score(&self) -> bool {
         self.trained
     }

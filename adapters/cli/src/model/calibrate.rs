@@ -6,7 +6,7 @@ mod scoring;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use journeyman::{
-    Result, Seed,
+    Error, Result, Seed,
     agent::{ChatFormat, FrozenStore},
     contract::{Components, PromptFormat},
     domain::{FittedThreshold, ScoreKind},
@@ -92,9 +92,18 @@ impl Fitting<'_> {
             None => self.by_session().await?,
             Some(_) => None,
         };
-        if let (Some(fitted), true) = (&by_session, labels.are_shipped) {
-            let calibration = GateCalibration::of_session(fitted, prompt_format);
-            return Ok((calibration, fitted.tasks as usize));
+        match &by_session {
+            Some(fitted) if labels.are_shipped => {
+                let calibration = GateCalibration::of_session(fitted, prompt_format);
+                return Ok((calibration, fitted.tasks as usize));
+            }
+            None if labels.are_shipped && command.score.is_none() => {
+                let message = "the model was trained for the recipe's threshold with skills like the library's, and a session keeps that";
+                return Err(Error::unsupported(CALIBRATE, message).hint(
+                    "fit a threshold to tasks of your own with `--tasks`, or to another score with `--score`",
+                ));
+            }
+            _ => {}
         }
         let limits = Limits {
             score: self.model.time_limit,

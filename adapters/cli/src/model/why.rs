@@ -146,7 +146,7 @@ impl Explained<'_> {
         match self.gate {
             Ok(Some(gate)) => gate.to_string(),
             Ok(None) => String::new(),
-            Err(error) => format!("not known: {error}"),
+            Err(error) => format!("not known: {}", error.message()),
         }
     }
 

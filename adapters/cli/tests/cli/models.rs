@@ -478,6 +478,18 @@ fn a_model_that_was_trained_on_skills_like_the_librarys_keeps_the_recipes_thresh
     ] {
         assert!(said.contains(part), "{part:?} in {said}");
     }
+    let calibrate = ["calibrate", BUNDLED, "--library", &root];
+    run(&calibrate).failed(1, "was trained for the recipe's threshold");
+    let lines = (0..16).map(|n| {
+        let name = ["fold_curtain", "lower_tile"][n % 2];
+        let instruction = format!("{name} at pitch {n} and style silver");
+        json!({"id": format!("t{n}"), "instruction": instruction, "skill": name}).to_string()
+    });
+    let tasks = place.path("labeled.jsonl").display().to_string();
+    fs::write(&tasks, lines.collect::<Vec<_>>().join("\n")).unwrap();
+    let fitted = run(&[&calibrate[..], &["--json", "--tasks", &tasks]].concat());
+    let fitted = fitted.done().json();
+    assert_eq!(fitted["calibration"]["fitted_for"]["score"], "pmi");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::{
     run::report::EventKind,
     stations::{
         retrieve::view_text,
-        select::gate::{Gated, gated, in_force},
+        select::gate::{Gated, gated, in_force, meaningful},
     },
 };
 
@@ -357,7 +357,8 @@ async fn passed(
             Ok((policy, fitted)) => {
                 (score, by) = (policy.score, fitted);
                 let scores = ask.score(query.text.clone(), tested, score).await;
-                let gated = scores.and_then(|scores| gated(&policy, &scores));
+                let gated = scores
+                    .and_then(|scores| gated(&policy, &meaningful(scores, &policy, by.as_ref())));
                 gated.map_err(|error| NothingReason::ScorerUnavailable(error.to_string()))
             }
             Err(reason) => Err(reason),

@@ -9,17 +9,18 @@ use crate::{
     error::{Error, Result},
     id::{SkillId, TaskId},
     library::SkillLibrary,
-    run::driver::{fits::Fit, performer::Performer, scores::Wanted},
+    run::driver::{
+        fits::{Fit, Found, Known},
+        performer::Performer,
+        scores::Wanted,
+    },
     stations::select::{CANDIDATES, GateCalibration, LabeledScores, null_tasks, stand_ins},
 };
 
 /// The score by which skills are compared with a model that was not trained to score.
 const SCORE: ScoreKind = ScoreKind::CardPmi;
 
-/// The log-probability of a token, nats, above which a text is of the kind that a model was trained on. The bundled model gives its own skills
-/// -0.7 to -0.9, and 24 skills of people -10.4 to -12.1, less than chance.
-const LIKELY: f64 = -5.0;
-/// Skills that are asked about at most.
+/// Skills by which a library is known at most.
 const ASKED: usize = 32;
 
 /// Tokens of a task that is fitted by, in the mean, with those of its prompt.
@@ -41,17 +42,18 @@ impl Performer {
         };
         let library = self.follow().clone();
         let offered: Vec<SkillId> = offered(&library).cloned().collect();
-        if scorer.is_trained_to_score()
-            && self
-                .knows((scorer, prompt_format), (&library, &offered))
-                .await
-        {
-            return Ok(None);
+        // Decisions that wait for the same fit do not make it twice.
+        let mut found = self.fits.lock().await;
+        if scorer.is_trained_to_score() {
+            let of = (&library, offered.as_slice());
+            let known = self.knows(&mut found, (scorer, prompt_format), of);
+            if known.await? {
+                return Ok(None);
+            }
         }
         let on = self.fitted_on(on, offered.len());
         let of = (scorer.weights(None), most_wrong.to_bits(), on);
-        // Decisions that wait for the same fit do not make it twice.
-        let mut fits = self.fits.lock().await;
+        let fits = &mut found.thresholds;
         let known = fits.iter().position(|fit| fit.of == of);
         if let Some(fit) = known.and_then(|at| fits.get(at))
             && !has_grown(fit.offered, offered.len())
@@ -97,33 +99,48 @@ impl Performer {
         Ok(Some(Box::new(fitted)))
     }
 
-    /// Whether a model that was trained to score was trained on skills like these: half of them at least are likely texts to it.
+    /// Whether a model that was trained to score was trained on skills like these: it knows half of them at least. Found
+    /// once, and again where the library has grown.
+    ///
+    /// # Errors
+    /// The scorer's error.
     async fn knows(
         &self,
+        found: &mut Found,
         parts: (&dyn Scorer, &dyn PromptFormat),
         (library, offered): (&SkillLibrary, &[SkillId]),
-    ) -> bool {
+    ) -> Result<bool> {
+        let weights = parts.0.weights(None);
+        let before = found.known.iter().position(|one| one.weights == weights);
+        if let Some(one) = before.and_then(|at| found.known.get(at))
+            && !has_grown(one.offered, offered.len())
+        {
+            return Ok(one.is_known);
+        }
         let every = offered.len().div_ceil(ASKED).max(1);
         let skills = offered.iter().step_by(every);
         let texts: Vec<String> = skills
             .filter_map(|id| library.get(id))
             .map(|entry| parts.1.skill_text(&entry.skill))
             .collect();
-        // A decision needs the same scores.
+        // The same in every session; and decisions by PMI need these scores.
         let wanted = Wanted {
             score: ScoreKind::Pmi,
-            repeatable: false,
+            repeatable: true,
         };
-        match self.known_behind(parts, "", &texts, wanted).await {
-            Ok(scores) => {
-                let likely = (scores.iter())
-                    .filter(|of| of.sum > LIKELY * of.tokens as f64)
-                    .count();
-                2 * likely >= scores.len()
-            }
-            // The decision says what its scores lack.
-            Err(_) => true,
+        let scores = self.known_behind(parts, "", &texts, wanted).await?;
+        let known = scores.iter().filter(|alone| alone.is_known()).count();
+        let is_known = 2 * known >= scores.len();
+        let one = Known {
+            weights,
+            offered: offered.len(),
+            is_known,
+        };
+        match before {
+            Some(at) => found.known[at] = one,
+            None => found.known.push(one),
         }
+        Ok(is_known)
     }
 
     /// What is fitted for decisions about these skills, with so many offered.

@@ -1,4 +1,4 @@
-//! The thresholds that a session has fitted.
+//! The thresholds that a session has fitted, and which libraries a trained model knows.
 
 use futures::lock::{Mutex, MutexGuard};
 
@@ -7,13 +7,19 @@ use crate::{
     id::ModelId,
 };
 
-/// The thresholds that were fitted so far.
+/// What was found of models so far.
 #[derive(Debug, Default)]
-pub(crate) struct Fits(Mutex<Vec<Fit>>);
+pub(crate) struct Fits(Mutex<Found>);
+
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) thresholds: Vec<Fit>,
+    pub(super) known: Vec<Known>,
+}
 
 impl Fits {
     /// While one fit is made, others wait: they may want the same.
-    pub(super) async fn lock(&self) -> MutexGuard<'_, Vec<Fit>> {
+    pub(super) async fn lock(&self) -> MutexGuard<'_, Found> {
         self.0.lock().await
     }
 }
@@ -26,4 +32,13 @@ pub(super) struct Fit {
     /// Number of skills that were offered.
     pub(super) offered: usize,
     pub(super) fitted: FittedThreshold,
+}
+
+/// Whether a model that was trained to score knows the library's skills.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) weights: ModelId,
+    /// Number of skills that were offered.
+    pub(super) offered: usize,
+    pub(super) is_known: bool,
 }

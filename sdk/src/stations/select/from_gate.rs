@@ -13,7 +13,7 @@ use crate::{
     stations::select::{
         baselines::first,
         candidates::{found, selections},
-        gate::{decide, in_force},
+        gate::{decide, in_force, meaningful},
     },
 };
 
@@ -43,7 +43,10 @@ impl SelectProgram for GatePolicy {
             Err(reason) => return Ok(Selected::nothing(candidates, reason)),
         };
         let scores = scored(ask, query, &gate, (&candidates, skills)).await;
-        let chosen = scores.and_then(|scores| choose(view, (&gate, fitted.as_ref()), &scores));
+        let chosen = scores.and_then(|scores| {
+            let scores = meaningful(scores, &gate, fitted.as_ref());
+            choose(view, (&gate, fitted.as_ref()), &scores)
+        });
         Ok(match chosen {
             Ok(selections) => Selected::new(candidates, selections),
             // Missing or invalid scores cost the injection, not the task (F13).

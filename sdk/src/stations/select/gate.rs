@@ -159,6 +159,19 @@ pub(super) fn draw(pool: &[SkillRef], seed: Seed) -> Option<SkillRef> {
 
 // The gate that is in force: the recipe's, or the same with a threshold that was fitted to the model.
 
+/// The scores by which a gate decides. Where the recipe's threshold holds since the model was trained for it (`fitted` is `None`), those of
+/// skills that it was not trained on say nothing, and are left out.
+pub(crate) fn meaningful(
+    mut scores: Vec<SkillScores>,
+    policy: &GatePolicy,
+    fitted: Option<&FittedThreshold>,
+) -> Vec<SkillScores> {
+    if policy.to_fit().is_some() && fitted.is_none() {
+        scores.retain(|one| one.unconditional.is_none_or(|alone| alone.is_known()));
+    }
+    scores
+}
+
 /// The policy by which candidates are decided, and the threshold in it, if the session fitted that to the model.
 ///
 /// # Errors

@@ -327,7 +327,7 @@ fn policies_are_checked() {
             fitted_for: Some(fitted.clone()),
             ..policy()
         },
-        "the threshold was fitted for Mean, and the score is Pmi",
+        "the threshold was fitted for mean, and the score is pmi",
     );
     let fitted = GatePolicy {
         score: ScoreKind::Mean,

@@ -261,7 +261,8 @@ fn gated(exempt_general: bool, scorer: Option<bool>) -> Selection {
             let fits = continuation.contains("g2") || continuation.contains("t2");
             Play::Give(match (prompt.text().contains("say one"), fits) {
                 (true, true) => -0.5,
-                _ => -20.0,
+                // It knows such skills.
+                _ => -4.5,
             })
         });
         components.scorer = scorer.map(|trained| match trained {

@@ -140,14 +140,90 @@ fn a_model_that_was_trained_to_score_other_skills_than_the_librarys_is_fitted() 
             assert!(selection.fitted.is_some(), "{selection}");
             assert!(selection.best().expect("scored").value > 5.0);
         }
-        // It knows half of them, and all of them.
-        for scorer in [trained("How to do other", -8.0), trained("none", -8.0)] {
-            let journeyman = opened(scorer, memory()).await;
-            with_skills(&journeyman, &["right", "other"]).await;
-            let selection = decided(&journeyman, "first").await;
-            assert_eq!(selection.skill().map(|of| of.id.as_str()), Some("right"));
-            assert_eq!(selection.fitted, None);
-        }
+        // It knows all of them.
+        let journeyman = opened(trained("none", -8.0), memory()).await;
+        with_skills(&journeyman, &["right", "other"]).await;
+        let selection = decided(&journeyman, "first").await;
+        assert_eq!(selection.skill().map(|of| of.id.as_str()), Some("right"));
+        assert_eq!(selection.fitted, None);
+    });
+}
+
+/// A model that was trained to score, to which other skills than `right` are unlikely, and a little less so behind each task.
+fn knows_right_alone() -> ScriptedScorer {
+    ScriptedScorer::by(|prompt, text| {
+        let prompt = prompt.text();
+        let is_alone = prompt.trim() == "skill:";
+        Play::Give(match (text.contains("How to do right"), is_alone) {
+            (true, true) => -3.0,
+            (true, false) if prompt.contains("say one") => -0.5,
+            (true, false) => -2.99,
+            (false, true) => -9.0,
+            // More than the right one gains.
+            (false, false) => -1.0 + 0.05 * drawn(&prompt, text),
+        })
+    })
+}
+
+#[test]
+fn where_a_trained_model_knows_half_of_a_library_the_other_skills_are_left_out() {
+    block_on(async {
+        let journeyman = opened(Arc::new(knows_right_alone()), memory()).await;
+        with_skills(&journeyman, &["right", "other"]).await;
+        let selection = decided(&journeyman, "first").await;
+        assert_eq!(selection.skill().map(|of| of.id.as_str()), Some("right"));
+        assert_eq!(selection.fitted, None);
+        assert_eq!(selection.candidates.len(), 1, "{selection}");
+    });
+}
+
+#[test]
+fn a_library_that_grows_by_skills_that_a_trained_model_does_not_know_is_fitted_from_then_on() {
+    block_on(async {
+        let journeyman = opened(Arc::new(knows_right_alone()), memory()).await;
+        // Nothing is offered: there is nothing to know.
+        let gate = journeyman.gate().await.expect("asked").expect("a gate");
+        assert_eq!(gate.by, ThresholdBy::Recipe);
+        with_skills(&journeyman, &["right"]).await;
+        assert_eq!(decided(&journeyman, "first").await.fitted, None);
+        with_skills(&journeyman, &["other", "another"]).await;
+        assert!(decided(&journeyman, "second").await.fitted.is_some());
+        // Of many skills 32 are asked about, and not again before there are twice as many.
+        let scorer = Arc::new(knows_right_alone());
+        let journeyman = opened(scorer.clone(), memory()).await;
+        let names: Vec<String> = (0..70).map(|n| format!("right-{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        with_skills(&journeyman, &names).await;
+        let gate = || async { journeyman.gate().await.expect("asked").expect("a gate").by };
+        assert_eq!(gate().await, ThresholdBy::Recipe);
+        let asked = scorer.calls();
+        assert!(asked <= 32, "{asked}");
+        with_skills(&journeyman, &["other"]).await;
+        assert_eq!(gate().await, ThresholdBy::Recipe);
+        assert_eq!(scorer.calls(), asked);
+    });
+}
+
+#[test]
+fn a_trained_model_that_cannot_say_what_it_knows_injects_nothing() {
+    block_on(async {
+        let scorer = ScriptedScorer::by(|prompt, text| {
+            match (
+                prompt.text().trim() == "skill:",
+                text.contains("How to do other"),
+            ) {
+                (true, true) => Play::Fail(Error::invalid("test", "it has no such token")),
+                (true, false) => Play::Give(-3.0),
+                (false, _) => Play::Give(-0.5),
+            }
+        });
+        let journeyman = opened(Arc::new(scorer), memory()).await;
+        with_skills(&journeyman, &["right", "other"]).await;
+        let (selection, _) = begun(&journeyman, sample::task("t", &["one", "two"])).await;
+        let Decision::Nothing(NothingReason::Uncalibrated(why)) = &selection.decision else {
+            panic!("{selection}");
+        };
+        assert!(why.contains("it has no such token"), "{why}");
     });
 }
 
@@ -726,7 +802,7 @@ fn of_five_skills_of_one_text_none_is_injected_and_nothing_fails() {
 #[test]
 fn a_scorer_that_fails_for_one_of_two_candidates_costs_the_injection_and_no_task() {
     block_on(async {
-        // The recipe's threshold holds for it, so that it is asked at the decision alone.
+        // The recipe's threshold holds for it, and it knows the skills.
         let scorer = Arc::new(ScriptedScorer::by(|prompt, text| {
             match (
                 prompt.text().contains("say one"),
