@@ -114,6 +114,7 @@ run documentation documentation
 run tests unit_tests
 run documentation-tests doc_tests
 run quickstart quickstart
+run packages bash "$root/tests/package.sh"
 
 printf '\n%s\nall stages passed in %s\n' "${times%; }" "$(minutes "$started")"
 printf 'tests: %s\n' "$tests"
