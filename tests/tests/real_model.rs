@@ -198,13 +198,7 @@ fn a_learning_run_calls_tools_and_its_gate_decides_by_score() {
             assert!(attempt.steps > 0, "an attempt without a step: {attempt:?}");
         }
         for selection in &task.selections {
-            assert!(
-                !matches!(
-                    selection.decision,
-                    Decision::Nothing(NothingReason::ScorerUnavailable(_))
-                ),
-                "{selection:?}"
-            );
+            assert!(selection.fault().is_none(), "{selection:?}");
         }
     }
     let selections = || {

@@ -84,7 +84,6 @@ fn selection(recipe: &Recipe, is_trained: bool) -> String {
         ScoreKind::Pmi => "how much likelier the task makes it (PMI)",
         ScoreKind::Sum => "the sum of its tokens' log-probabilities",
         ScoreKind::Mean => "the mean of its tokens' log-probabilities",
-        ScoreKind::CardPmi => "how much likelier the task makes its name and description (PMI)",
         _ => "the model's own answer whether it fits",
     };
     let mut words = format!("the skill with the best score, {score}");

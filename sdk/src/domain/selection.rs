@@ -111,6 +111,8 @@ pub enum Decision {
 pub enum NothingReason {
     /// There was nothing to choose from.
     NoCandidates,
+    /// The model was trained to score skills, and on none like the candidates.
+    NotKnown,
     /// No candidate stood out enough among the others.
     BelowRelative {
         /// The greatest probability, in [0, 1].
@@ -167,6 +169,9 @@ impl fmt::Display for NothingReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoCandidates => f.write_str("no candidate was found"),
+            Self::NotKnown => f.write_str(
+                "the model was trained to score skills, and on none like the candidates",
+            ),
             Self::BelowRelative { best, threshold } => write!(
                 f,
                 "the best candidate's softmax probability {best:.3} is below {threshold:.3} (`GatePolicy::relative`)"

@@ -358,8 +358,7 @@ fn make<T: ?Sized>(
         )
         .with("name", &policy.name)
         .hint(
-            "register it in `Options::policies`; those of a paper are there with its feature of `journeyman`: `arise`, `hisme`, `scribe`, `skillos`, \
-             `skillrl`, or `papers` for all",
+            "register it in `Options::policies`; those of a paper are there with its feature of `journeyman`, or with `papers`",
         ));
     };
     contained(what, policy, || make(&policy.options))?

@@ -92,6 +92,7 @@ fn gate(attempt: Option<&str>, selection: &Selection) {
 fn declined(reason: &NothingReason) -> (&'static str, Option<f64>) {
     match reason {
         NothingReason::NoCandidates => ("no_candidates", None),
+        NothingReason::NotKnown => ("not_known", None),
         NothingReason::BelowRelative { threshold, .. } => ("below_relative", Some(*threshold)),
         NothingReason::BelowAbsolute { threshold, .. } => ("below_absolute", Some(*threshold)),
         NothingReason::Uncalibrated(_) => ("uncalibrated", None),

@@ -8,7 +8,7 @@ use journeyman::{
     Seed,
     agent::MemoryStore,
     contract::SkillStore,
-    domain::{Committed, Decision, NothingReason},
+    domain::{Committed, Decision},
     recipe,
     run::report::{RunReport, TaskReport},
 };
@@ -128,11 +128,8 @@ fn failure(report: &RunReport) -> Option<String> {
             return Some(format!("task {}: there is no attempt", task.task));
         }
         task.selections.iter().find_map(|s| match &s.decision {
-            Decision::Nothing(NothingReason::ScorerUnavailable(said)) => {
-                Some(format!("task {}: the scorer failed: {said}", task.task))
-            }
-            Decision::Nothing(NothingReason::RetrieverUnavailable(said)) => {
-                Some(format!("task {}: the retriever failed: {said}", task.task))
+            Decision::Nothing(reason) if reason.is_fault() => {
+                Some(format!("task {}: {reason}", task.task))
             }
             _ => None,
         })
@@ -284,7 +281,7 @@ mod tests {
 
     use journeyman::{
         Error, RunId, TaskId,
-        domain::{AttemptId, Revision, Selection, SkillUse, Usage},
+        domain::{AttemptId, NothingReason, Revision, Selection, SkillUse, Usage},
         run::report::AttemptReport,
     };
 
@@ -351,9 +348,11 @@ mod tests {
         };
         check(&report(NothingReason::NoCandidates, None), None);
         let scorer = NothingReason::ScorerUnavailable(said());
-        check(&report(scorer, None), Some("the scorer failed: gone"));
+        check(&report(scorer, None), Some("gone"));
         let retriever = NothingReason::RetrieverUnavailable(said());
-        check(&report(retriever, None), Some("the retriever failed: gone"));
+        check(&report(retriever, None), Some("gone"));
+        let fit = NothingReason::Uncalibrated(said());
+        check(&report(fit, None), Some("gone"));
         let error = Error::invalid("test", "gone");
         check(
             &report(NothingReason::NoCandidates, Some(error)),

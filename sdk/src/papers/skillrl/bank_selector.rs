@@ -383,7 +383,7 @@ async fn passed(
         (false, failed, _) => (inject(skills), failed),
         (true, Some(failed), _) => (Decision::Nothing(failed), None),
         (true, None, Some(reason)) => (Decision::Nothing(reason), None),
-        (true, None, None) => (Decision::Nothing(NothingReason::NoCandidates), None),
+        (true, None, None) => (Decision::Nothing(NothingReason::NotKnown), None),
     };
     if let Some(failed) = &failed {
         tracing::warn!(%failed, "skills could not be scored: the general ones stand alone");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{
     contract::{PromptFormat, Scorer},
-    domain::{DecidedOn, FittedThreshold, FoundWeight, Query, ScoreKind, Skill},
+    domain::{DecidedOn, FittedThreshold, FoundWeight, Query, ScoreKind, Skill, SkillRef},
     error::{Error, Result},
     id::{SkillId, TaskId},
     library::SkillLibrary,
@@ -100,7 +100,7 @@ impl Performer {
     }
 
     /// Whether a model that was trained to score was trained on skills like these: it knows half of them at least. Found
-    /// once, and again where the library has grown.
+    /// once, and again where the library has grown, or no longer offers a skill that was asked about in its version.
     ///
     /// # Errors
     /// The scorer's error.
@@ -111,19 +111,28 @@ impl Performer {
         (library, offered): (&SkillLibrary, &[SkillId]),
     ) -> Result<bool> {
         let weights = parts.0.weights(None);
-        let before = found.known.iter().position(|one| one.weights == weights);
-        if let Some(one) = before.and_then(|at| found.known.get(at))
+        let is_offered = |asked: &SkillRef| {
+            let entry = library.get(&asked.id);
+            entry.is_some_and(|entry| {
+                entry.skill.state.is_offered() && entry.skill.reference() == *asked
+            })
+        };
+        if let Some(one) = &found.known
+            && one.weights == weights
             && !has_grown(one.offered, offered.len())
+            && one.asked.iter().all(is_offered)
         {
             return Ok(one.is_known);
         }
         let every = offered.len().div_ceil(ASKED).max(1);
         let skills = offered.iter().step_by(every);
-        let texts: Vec<String> = skills
-            .filter_map(|id| library.get(id))
-            .map(|entry| parts.1.skill_text(&entry.skill))
+        let skills: Vec<&Skill> = (skills.filter_map(|id| library.get(id)))
+            .map(|entry| &entry.skill)
             .collect();
-        // The same in every session; and decisions by PMI need these scores.
+        let texts: Vec<String> = (skills.iter())
+            .map(|skill| parts.1.skill_text(skill))
+            .collect();
+        // Scores that every session may use; and decisions by PMI need them.
         let wanted = Wanted {
             score: ScoreKind::Pmi,
             repeatable: true,
@@ -131,15 +140,12 @@ impl Performer {
         let scores = self.known_behind(parts, "", &texts, wanted).await?;
         let known = scores.iter().filter(|alone| alone.is_known()).count();
         let is_known = 2 * known >= scores.len();
-        let one = Known {
+        found.known = Some(Known {
             weights,
             offered: offered.len(),
+            asked: skills.iter().map(|skill| skill.reference()).collect(),
             is_known,
-        };
-        match before {
-            Some(at) => found.known[at] = one,
-            None => found.known.push(one),
-        }
+        });
         Ok(is_known)
     }
 

@@ -3,7 +3,7 @@
 use futures::lock::{Mutex, MutexGuard};
 
 use crate::{
-    domain::{DecidedOn, FittedThreshold},
+    domain::{DecidedOn, FittedThreshold, SkillRef},
     id::ModelId,
 };
 
@@ -14,7 +14,7 @@ pub(crate) struct Fits(Mutex<Found>);
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) thresholds: Vec<Fit>,
-    pub(super) known: Vec<Known>,
+    pub(super) known: Option<Known>,
 }
 
 impl Fits {
@@ -40,5 +40,7 @@ pub(super) struct Known {
     pub(super) weights: ModelId,
     /// Number of skills that were offered.
     pub(super) offered: usize,
+    /// The skills that it was asked about.
+    pub(super) asked: Vec<SkillRef>,
     pub(super) is_known: bool,
 }

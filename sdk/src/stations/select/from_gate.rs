@@ -43,10 +43,11 @@ impl SelectProgram for GatePolicy {
             Err(reason) => return Ok(Selected::nothing(candidates, reason)),
         };
         let scores = scored(ask, query, &gate, (&candidates, skills)).await;
-        let chosen = scores.and_then(|scores| {
-            let scores = meaningful(scores, &gate, fitted.as_ref());
-            choose(view, (&gate, fitted.as_ref()), &scores)
-        });
+        let scores = scores.map(|scores| meaningful(scores, &gate, fitted.as_ref()));
+        if scores.as_ref().is_ok_and(Vec::is_empty) {
+            return Ok(Selected::nothing(candidates, NothingReason::NotKnown));
+        }
+        let chosen = scores.and_then(|scores| choose(view, (&gate, fitted.as_ref()), &scores));
         Ok(match chosen {
             Ok(selections) => Selected::new(candidates, selections),
             // Missing or invalid scores cost the injection, not the task (F13).

@@ -283,6 +283,33 @@ fn a_gate_tests_each_skill_by_itself() {
 }
 
 #[test]
+fn a_gate_leaves_out_what_a_trained_model_does_not_know() {
+    let selector = BankSelector {
+        gate: Some(BankGate {
+            policy: GatePolicy {
+                epsilon: 0.0,
+                ..GatePolicy::default()
+            },
+            exempt_general: false,
+        }),
+        ..BankSelector::default()
+    };
+    let selection = selected(selector, Some("tea"), |components, recipe| {
+        with_embedder(components, recipe);
+        components.scorer = Some(Arc::new(ScriptedScorer::by(|prompt, continuation| {
+            let is_known = !continuation.contains("t2");
+            Play::Give(match (prompt.text().contains("say one"), is_known) {
+                (true, _) => -0.5,
+                (false, true) => -4.5,
+                (false, false) => -20.0,
+            })
+        })));
+    });
+    assert_eq!(ids(&selection), "g1 g2 t1 t3");
+    assert_eq!(selection.candidates.len(), 4, "{selection:?}");
+}
+
+#[test]
 fn a_gate_without_scores_leaves_what_is_exempt() {
     let Decision::Nothing(NothingReason::ScorerUnavailable(_)) = gated(false, None).decision else {
         panic!("nothing can be tested");
