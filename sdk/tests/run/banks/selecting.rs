@@ -305,7 +305,7 @@ fn a_gate_leaves_out_what_a_trained_model_does_not_know() {
             })
         })));
     });
-    assert_eq!(ids(&selection), "g1 g2 t1 t3");
+    assert_eq!(ids(&selection), "g1 g2 t4 t1");
     assert_eq!(selection.candidates.len(), 4, "{selection:?}");
 }
 
