@@ -1,7 +1,6 @@
 //! How a recipe names a policy, and the options of ours.
 
-use std::num::NonZeroU64;
-use std::sync::Arc;
+use std::{num::NonZeroU64, sync::Arc};
 
 use serde::{
     Deserialize, Deserializer, Serialize,

@@ -20,7 +20,7 @@ use crate::{
 /// The score by which skills are compared with a model that was not trained to score.
 const SCORE: ScoreKind = ScoreKind::CardPmi;
 
-/// Skills by which a library is known at most.
+/// Skills that a model that was trained to score is asked about at most, to find whether it knows the library's.
 const ASKED: usize = 32;
 
 /// Tokens of a task that is fitted by, in the mean, with those of its prompt.

@@ -11,6 +11,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Fits(Mutex<Found>);
 
+/// What a session found of the models that score.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) thresholds: Vec<Fit>,
