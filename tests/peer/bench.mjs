@@ -15,7 +15,7 @@ const words = "lamp river seven open garden slowly the and carries north window 
 let state = 1 + +seed;
 const random = () => (state = (state * 1103515245 + 12345) % 2147483648) / 2147483648;
 const text = (n) => { let out = []; for (let i = 0; i < n; i++) out.push(words[Math.floor(random() * words.length)]); return m.tokenize(out.join(" ")).slice(0, n); };
-const out = {load_ms: load, system: llama.systemInfo, flash: c.flashAttention, reading: {}, writing: []};
+const out = {load_ms: load, system: llama.systemInfo, flash: String(c.flashAttention), reading: {}, writing: []};
 for (let r = 0; r <= +repeats; r++) {
   for (const n of reads.split(",").map(Number).slice(0, r ? undefined : 1)) {
     await s.clearHistory();

@@ -20,8 +20,9 @@ pub(super) struct Measured {
     /// Tokens per second, by the length of the prompt.
     pub(super) reading: BTreeMap<usize, Vec<f64>>,
     pub(super) writing: Vec<f64>,
-    /// Whether it computes with flash attention.
-    flash: Option<bool>,
+    /// Whether it computes with flash attention, in its own words: `true`, `false` or `auto`.
+    #[serde(default)]
+    flash: String,
     /// The instructions that it uses, in llama.cpp's words.
     #[serde(default)]
     system: String,
@@ -30,10 +31,11 @@ pub(super) struct Measured {
 impl Measured {
     /// How it computed.
     pub(super) fn about(&self) -> String {
-        let flash = match self.flash {
-            Some(true) => "on",
-            Some(false) => "off",
-            None => "unknown",
+        let flash = match self.flash.as_str() {
+            "true" => "on",
+            "false" => "off",
+            "" => "unknown",
+            other => other,
         };
         format!("flash attention {flash}, {}", self.system.trim())
     }
@@ -91,8 +93,10 @@ mod tests {
     #[test]
     fn a_measurement_says_how_it_was_made() {
         let read = |text: &str| serde_json::from_str::<Measured>(text).unwrap().about();
-        let line = r#"{"load_ms": 1, "reading": {"512": [2]}, "writing": [3], "system": "AVX2 = 1 |\n", "flash": true}"#;
+        let line = r#"{"load_ms": 1, "reading": {"512": [2]}, "writing": [3], "system": "AVX2 = 1 |\n", "flash": "true"}"#;
         assert_eq!(read(line), "flash attention on, AVX2 = 1 |");
+        let left_to_llama_cpp = line.replace("true", "auto");
+        assert!(read(&left_to_llama_cpp).starts_with("flash attention auto, "));
         let older = r#"{"load_ms": 1, "reading": {}, "writing": []}"#;
         assert_eq!(read(older), "flash attention unknown, ");
     }
