@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use journeyman::{
-    ModelId, Result,
+    ModelId, Result, SkillId,
     agent::{ForkStore, FrozenStore, SystemClock},
     contract::{ModelSpeed, ScoreRequest, Scorer, SkillStore, TokenScores},
     run::ThresholdBy,
@@ -205,6 +205,49 @@ fn a_library_that_grows_by_skills_that_a_trained_model_does_not_know_is_fitted_f
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         with_skills(&journeyman, &others).await;
         assert!(matches!(gate().await, ThresholdBy::Fitted(_)));
+    });
+}
+
+#[test]
+fn a_trained_model_is_asked_again_where_a_skill_that_it_knew_gives_way_to_another() {
+    block_on(async {
+        let journeyman = opened(Arc::new(knows_right_alone()), memory()).await;
+        let gate = || async { journeyman.gate().await.expect("asked").expect("a gate").by };
+        with_skills(&journeyman, &["right"]).await;
+        assert_eq!(gate().await, ThresholdBy::Recipe);
+        let right = SkillId::new("right");
+        let archived = journeyman.set_state(&right, State::Archived, "gone");
+        archived.await.expect("archived");
+        with_skills(&journeyman, &["other"]).await;
+        // One skill is offered, as before.
+        assert!(matches!(gate().await, ThresholdBy::Fitted(_)));
+    });
+}
+
+#[test]
+fn a_skill_that_a_trained_model_does_not_know_is_not_injected_where_it_is_the_only_candidate() {
+    block_on(async {
+        let mut recipe = recipe::standard();
+        change_gate(&mut recipe, |gate| gate.epsilon = 0.0);
+        let mut components = parts(Arc::new(knows_right_alone()), memory());
+        components.retriever = Some(Arc::new(ScriptedRetriever::new()));
+        let options = Options::new("test", Seed(7));
+        let opened = Journeyman::open(components, recipe, options).await;
+        let journeyman = opened.expect("it opens");
+        // The task has no word of it, so that the search finds the other one alone.
+        let right = Skill {
+            body: "Walk.".to_owned(),
+            ..sample::skill("right")
+        };
+        let added = journeyman.add(vec![right, sample::skill("other")], "a start");
+        added.await.expect("added");
+        let selection = decided(&journeyman, "first").await;
+        assert_eq!(
+            selection.decision,
+            Decision::Nothing(NothingReason::NotKnown),
+            "{selection}"
+        );
+        assert_eq!(selection.fitted, None);
     });
 }
 
