@@ -277,6 +277,7 @@ impl<'a> Run<'a> {
             attempt: self.attempt.id,
             task: self.attempt.task.id.clone(),
             seed: self.attempt.seed,
+            model: None,
             steps: self.steps,
             exposures: self.exposures,
             injection: Injection::NONE,

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{
-        Anchor, AnchorScores, Assessment, AttemptNote, Attribution, BundleCase, CaseOutcome,
-        ExposureOutcome, FileRef, HandledMark, InformationGain, Prototype, Role, RoleRule,
-        Segmentation, Skill, SkillRef, SkillUse, State, TierPolicy, Trace, skill_use,
-        tier_policy::check,
+        Anchor, AnchorScores, Assessment, Assignment, AttemptNote, Attribution, BundleCase,
+        CaseOutcome, ComparedPair, ExposureOutcome, FileRef, HandledMark, InformationGain,
+        Prototype, Role, RoleRule, Segmentation, Skill, SkillRef, SkillUse, State, TierPolicy,
+        Trace, skill_use, tier_policy::check,
     },
     error::{Error, ErrorKind, Result},
     id::{AttemptId, CommitKey, PrototypeId, Revision, RunId, SkillId, TaskId, Timestamp, Version},
@@ -193,6 +193,13 @@ pub enum LibraryChange {
         /// One for each case.
         outcomes: Vec<CaseOutcome>,
     },
+    /// Pairs of attempts that compare a version with what was before it. A task counts once.
+    Compare {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// One for each task.
+        pairs: Vec<ComparedPair>,
+    },
     /// A version's measured information gain (ARISE D.3). For people: no decision depends on it.
     Gain {
         /// Which skill, in which version.
@@ -204,6 +211,8 @@ pub enum LibraryChange {
     Observe(Box<Trace>),
     /// The result of an attempt of a small group, to be compared with later attempts at similar tasks.
     Note(AttemptNote),
+    /// What chance gave the attempts at a task of the skills that were chosen for it, and how they went. They count once.
+    Assign(Box<Assignment>),
     /// A maintenance step was tried: a group of attempts or a skill with its evidence, by a role, or a skill's bundle.
     Handled {
         /// The step, and whether it is due again.
@@ -253,8 +262,8 @@ impl LibraryChange {
     /// # Errors
     /// `Invalid` for a policy out of its ranges, a credit whose reward is not finite or that names no use, and
     /// a skill of version 0 or over 2^32 - 1 or with too many or too large files, a merge of no skill, of itself or of one skill
-    /// twice, a place that is no tier, subgoals that leave a step out, a confidence that is not in [0, 1], prototypes of one id
-    /// or without a checklist, a case whose least score is not in [0, 1], more rules than a role may have, and a rule
+    /// twice, a place that is no tier, subgoals that leave a step out, a confidence that is not in [0, 1], an assignment of no skill or by a
+    /// chance that is none, prototypes of one id or without a checklist, a case whose least score and a pair of which a score is not in [0, 1], more rules than a role may have, and a rule
     /// that is too long.
     pub fn validate(&self) -> Result<()> {
         match self {
@@ -292,6 +301,8 @@ impl LibraryChange {
                 let (count, most) = (note.words.len(), AttemptNote::WORDS);
                 check(count <= most, "words", count, "at most 64")
             }
+            Self::Assign(assignment) => assignment.validate(),
+            Self::Compare { pairs, .. } => pairs.iter().try_for_each(ComparedPair::validate),
             Self::Gain { gain, .. } => {
                 check(gain.nats.is_finite(), "nats", gain.nats, "finite")?;
                 check(gain.attempts >= 1, "attempts", gain.attempts, "at least 1")

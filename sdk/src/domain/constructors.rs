@@ -326,6 +326,7 @@ impl Trajectory {
             attempt,
             task,
             seed,
+            model: None,
             steps: Vec::new(),
             exposures: Vec::new(),
             injection: Injection::NONE,

@@ -1,6 +1,6 @@
 //! Ids that a commit refers to.
 
-use super::{Anchor, Commit, LibraryChange, Prototype, Skill};
+use super::{Anchor, Assessment, Assignment, Commit, LibraryChange, Prototype, Skill};
 
 impl LibraryChange {
     /// Every id in the change, in order. A store that removes secrets from text refuses a secret in an id: without their
@@ -44,16 +44,14 @@ impl LibraryChange {
             Self::Observe(trace) => {
                 vec![trace.task.id.as_str(), trace.trajectory.attempt.as_str()]
             }
+            Self::Compare { skill, pairs } => {
+                let tasks = pairs.iter().map(|pair| pair.task.as_str());
+                std::iter::once(skill.id.as_str()).chain(tasks).collect()
+            }
+            Self::Assign(assigned) => assigned.ids(),
             Self::Note(note) => vec![note.attempt.as_str()],
             Self::Handled { .. } | Self::SetRules { .. } => Vec::new(),
-            Self::Assess(assessment) => {
-                let routes = assessment.subgoals.iter();
-                let routes = routes.filter_map(|one| one.route.as_ref());
-                let of = [assessment.attempt.as_str(), assessment.task.as_str()];
-                of.into_iter()
-                    .chain(routes.map(|route| route.prototype.as_str()))
-                    .collect()
-            }
+            Self::Assess(assessment) => assessment.ids(),
             Self::SetPrototypes(prototypes) => {
                 let ids = |one: &'a Prototype| {
                     let members = one.members.iter().map(|member| member.attempt.as_str());
@@ -72,6 +70,24 @@ impl LibraryChange {
             Self::RetireRun { run, .. } => vec![run.as_str()],
             Self::Erased { skills } => skills.iter().map(|id| id.as_str()).collect(),
         }
+    }
+}
+
+impl Assignment {
+    fn ids(&self) -> Vec<&str> {
+        let skills = self.skills.iter().map(|one| one.skill.id.as_str());
+        let of = [self.attempt.as_str(), self.task.as_str()];
+        of.into_iter().chain(skills).collect()
+    }
+}
+
+impl Assessment {
+    fn ids(&self) -> Vec<&str> {
+        let routes = self.subgoals.iter();
+        let routes = routes.filter_map(|one| one.route.as_ref());
+        let of = [self.attempt.as_str(), self.task.as_str()];
+        let prototypes = routes.map(|route| route.prototype.as_str());
+        of.into_iter().chain(prototypes).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Plain values: tasks, attempts, skills, changes, verdicts. No trait objects, no input or output.
 
 mod assessment;
+mod assignment;
 mod change;
 mod compaction;
 mod constructors;
@@ -28,6 +29,7 @@ mod verdict;
 
 pub use assessment::{Anchor, AnchorScores, AssessedSubgoal, Assessment, Drift, Lesson, Route};
 pub use assessment::{Prototype, Rubric, Trap};
+pub use assignment::{AssignedSkill, Assignment, ComparedPair, Withheld, Withhold};
 pub use change::{Cause, Commit, Committed};
 pub use change::{LibraryChange, Tier};
 pub use compaction::Compaction;

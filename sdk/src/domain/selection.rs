@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{FittedThreshold, ScoreKind, Skill, SkillName, SkillRef, State},
+    domain::{FittedThreshold, ScoreKind, Skill, SkillName, SkillRef, State, Withheld},
     id::SkillId,
 };
 
@@ -31,6 +31,10 @@ pub struct Selection {
     /// ([`Maintenance::quarantine`](crate::recipe::Maintenance::quarantine)).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarantined: Vec<SkillRef>,
+    /// What chance left out of what was chosen for the task; `None` where nothing is left to chance
+    /// ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Box<Withheld>>,
 }
 
 /// A skill that is not offered for its state.
@@ -53,6 +57,7 @@ impl Selection {
             failed: None,
             held_back: Vec::new(),
             quarantined: Vec::new(),
+            withheld: None,
         }
     }
 
@@ -135,6 +140,8 @@ pub enum NothingReason {
     RetrieverUnavailable(String),
     /// The selector failed, or its result breaks a rule of selectors; in words.
     SelectorFailed(String),
+    /// All chosen skills were left out by chance, so that their effect can be told.
+    Withheld,
     /// The recipe never injects.
     Disabled,
     /// The run's first phase selects nothing (ARISE 3.2).
@@ -184,6 +191,9 @@ impl fmt::Display for NothingReason {
             Self::ScorerUnavailable(why) => write!(f, "no scores: {why}"),
             Self::RetrieverUnavailable(why) => write!(f, "no retrieval: {why}"),
             Self::SelectorFailed(why) => write!(f, "the host's selector failed: {why}"),
+            Self::Withheld => {
+                f.write_str("what was chosen is withheld by chance, to tell what it brings (`SelectPolicy::withhold`)")
+            }
             Self::Disabled => f.write_str("the recipe injects nothing"),
             Self::WarmUp => f.write_str("the run is warming up"),
         }

@@ -286,6 +286,9 @@ pub struct Trajectory {
     pub task: TaskId,
     /// The seed of the attempt's randomness.
     pub seed: Seed,
+    /// The model that acted, with its adapter; `None` where the agent does not say, as in a host's own loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelId>,
     /// In order.
     pub steps: Vec<Step>,
     /// The skills that were in its prompts.

@@ -301,6 +301,17 @@ impl Entry {
             .then_with(|| self.skill.id.cmp(&other.skill.id))
     }
 
+    /// The latest version before the current one that was in use when it was replaced, and that no retirement took back.
+    pub(crate) fn in_use_before(&self) -> Option<&Skill> {
+        let is_taken_back = |version: &Skill| {
+            let mut states = self.life.states.iter();
+            states
+                .any(|set| set.version == version.version && matches!(set.by, SetBy::Retirement(_)))
+        };
+        let mut before = self.history.iter().rev();
+        before.find(|version| version.state == State::Active && !is_taken_back(version))
+    }
+
     /// The latest version before the current one that no retirement took back.
     pub(crate) fn version_before(&self) -> Option<&Skill> {
         let is_taken_back = |version: &Skill| {

@@ -87,8 +87,10 @@ impl SkillLibrary {
             | LibraryChange::PatchBundle { .. }
             | LibraryChange::Test { .. }
             | LibraryChange::Gain { .. }
+            | LibraryChange::Compare { .. }
             | LibraryChange::Observe(_)
             | LibraryChange::Note(_)
+            | LibraryChange::Assign(_)
             | LibraryChange::Handled { .. }
             | LibraryChange::SetRules { .. }
             | LibraryChange::Assess(_)

@@ -210,6 +210,7 @@ fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
         | LibraryChange::RetireRun { .. }
         | LibraryChange::Observe(_)
         | LibraryChange::Note(_)
+        | LibraryChange::Assign(_)
         | LibraryChange::Handled { .. }
         | LibraryChange::SetRules { .. }
         | LibraryChange::Assess(_)
@@ -221,6 +222,7 @@ fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
         | LibraryChange::Expose { skill, .. }
         | LibraryChange::Test { skill, .. }
         | LibraryChange::Gain { skill, .. }
+        | LibraryChange::Compare { skill, .. }
         | LibraryChange::Release { skill, .. } => vec![&skill.id],
         LibraryChange::Attribute(attribution) => vec![&attribution.skill.id],
         LibraryChange::Add(skill) | LibraryChange::Revise(skill) => vec![&skill.id],

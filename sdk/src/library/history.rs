@@ -74,6 +74,13 @@ impl SkillLibrary {
         Ok(vec![self.enter(entry, Operation::Restored)])
     }
 
+    /// Takes back what a run left besides skills.
+    fn take_back_memory(&mut self, run: &RunId) {
+        self.memory_mut().take_back(run);
+        self.rubrics.take_back(run);
+        self.assigned.take_back(run);
+    }
+
     /// Takes back a run: its credits, and every version that it made or that was made from one it made. A skill goes
     /// back to its latest version of another making, and is not offered where that was not; one that has none is
     /// disabled, and so is such a one that was deleted, should it be restored. What the host or a person took out of use stays
@@ -81,8 +88,7 @@ impl SkillLibrary {
     /// are those whose state the run set last.
     pub(super) fn retire_run(&mut self, run: &RunId) -> Vec<Move> {
         let made = self.made_by(run);
-        self.memory_mut().take_back(run);
-        self.rubrics.take_back(run);
+        self.take_back_memory(run);
         let ids = |library: &Self| -> Vec<SkillId> {
             let entries = library.entries();
             entries.map(|entry| entry.skill.id.clone()).collect()

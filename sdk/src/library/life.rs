@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{
-        Attribution, BundleCase, CaseOutcome, ExposureOutcome, InformationGain, Judgement,
-        SkillUse, State,
+        Attribution, BundleCase, CaseOutcome, ComparedPair, ExposureOutcome, InformationGain,
+        Judgement, SkillUse, State,
     },
     id::{AttemptId, RunId, TaskId, Version},
 };
@@ -69,6 +69,17 @@ pub struct Gained {
     /// How much its text raises the model's confidence in what was done successfully.
     pub gain: InformationGain,
     /// The run that measured it, if one did.
+    pub run: Option<RunId>,
+}
+
+/// A pair of attempts that compares a version with what was before it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// Which version.
+    pub version: Version,
+    /// The scores.
+    pub pair: ComparedPair,
+    /// The run that made it, if one did.
     pub run: Option<RunId>,
 }
 
@@ -189,6 +200,9 @@ pub struct Life {
     pub bundle: Vec<BundledCase>,
     /// The results when the bundle ran last.
     pub tested: Option<Tested>,
+    /// The pairs of attempts that compare versions with what was before them, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compared: Vec<Compared>,
     /// The information gain when it was measured last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gained: Option<Gained>,
@@ -279,6 +293,7 @@ impl Life {
         let judged = self.judged.iter().map(|one| &one.attribution.attempt);
         self.past.extend(exposed.chain(judged).cloned());
         self.tested = None;
+        self.compared.clear();
     }
 
     /// A version's judgements since its latest trial began: each version begins anew (algorithm 4: a refined
@@ -333,6 +348,35 @@ impl Life {
         new
     }
 
+    /// The pairs that compare a version with what was before it, oldest first.
+    pub fn pairs(&self, version: Version) -> impl Iterator<Item = &ComparedPair> {
+        let of_version = self
+            .compared
+            .iter()
+            .filter(move |one| one.version == version);
+        of_version.map(|one| &one.pair)
+    }
+
+    /// Adds the pairs of tasks that have none yet, and says whether there was one.
+    pub(super) fn compare(
+        &mut self,
+        version: Version,
+        pairs: &[ComparedPair],
+        run: Option<&RunId>,
+    ) -> bool {
+        let before = self.compared.len();
+        for pair in pairs {
+            if self.pairs(version).all(|known| known.task != pair.task) {
+                self.compared.push(Compared {
+                    version,
+                    pair: pair.clone(),
+                    run: run.cloned(),
+                });
+            }
+        }
+        self.compared.len() > before
+    }
+
     /// Adds an exposure, unless the attempt exposed this version before.
     pub(super) fn expose(&mut self, exposed: Exposed) -> bool {
         let same =
@@ -364,8 +408,9 @@ impl Life {
         let exposed = self.exposed.iter().map(|exposed| &exposed.run);
         let tested = self.tested.iter().map(|tested| &tested.run);
         let gained = self.gained.iter().map(|gained| &gained.run);
+        let compared = self.compared.iter().map(|compared| &compared.run);
         let all = judged.chain(bundled).chain(exposed);
-        let mut runs = all.chain(tested).chain(gained);
+        let mut runs = all.chain(tested).chain(gained).chain(compared);
         let set = |set: &StateSet| matches!(&set.by, SetBy::Run(by) if by == run);
         runs.any(|made| made.as_ref() == Some(run)) || self.states.iter().any(set)
     }
@@ -378,6 +423,7 @@ impl Life {
         self.exposed.retain(|exposed| other(&exposed.run));
         self.tested = self.tested.take().filter(|tested| other(&tested.run));
         self.gained = self.gained.take().filter(|gained| other(&gained.run));
+        self.compared.retain(|compared| other(&compared.run));
         let exposed = self.exposed.iter().map(|one| &one.attempt);
         let judged = self.judged.iter().map(|one| &one.attribution.attempt);
         let known: BTreeSet<&AttemptId> = judged.chain(exposed).collect();

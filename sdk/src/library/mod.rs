@@ -83,6 +83,7 @@
 //!   [`Fork::rebase`] names what was changed on both sides.
 
 mod applied;
+mod assigned;
 mod entry;
 mod fold;
 mod fork;
@@ -106,8 +107,8 @@ pub use fork::{Conflict, ConflictReason, Fork, Rebased};
 pub use fork::{Difference, FieldChange};
 pub use history::{FoundRun, RunFilter};
 pub use life::{
-    BundledCase, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, SetBy, StateSet,
-    Tested,
+    BundledCase, Compared, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, SetBy,
+    StateSet, Tested,
 };
 pub use rubrics::KnownSubgoal;
 pub use skill_library::SkillLibrary;

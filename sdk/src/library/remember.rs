@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     domain::{
-        Anchor, AnchorScores, AttemptNote, HandledMark, LibraryChange, Prototype, Role, RoleRule,
-        Trace,
+        Anchor, AnchorScores, Assignment, AttemptNote, HandledMark, LibraryChange, Prototype, Role,
+        RoleRule, Trace,
     },
     id::RunId,
 };
@@ -25,6 +25,11 @@ impl SkillLibrary {
     /// The notes on the latest attempts of small groups, oldest first.
     pub fn notes(&self) -> impl DoubleEndedIterator<Item = &AttemptNote> {
         self.memory.notes()
+    }
+
+    /// The attempts of which chance decided what they were given, by id ([`Withhold`](crate::domain::Withhold)).
+    pub fn assignments(&self) -> impl Iterator<Item = &Assignment> {
+        self.assigned.all()
     }
 
     /// A role's rules.
@@ -111,6 +116,13 @@ impl SkillLibrary {
                 });
                 true
             }
+            LibraryChange::Compare { skill, pairs } => {
+                let entry = self.known(&skill.id)?;
+                if entry.skill.version != skill.version {
+                    return Err(PassReason::OtherVersion);
+                }
+                entry.life.compare(skill.version, pairs, run)
+            }
             LibraryChange::Gain { skill, gain } => {
                 let entry = self.known(&skill.id)?;
                 if entry.skill.version != skill.version {
@@ -138,6 +150,7 @@ impl SkillLibrary {
         match change {
             LibraryChange::Observe(trace) => self.memory_mut().observe(trace, run, most),
             LibraryChange::Note(note) => self.memory_mut().note(note, run),
+            LibraryChange::Assign(assignment) => self.assigned.add(assignment, run),
             LibraryChange::Handled { fingerprint } => self.memory_mut().handled(fingerprint, run),
             LibraryChange::SetRules { role, rules } => {
                 self.memory_mut().set_rules(*role, rules, run);

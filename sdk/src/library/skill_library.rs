@@ -10,6 +10,7 @@ use crate::{
     id::{CommitKey, Revision, SkillId},
     library::{
         Entry, PassReason,
+        assigned::Assigned,
         keys::Keys,
         memory::{Memory, shared},
         rubrics::Rubrics,
@@ -53,6 +54,8 @@ pub struct SkillLibrary {
     pub(super) memory: Arc<Memory>,
     #[serde(skip_serializing_if = "Rubrics::is_empty")]
     pub(super) rubrics: Rubrics,
+    #[serde(skip_serializing_if = "Assigned::is_empty")]
+    pub(super) assigned: Assigned,
     /// The keys of the last commits, by which an index knows a library that was put back.
     pub(super) keys: Keys,
 }
@@ -81,6 +84,7 @@ impl SkillLibrary {
             passed_over: BTreeMap::new(),
             memory: Arc::default(),
             rubrics: Rubrics::default(),
+            assigned: Assigned::default(),
             keys: Keys::default(),
         }
     }
@@ -271,6 +275,8 @@ struct Saved {
     memory: Memory,
     #[serde(default)]
     rubrics: Rubrics,
+    #[serde(default)]
+    assigned: Assigned,
     keys: Keys,
 }
 
@@ -307,6 +313,7 @@ impl TryFrom<Saved> for SkillLibrary {
             passed_over: saved.passed_over,
             memory: Arc::new(saved.memory),
             rubrics: saved.rubrics,
+            assigned: saved.assigned,
             keys: saved.keys,
         })
     }

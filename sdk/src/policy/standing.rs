@@ -20,6 +20,7 @@ use crate::{
 /// let two = NonZeroU32::new(2).expect("not 0");
 /// assert_eq!(Release::by_cases(two).cases, Some(two));
 /// assert_eq!(Release::by_live_attempts().cases, None);
+/// assert!(Release::by_proof().proof);
 /// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,17 +28,30 @@ pub struct Release {
     /// Minimum number of different tasks at which a skill's test cases have to pass; `None` for no test cases: judgements and live
     /// attempts alone.
     pub cases: Option<NonZeroU32>,
+    /// Whether a skill has to be proven to do better than what was before it: then no other program releases one.
+    pub proof: bool,
 }
 
 impl Release {
     /// By test cases at so many different tasks; by live attempts at as many where the cases cannot be played.
     pub fn by_cases(tasks: NonZeroU32) -> Self {
-        Self { cases: Some(tasks) }
+        Self {
+            cases: Some(tasks),
+            proof: false,
+        }
     }
 
     /// By judgements and live attempts alone.
     pub fn by_live_attempts() -> Self {
-        Self { cases: None }
+        Self::default()
+    }
+
+    /// By proof that more is done with it than with what was before.
+    pub fn by_proof() -> Self {
+        Self {
+            cases: None,
+            proof: true,
+        }
     }
 }
 
@@ -56,6 +70,11 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
+    /// Whether skills are released by proof alone.
+    pub(crate) fn by_proof(&self) -> bool {
+        self.release.is_some_and(|release| release.proof)
+    }
+
     /// Minimum number of different tasks at which a skill's test cases have to pass; `None` where skills have none.
     pub(crate) fn cases(&self) -> Option<NonZeroU32> {
         self.release.and_then(|release| release.cases)

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use super::of_papers;
 use crate::{
+    domain::State,
     error::{Error, Result},
     policy::{
-        ASSESSOR, PROGRAM, Policies, Policy, PolicyOptions, ResolvedPolicies, contained,
+        ASSESSOR, PROGRAM, Policies, Policy, PolicyOptions, Release, ResolvedPolicies, contained,
         named::{ScheduledProgram, make},
         standing::Standing,
     },
     stations::{
         credit::{PerRollout, PerStep},
+        proof::ProvenRelease,
         propose::{Curate, Extract, Summarize},
         recipe::Recipe,
         reward::LevelReward,
@@ -74,11 +76,14 @@ impl Recipe {
             let (every, needed, says) = says?;
             scheduled.every.get_or_insert(every);
             self.keeps_enough(&scheduled.program, needed)?;
-            // The first one that releases skills is the one that does.
-            release = release.or(says);
+            // The first one that releases skills is the one that does; where one asks for proof, that decides.
+            release = joined(release, says);
             Ok((scheduled, program))
         });
         let programs = programs.collect::<Result<_>>()?;
+        if release.is_some_and(|release: Release| release.proof) {
+            self.begins_on_trial()?;
+        }
         let standing = Standing {
             admit: self.admit.clone(),
             skill_use: self.reward.skill_use,
@@ -117,6 +122,26 @@ impl Recipe {
         Ok(programs)
     }
 
+    /// Checks that no skill is in use before it is proven, in a recipe that releases by proof.
+    ///
+    /// # Errors
+    /// `Invalid`, with the field.
+    fn begins_on_trial(&self) -> Result<()> {
+        let states = [
+            ("admit.initial_state", self.admit.initial_state),
+            ("admit.fallback_state", self.admit.fallback_state),
+        ];
+        let active = states.iter().find(|(_, state)| *state == State::Active);
+        let Some((field, _)) = active else {
+            return Ok(());
+        };
+        let message =
+            "the program `proven` releases skills on trial, and this recipe begins them as active";
+        Err(Error::invalid("Recipe::resolve", message)
+            .with("field", field)
+            .hint("set it to `State::Trial`, or take the program out"))
+    }
+
     /// Checks that the recipe keeps so many attempts, which a policy needs.
     ///
     /// # Errors
@@ -133,6 +158,23 @@ impl Recipe {
     }
 }
 
+/// How skills on trial are released, by two programs of a recipe.
+fn joined(first: Option<Release>, second: Option<Release>) -> Option<Release> {
+    let (Some(first), Some(second)) = (first, second) else {
+        return first.or(second);
+    };
+    let asks_alike = first.proof == second.proof;
+    Some(Release {
+        // Test cases of the other one are still made, and play their part beside the proof.
+        cases: if asks_alike {
+            first.cases
+        } else {
+            first.cases.or(second.cases)
+        },
+        proof: first.proof || second.proof,
+    })
+}
+
 /// The registry of our policies.
 fn ours() -> Policies {
     let of_stations = Policies::new()
@@ -141,6 +183,9 @@ fn ours() -> Policies {
         .with_selector(Top::NAME, |options| Ok(make::<Top>(options)?))
         .with_selector(Random::NAME, |options| Ok(make::<Random>(options)?))
         .with_selector(Nothing::NAME, |options| Ok(make::<Nothing>(options)?))
+        .with_program(ProvenRelease::NAME, |options| {
+            Ok(make::<ProvenRelease>(options)?)
+        })
         .with_writer(Summarize::NAME, |options| Ok(make::<Summarize>(options)?))
         .with_writer(Extract::NAME, |options| Ok(make::<Extract>(options)?))
         .with_writer(Curate::NAME, |options| Ok(make::<Curate>(options)?))

@@ -13,6 +13,7 @@ pub mod admit;
 pub mod credit;
 pub mod inject;
 pub mod maintain;
+pub mod proof;
 pub mod propose;
 pub(crate) mod recipe;
 pub mod retrieve;

@@ -99,6 +99,7 @@ fn declined(reason: &NothingReason) -> (&'static str, Option<f64>) {
         NothingReason::ScorerUnavailable(_) => ("scorer_unavailable", None),
         NothingReason::RetrieverUnavailable(_) => ("retriever_unavailable", None),
         NothingReason::SelectorFailed(_) => ("selector_failed", None),
+        NothingReason::Withheld => ("withheld", None),
         NothingReason::Disabled => ("disabled", None),
         NothingReason::WarmUp => ("warm_up", None),
     }

@@ -102,6 +102,7 @@ async fn act(
         attempt: attempt.id.clone(),
         task: attempt.task.id.clone(),
         seed: attempt.seed,
+        model: None,
         steps: Vec::new(),
         exposures,
         injection: Injection::NONE,

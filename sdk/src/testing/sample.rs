@@ -127,6 +127,7 @@ pub fn trajectory(attempt: &str, task: &Task, words: &[&str], success: bool) -> 
         attempt: AttemptId::new(attempt),
         task: task.id.clone(),
         seed: Seed(0),
+        model: None,
         steps,
         exposures: Vec::new(),
         injection: Injection::NONE,

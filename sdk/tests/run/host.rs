@@ -9,6 +9,7 @@ mod learning;
 mod live;
 mod models;
 mod outcomes;
+mod proven;
 mod quarantine;
 mod read_only;
 mod resuming;
@@ -19,6 +20,7 @@ mod trial;
 mod trials;
 mod undoing;
 mod use_of_skills;
+mod withheld;
 mod without_parts;
 mod worlds;
 

@@ -13,16 +13,20 @@ use journeyman::{
     agent::{ModelExecutor, ModelExecutorOptions},
     async_trait,
     contract::{
-        Embedder, Embedding, EmbeddingSpace, Episode, Executor, Journal, JournalEntry, Retriever,
-        TurnContext,
+        Embedder, Embedding, EmbeddingSpace, Episode, Executor, Journal, JournalEntry,
+        LanguageModel, Retriever, TurnContext,
     },
     domain::{
         BundleCase, Candidate, CaseKind, IndexUpdate, Query, Selection, Skill, SkillRef, SkillUse,
-        Trajectory, TurnQuery,
+        Trajectory, TurnQuery, Withhold,
     },
     policy::{Ask, Case, Policies, Policy, SelectProgram, View},
     run::{RunEntry, Station},
-    stations::{retrieve::RankWeights, select::Candidates},
+    stations::{
+        proof::{LiftOf, LiftPolicy, LiftVerdict},
+        retrieve::RankWeights,
+        select::Candidates,
+    },
 };
 
 use super::*;
@@ -118,6 +122,37 @@ fn a_refusal_brings_the_skill_that_is_about_it() {
     // Both were given, so both are credited.
     let credits: Vec<u64> = library.entries().map(|entry| entry.credits).collect();
     assert_eq!(credits, [1, 1]);
+}
+
+#[test]
+fn a_task_that_goes_without_by_chance_goes_without_at_each_later_turn() {
+    block_on(async {
+        let mut recipe = per(SelectPer::Turn);
+        recipe.select.withhold = Some(Withhold { share: 0.5 });
+        let journeyman = with_skills(acting(), recipe).await;
+        let task = |number| sample::task(&format!("t-{number}"), &["alpha", "beta"]);
+        let report = journeyman.learn((0..40).map(task).collect()).await;
+        let report = report.expect("it learns");
+        let mut without = 0;
+        for task in &report.tasks {
+            let withheld = task.selections[0].withheld.as_ref().expect("drawn");
+            let attempt = &task.attempts[0];
+            // Elsewhere a later turn brings the second skill.
+            assert_eq!(attempt.injected.len(), if withheld.all { 0 } else { 2 });
+            without += usize::from(withheld.all);
+        }
+        assert!((10..30).contains(&without), "{without}");
+        // It tells of the library alone, and says which model acted.
+        let lifts = journeyman
+            .lift(LiftPolicy::default())
+            .expect("a ledger")
+            .lifts;
+        assert_eq!(lifts.len(), 1);
+        assert_eq!(lifts[0].of, LiftOf::Library);
+        assert_eq!(lifts[0].tasks().1 as usize, without);
+        assert_eq!(lifts[0].verdict, Some(LiftVerdict::Helps));
+        assert_eq!(lifts[0].model.as_ref(), Some(&model().capabilities().model));
+    });
 }
 
 /// Counts searches, and fails from one of them on.

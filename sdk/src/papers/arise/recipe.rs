@@ -36,6 +36,7 @@ pub fn arise() -> Recipe {
             selector: GatePolicy::paper().into(),
             per: SelectPer::Query,
             skill_tokens: None,
+            withhold: None,
         },
         attempts: AttemptPolicy {
             group: const { NonZeroU32::new(8).expect("not 0") },

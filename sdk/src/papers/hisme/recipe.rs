@@ -59,6 +59,7 @@ pub fn hisme() -> Recipe {
             .into(),
             per: SelectPer::Turn,
             skill_tokens: None,
+            withhold: None,
         },
         attempts: AttemptPolicy {
             group: NonZeroU32::MIN,

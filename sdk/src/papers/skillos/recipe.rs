@@ -52,6 +52,7 @@ pub fn skillos() -> Recipe {
             selector: Top { limit: RETRIEVED }.into(),
             per: SelectPer::Query,
             skill_tokens: None,
+            withhold: None,
         },
         attempts: AttemptPolicy {
             group: NonZeroU32::MIN,

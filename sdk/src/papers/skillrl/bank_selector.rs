@@ -396,5 +396,6 @@ async fn passed(
         failed,
         held_back: Vec::new(),
         quarantined: Vec::new(),
+        withheld: None,
     }
 }

@@ -52,6 +52,7 @@ pub fn skillrl() -> Recipe {
             selector: BankSelector::default().into(),
             per: SelectPer::Query,
             skill_tokens: None,
+            withhold: None,
         },
         attempts: AttemptPolicy {
             group: const { NonZeroU32::new(8).expect("not 0") },

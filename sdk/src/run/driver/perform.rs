@@ -213,6 +213,10 @@ impl Performer {
         trajectory.injection = given.injection;
         trajectory.left_out = given.left_out;
         trajectory.undecided = given.undecided;
+        if trajectory.model.is_none() {
+            let model = executor.capabilities().map(|known| known.model.clone());
+            trajectory.model = model;
+        }
         Ok(Box::new(trajectory))
     }
 

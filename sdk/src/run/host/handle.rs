@@ -220,6 +220,7 @@ impl AttemptHandle {
             attempt: self.effect.attempt.clone(),
             task: self.effect.task.id.clone(),
             seed: self.effect.seed,
+            model: None,
             steps: std::mem::take(&mut self.steps),
             exposures: given.exposures,
             injection: given.injection,

@@ -31,7 +31,10 @@ use crate::{
         machine::{Effect, RunEntry, replay},
         report::{Finding, RunReport, SkillGain},
     },
-    stations::recipe::Recipe,
+    stations::{
+        proof::{LiftPolicy, Lifts},
+        recipe::Recipe,
+    },
 };
 
 /// An agent that learns on the job.
@@ -218,6 +221,45 @@ impl Journeyman {
             Some(SkillGain { skill, proxy })
         });
         gains.collect()
+    }
+
+    /// What each skill, and the library as a whole, changes: from the tasks in learning that by chance went without what was chosen for
+    /// them ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)), of this session and of all others that
+    /// wrote to the library.
+    ///
+    /// ```
+    /// use journeyman::{
+    ///     Seed,
+    ///     contract::Components,
+    ///     domain::{Outcome, Task, Withhold},
+    ///     recipe,
+    ///     run::{Journeyman, Options},
+    ///     stations::{proof::LiftPolicy, select::Top},
+    ///     testing::sample,
+    /// };
+    ///
+    /// # futures::executor::block_on(async {
+    /// let mut recipe = recipe::standard();
+    /// recipe.select.selector = Top { limit: std::num::NonZeroUsize::MIN }.into();
+    /// recipe.select.withhold = Some(Withhold { share: 0.5 });
+    /// let journeyman = Journeyman::open(Components::own_loop(), recipe, Options::new("desk", Seed(7))).await?;
+    /// journeyman.add(vec![sample::skill("close-ticket")], "ours").await?;
+    /// for number in 0..20 {
+    ///     let attempt = journeyman.begin(Task::new(format!("t-{number}"), "close ticket 17")).await?;
+    ///     attempt.finish(Outcome::success()).await?;
+    /// }
+    /// let lifts = journeyman.lift(LiftPolicy::default())?;
+    /// let (with, without) = lifts.lifts[0].tasks();
+    /// assert_eq!(with + without, 20);
+    /// # Ok::<_, journeyman::Error>(())
+    /// # })?;
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for a policy out of its ranges.
+    pub fn lift(&self, policy: LiftPolicy) -> Result<Lifts> {
+        Lifts::of(&self.session.performer.follow(), policy)
     }
 
     /// The ids of the unfinished runs that [`resume`](Self::resume) can continue, of every session, including runs that are

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        Assessment, LibraryChange, Mode, SkillDraft, Task, Trace, Trajectory, TurnQuery, Verdict,
+        Assessment, AssignedSkill, Assignment, LibraryChange, Mode, SkillDraft, SkillRef, Task,
+        Trace, Trajectory, TurnQuery, Verdict, Withhold,
     },
     error::{Error, ErrorKind, Result},
     id::AttemptId,
@@ -94,6 +95,9 @@ pub(crate) async fn one_task(
     };
     let seed = context.step_seed(view.step());
     outcome.selected = select(&mut ask, &view, policies.selector.as_ref(), &query).await;
+    if let Some(withhold) = withholding(&context, &recipe) {
+        outcome.selected = withhold.applied(outcome.selected, recipe.select.per, seed);
+    }
     let events = outcome.selected.events(context.library);
     events.into_iter().for_each(|event| ask.tell(event));
 
@@ -142,6 +146,12 @@ pub(crate) async fn one_task(
     outcome.credits = credits;
     outcome.replies = replies;
     Ok(outcome)
+}
+
+/// What chance leaves out of attempts: nothing outside of learning.
+fn withholding(context: &Context<'_>, recipe: &Recipe) -> Option<Withhold> {
+    let learns = context.mode == Mode::Train;
+    recipe.select.withhold.filter(|_| learns)
 }
 
 /// Asks roles about the skills of a group of attempts, and has the writer write from them, at once. The questions have one scope:
@@ -318,6 +328,47 @@ impl Outcome {
             .iter()
             .filter_map(|tried| tried.assessment.clone());
         assessed.map(LibraryChange::Assess)
+    }
+
+    /// What chance gave the attempts at the task, and how those went that a judge decided about, as a change.
+    pub(crate) fn assigned(&self, task: &Task, rollouts: &[Rollout<'_>]) -> Option<LibraryChange> {
+        let mut drawn = self.selected.selections.iter();
+        let selection = drawn.find(|selection| selection.withheld.is_some())?;
+        let withheld = selection.withheld.as_ref()?;
+        let judged = rollouts.iter().filter_map(|rollout| {
+            let success = rollout.verdict?.success()?;
+            Some((&rollout.report, rollout.trajectory?, success))
+        });
+        let judged: Vec<(&AttemptReport, &Trajectory, bool)> = judged.collect();
+        let (first, trajectory, _) = *judged.first()?;
+        let mean = |value: &dyn Fn(&AttemptReport, bool) -> f64| {
+            let values = judged
+                .iter()
+                .map(|(report, _, success)| value(report, *success));
+            values.sum::<f64>() / judged.len() as f64
+        };
+        let one = |given| {
+            move |skill: &SkillRef| AssignedSkill {
+                skill: skill.clone(),
+                given,
+            }
+        };
+        let given = selection.skills().iter().map(one(true));
+        let skills = given.chain(withheld.skills.iter().map(one(false)));
+        Some(LibraryChange::Assign(Box::new(Assignment {
+            attempt: first.attempt.clone(),
+            task: task.id.clone(),
+            category: task.category.clone(),
+            model: trajectory.model.clone(),
+            share: withheld.share,
+            without: withheld.all,
+            by_skill: withheld.by_skill,
+            skills: skills.collect(),
+            success: mean(&|_, success| f64::from(u8::from(success))),
+            score: mean(&|report, _| report.score),
+            steps: mean(&|report, _| f64::from(report.steps)),
+            tokens: mean(&|report, _| report.usage.total() as f64),
+        })))
     }
 
     /// Rewards each attempt that has a verdict.
@@ -508,7 +559,10 @@ impl Turns {
                 format!("no skills could be selected: {reason}"),
             )));
         }
-        let chosen = selected.injected(0).iter();
+        let withhold = withholding(run_context, run_context.recipe);
+        let goes_without = withhold
+            .is_some_and(|withhold| withhold.takes_all(run_context.step_seed(ask.attempt.step)));
+        let chosen = selected.injected(0).iter().filter(|_| !goes_without);
         let entries = chosen.filter_map(|skill| run_context.library.get(&skill.id));
         Some(Ok(entries.map(ChosenSkill::from).collect()))
     }

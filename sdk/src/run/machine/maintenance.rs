@@ -8,12 +8,14 @@ use std::{sync::Arc, task::Poll};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Cause, Commit, Committed, FileRef, LibraryChange, MaintenanceBudget, Skill},
+    domain::{
+        Cause, Commit, Committed, FileRef, LibraryChange, MaintenanceBudget, Skill, SkillRef, State,
+    },
     error::{Error, ErrorKind, Result},
-    id::CommitKey,
+    id::{CommitKey, SkillId},
     library::{Applied, SkillLibrary, format::SkillMd},
     policy::{
-        Answer, Ask, MaintenanceProgram, Questions, fits,
+        Answer, Ask, MaintenanceProgram, Questions, View, fits,
         program::{Program, QuestionPath, Running},
     },
     run::{
@@ -332,7 +334,7 @@ pub(crate) fn permitted(
     let recorded = is_record(change);
     if recorded && !records {
         return refused(
-            "a maintenance program records results of tests, gains, prototypes and what is dealt with only where \
+            "a maintenance program records results of tests and comparisons, gains, prototypes and what is dealt with only where \
              `MaintenanceProgram::records` says so",
         );
     }
@@ -368,6 +370,7 @@ pub(super) fn is_record(change: &LibraryChange) -> bool {
     matches!(
         change,
         LibraryChange::Test { .. }
+            | LibraryChange::Compare { .. }
             | LibraryChange::Gain { .. }
             | LibraryChange::Handled { .. }
             | LibraryChange::SetPrototypes(_)
@@ -392,12 +395,75 @@ pub(super) fn start(
             let message = "the recipe has no such maintenance program";
             Error::new(ErrorKind::Internal, "RunMachine", message).with("place", place)
         })?;
-        let changes = program.maintain(&mut ask, &view).await?;
+        let mut changes = program.maintain(&mut ask, &view).await?;
         for change in &changes {
             permitted(change, program.records(), view.library())?;
         }
+        let proves = program.release().is_some_and(|release| release.proof);
+        if view.context().standing.by_proof() && !proves {
+            changes = held_back(&mut ask, &view, changes);
+        }
         Ok(changes)
     })
+}
+
+/// The changes of a program where another one releases skills by proof: nothing that is on trial becomes active by them, and what they add,
+/// merge or release from quarantine begins on trial. A next version of a skill in use takes its place as before.
+fn held_back(ask: &mut Ask, view: &View, changes: Vec<LibraryChange>) -> Vec<LibraryChange> {
+    let library = view.library();
+    let on_trial = |id: &SkillId| {
+        let entry = library.get(id)?;
+        (entry.skill.state == State::Trial).then_some(entry)
+    };
+    let held = changes
+        .into_iter()
+        .filter_map(|mut change| match &mut change {
+            LibraryChange::Release {
+                skill,
+                reason,
+                from_quarantine: true,
+            } => Some(LibraryChange::SetState {
+                skill: skill.id.clone(),
+                state: State::Trial,
+                reason: reason.clone(),
+            }),
+            LibraryChange::Release {
+                skill: SkillRef { id, .. },
+                ..
+            }
+            | LibraryChange::SetState {
+                skill: id,
+                state: State::Active,
+                ..
+            } if on_trial(id).is_some() => {
+                let entry = on_trial(id)?;
+                ask.tell(EventKind::Waits {
+                    skill: entry.skill.reference(),
+                    name: entry.skill.name.clone(),
+                    state: State::Trial,
+                    reason:
+                        "it passed its test, and is not proven to do better than what was before"
+                            .to_owned(),
+                });
+                None
+            }
+            LibraryChange::Add(skill) | LibraryChange::Merge { skill, .. } => {
+                begin_on_trial(skill);
+                Some(change)
+            }
+            LibraryChange::Revise(skill) if on_trial(&skill.id).is_some() => {
+                begin_on_trial(skill);
+                Some(change)
+            }
+            _ => Some(change),
+        });
+    held.collect()
+}
+
+fn begin_on_trial(skill: &mut Skill) {
+    if skill.state == State::Active {
+        skill.state = State::Trial;
+    }
 }
 
 /// The program at a place in the recipe's list.

@@ -381,6 +381,7 @@ impl TaskMachine {
         evidence.extend(writers::attributions(&outcome.replies));
         evidence.extend(writers::not_followed(credit, &self.task, &rollouts));
         evidence.extend(outcome.assessments());
+        evidence.extend(outcome.assigned(&self.task, &rollouts));
         if recipe.tiers.traces > 0 {
             let kept = writers::observations(context, self.step, &self.task, &rollouts);
             evidence.extend(kept);
@@ -498,6 +499,9 @@ fn state_changed(library: &SkillLibrary, change: &LibraryChange) -> Option<Event
 fn waits(context: &RunContext<'_>, skill: &Skill) -> Option<EventKind> {
     let evidence = || {
         let tasks = live::tasks_needed(context, skill.state);
+        if context.standing.by_proof() && skill.state == State::Trial {
+            return "the same tasks, attempted with and without it, prove that more is done with it".to_owned();
+        }
         match context.standing.cases() {
             Some(_) => format!(
                 "its test bundle passes at {tasks} tasks or, where nothing of that can be played again, live attempts \

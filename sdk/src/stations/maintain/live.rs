@@ -136,7 +136,22 @@ pub(crate) fn release(entry: &Entry, tasks: u32) -> LibraryChange {
 pub(crate) fn decided(context: &Context<'_>, evidence: &[LibraryChange]) -> Vec<LibraryChange> {
     // The end comes first, so that a release beside it has no effect.
     let mut changes = quarantine::ended(context, evidence);
-    if context.standing.release.is_none() {
+    if context.standing.by_proof() {
+        // From quarantine a skill comes on trial, where it has to prove itself.
+        let tried = context
+            .library
+            .entries()
+            .filter(|entry| context.tries(entry));
+        let on_trial = tried.filter_map(|entry| {
+            let tasks = support(context, entry)?;
+            Some(LibraryChange::SetState {
+                skill: entry.skill.id.clone(),
+                state: State::Trial,
+                reason: format!("live attempts at {tasks} tasks went well with it in quarantine"),
+            })
+        });
+        changes.extend(on_trial);
+    } else if context.standing.release.is_none() {
         let waiting = context.offered();
         let waiting = waiting.filter(|entry| entry.skill.state != State::Active);
         let released = waiting.filter_map(|entry| Some(release(entry, support(context, entry)?)));

@@ -28,6 +28,7 @@ pub fn standard() -> Recipe {
             selector: GatePolicy::default().into(),
             per: SelectPer::Query,
             skill_tokens: None,
+            withhold: None,
         },
         attempts: AttemptPolicy {
             group: const { NonZeroU32::new(4).expect("not 0") },

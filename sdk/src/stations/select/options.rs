@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{
-        DecidedOn,
+        DecidedOn, Withhold,
         gate_policy::GatePolicy,
         retrieval::{Candidates, RankWeights, Retrieval, SelectPer},
     },
@@ -33,6 +33,7 @@ use crate::{
 ///     selector: Top { limit: NonZeroUsize::MIN }.into(),
 ///     per: SelectPer::Turn,
 ///     skill_tokens: None,
+///     withhold: None,
 /// };
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
@@ -55,6 +56,11 @@ pub struct SelectPolicy {
     /// not fit whole is left out. `None` sets no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill_tokens: Option<NonZeroUsize>,
+    /// The share of tasks in learning that go without what was chosen for them, by chance, so that
+    /// [`Journeyman::lift`](crate::run::Journeyman::lift) can say what each skill brings. `None`, the default of every recipe,
+    /// withholds nothing and costs nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withhold: Option<Withhold>,
 }
 
 impl SelectPolicy {
@@ -74,6 +80,9 @@ impl SelectPolicy {
     pub fn validate(&self) -> Result<()> {
         if let Some(weights) = &self.rank {
             weights.validate()?;
+        }
+        if let Some(withhold) = &self.withhold {
+            withhold.validate()?;
         }
         // A host's own is checked where it is built.
         self.check_ours::<GatePolicy>()?;

@@ -441,6 +441,7 @@ fn selecting(selector: impl Into<Policy>) -> SelectPolicy {
         selector: selector.into(),
         per: SelectPer::Query,
         skill_tokens: None,
+        withhold: None,
     }
 }
 

@@ -194,6 +194,7 @@ fn a_selection_says_what_was_decided_and_why() {
         failed: None,
         held_back: Vec::new(),
         quarantined: Vec::new(),
+        withheld: None,
     };
     assert_eq!(
         chosen(false).to_string(),

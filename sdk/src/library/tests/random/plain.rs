@@ -295,10 +295,12 @@ impl Reference {
             // They touch neither tiers nor utilities: `tests/life.rs` has them.
             LibraryChange::Release { .. }
             | LibraryChange::Expose { .. }
+            | LibraryChange::Assign(_)
             | LibraryChange::Attribute(_)
             | LibraryChange::PatchBundle { .. }
             | LibraryChange::Test { .. }
             | LibraryChange::Gain { .. }
+            | LibraryChange::Compare { .. }
             | LibraryChange::Observe(_)
             | LibraryChange::Note(_)
             | LibraryChange::Handled { .. }

@@ -1,0 +1,385 @@
+//! The ledger of lifts: what each skill, and the library as a whole, changes.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Effect, Interval, discoveries};
+use crate::{
+    domain::{Assignment, SkillName, SkillRef},
+    error::{Error, Result},
+    id::{Category, ModelId},
+    library::SkillLibrary,
+};
+
+/// How sure the ledger has to be, and up to what costs are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LiftPolicy {
+    /// The probability, above 0 and below 1, that an interval ever leaves out the true difference; each interval by itself.
+    pub error: f64,
+    /// The share, above 0 and below 1, of the verdicts over all skills that may be false in the mean. It is proven for versions that were
+    /// there whatever came of others; a host that writes new ones until one is said to help finds more false ones.
+    pub false_discoveries: f64,
+    /// Steps of an attempt above this count as this many; above 0. An interval needs an end to what may come.
+    pub most_steps: f64,
+    /// Tokens of an attempt above this count as this many; above 0.
+    pub most_tokens: f64,
+}
+
+impl Default for LiftPolicy {
+    /// Intervals of 95%, 5% of the verdicts, 64 steps, 16,384 tokens.
+    fn default() -> Self {
+        Self {
+            error: 0.05,
+            false_discoveries: 0.05,
+            most_steps: 64.0,
+            most_tokens: 16_384.0,
+        }
+    }
+}
+
+impl LiftPolicy {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the field, its value and its range.
+    pub fn validate(&self) -> Result<()> {
+        let check = |holds: bool, field: &str, value: f64, range: &str| match holds {
+            true => Ok(()),
+            false => Err(Error::invalid(
+                "LiftPolicy::validate",
+                format!("{field} must be {range}, and is {value}"),
+            )
+            .hint("take 0.05 for 5%, and for steps and tokens more than most attempts need")),
+        };
+        for (field, value) in [
+            ("error", self.error),
+            ("false_discoveries", self.false_discoveries),
+        ] {
+            check(
+                value > 0.0 && value < 1.0,
+                field,
+                value,
+                "above 0 and below 1",
+            )?;
+        }
+        for (field, value) in [
+            ("most_steps", self.most_steps),
+            ("most_tokens", self.most_tokens),
+        ] {
+            let sound = value > 0.0 && value.is_finite();
+            check(sound, field, value, "above 0 and finite")?;
+        }
+        Ok(())
+    }
+}
+
+/// What is given or withheld.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LiftOf {
+    /// All skills that are chosen for an attempt.
+    Library,
+    /// A version of a skill.
+    Skill(SkillRef),
+}
+
+/// An effect on what an attempt costs, in its own unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Amount {
+    /// As a share of `most`.
+    pub share: Effect,
+    /// The greatest value that counts.
+    pub most: f64,
+}
+
+impl Amount {
+    /// The difference of the means; `None` while one of them is not known.
+    pub fn estimate(&self) -> Option<f64> {
+        self.share.estimate().map(|share| share * self.most)
+    }
+
+    /// The interval of the difference, as [`Effect::interval`].
+    pub fn interval(&self, error: f64) -> Interval {
+        let Interval { low, high } = self.share.interval(error);
+        Interval {
+            low: low * self.most,
+            high: high * self.most,
+        }
+    }
+
+    fn add(&mut self, given: bool, value: f64) {
+        let share = value / self.most;
+        match given {
+            true => self.share.given.add(share),
+            false => self.share.withheld.add(share),
+        }
+    }
+}
+
+/// Whether a skill helps, in tasks that are done.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LiftVerdict {
+    /// More tasks are done with it.
+    Helps,
+    /// Fewer tasks are done with it.
+    Harms,
+    /// It is not known yet.
+    NotYet {
+        /// About how many more tasks would tell, should they go on as so far; `None` where they point nowhere.
+        more: Option<u64>,
+    },
+}
+
+/// What a skill, or the library, changes with a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lift {
+    /// What was given or withheld.
+    pub of: LiftOf,
+    /// The skill's name; `None` for the library, and for a skill that the library no longer has.
+    pub name: Option<SkillName>,
+    /// The model that acted, with its adapter; `None` where the agent does not say.
+    pub model: Option<ModelId>,
+    /// The host's own grouping of the tasks; `None` for all tasks together.
+    pub category: Option<Category>,
+    /// On the share of tasks that are done.
+    pub success: Effect,
+    /// On the verdict's score, in [0, 1].
+    pub score: Effect,
+    /// On the number of steps.
+    pub steps: Amount,
+    /// On the number of tokens.
+    pub tokens: Amount,
+    /// Over all tasks; `None` for one category, which has its interval alone.
+    pub verdict: Option<LiftVerdict>,
+}
+
+impl Lift {
+    /// Number of tasks that went with it, and by chance without it.
+    pub fn tasks(&self) -> (u64, u64) {
+        (self.score.given.count, self.score.withheld.count)
+    }
+}
+
+type Key = (LiftOf, Option<ModelId>, Option<Category>);
+
+/// The tasks of a key by the bits of the share that was withheld: arms of two shares are not mixed, since the times at which they were in
+/// force may differ in more.
+type Counted = BTreeMap<Key, BTreeMap<u64, Lift>>;
+
+/// The ledger of lifts.
+///
+/// ```
+/// use journeyman::{library::SkillLibrary, stations::proof::{LiftPolicy, Lifts}};
+///
+/// let library = SkillLibrary::new();
+/// let lifts = Lifts::of(&library, LiftPolicy::default())?;
+/// assert!(lifts.lifts.is_empty());
+/// assert!(lifts.to_string().contains("nothing was withheld yet"));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lifts {
+    /// How sure it is.
+    pub policy: LiftPolicy,
+    /// The library before its skills; of these those with the greater difference in tasks done first, and all tasks before their
+    /// categories.
+    pub lifts: Vec<Lift>,
+}
+
+impl Lifts {
+    /// Reads a library's ledger ([`SkillLibrary::assignments`]). Of a skill that was withheld from several shares, the tasks of the
+    /// share with most of them count.
+    ///
+    /// # Errors
+    /// `Invalid` for a policy out of its ranges.
+    pub fn of(library: &SkillLibrary, policy: LiftPolicy) -> Result<Self> {
+        policy.validate()?;
+        let mut counted = Counted::new();
+        for assignment in library.assignments() {
+            let skills = assignment.tells_of().iter();
+            let skills = skills.map(|one| (LiftOf::Skill(one.skill.clone()), one.given));
+            for (of, given) in [(LiftOf::Library, !assignment.without)]
+                .into_iter()
+                .chain(skills)
+            {
+                let categories = [None, assignment.category.clone()];
+                let several = assignment.category.is_some();
+                for category in categories.into_iter().take(1 + usize::from(several)) {
+                    let key = (of.clone(), assignment.model.clone(), category);
+                    let new = empty(library, &policy, &key);
+                    let shares = counted.entry(key).or_default();
+                    let lift = shares.entry(assignment.share.to_bits()).or_insert(new);
+                    lift.count(assignment, given);
+                }
+            }
+        }
+        let most = |shares: BTreeMap<u64, Lift>| {
+            let tasks = |lift: &Lift| lift.tasks().0 + lift.tasks().1;
+            shares.into_values().max_by_key(tasks)
+        };
+        let mut lifts: Vec<Lift> = counted.into_values().filter_map(most).collect();
+        judge(&mut lifts, policy.false_discoveries);
+        lifts.sort_by(|a, b| {
+            let is_skill = |lift: &Lift| lift.of != LiftOf::Library;
+            let estimate = |lift: &Lift| lift.success.estimate().unwrap_or(f64::NEG_INFINITY);
+            let order = is_skill(a).cmp(&is_skill(b));
+            let order = order.then(a.category.is_some().cmp(&b.category.is_some()));
+            order.then(estimate(b).total_cmp(&estimate(a)))
+        });
+        Ok(Self { policy, lifts })
+    }
+
+    /// What a version of a skill changes over all tasks, with this model.
+    pub fn skill(&self, skill: &SkillRef, model: Option<&ModelId>) -> Option<&Lift> {
+        let is_it = |lift: &&Lift| {
+            let same = matches!(&lift.of, LiftOf::Skill(of) if of == skill);
+            same && lift.model.as_ref() == model && lift.category.is_none()
+        };
+        self.lifts.iter().find(is_it)
+    }
+
+    /// What a version changes over all tasks, with the model that has most of them.
+    pub(crate) fn most_of(&self, skill: &SkillRef) -> Option<&Lift> {
+        let is_it = |lift: &&Lift| {
+            let same = matches!(&lift.of, LiftOf::Skill(of) if of == skill);
+            same && lift.category.is_none()
+        };
+        let lifts = self.lifts.iter().filter(is_it);
+        lifts.max_by_key(|lift| lift.tasks().0 + lift.tasks().1)
+    }
+}
+
+fn empty(library: &SkillLibrary, policy: &LiftPolicy, (of, model, category): &Key) -> Lift {
+    let name = match of {
+        LiftOf::Library => None,
+        LiftOf::Skill(skill) => library.get(&skill.id).map(|entry| entry.skill.name.clone()),
+    };
+    let amount = |most| Amount {
+        most,
+        ..Amount::default()
+    };
+    Lift {
+        of: of.clone(),
+        name,
+        model: model.clone(),
+        category: category.clone(),
+        success: Effect::default(),
+        score: Effect::default(),
+        steps: amount(policy.most_steps),
+        tokens: amount(policy.most_tokens),
+        verdict: None,
+    }
+}
+
+impl Lift {
+    fn count(&mut self, assignment: &Assignment, given: bool) {
+        let mut add = |effect: fn(&mut Self) -> &mut Effect, value: f64| {
+            let effect = effect(self);
+            match given {
+                true => effect.given.add(value),
+                false => effect.withheld.add(value),
+            }
+        };
+        add(|lift| &mut lift.success, assignment.success);
+        add(|lift| &mut lift.score, assignment.score);
+        self.steps.add(given, assignment.steps);
+        self.tokens.add(given, assignment.tokens);
+    }
+}
+
+/// Gives verdicts over all tasks: of the library by itself, of the skills together, each asked whether it helps and whether it harms.
+fn judge(lifts: &mut [Lift], rate: f64) {
+    for skills in [false, true] {
+        let is_asked =
+            |lift: &Lift| lift.category.is_none() && (lift.of != LiftOf::Library) == skills;
+        let asked = lifts.iter_mut().filter(|lift| is_asked(lift));
+        let asked: Vec<&mut Lift> = asked.collect();
+        let evidence = asked.iter().flat_map(|lift| {
+            let success = &lift.success;
+            [success.evidence_of_gain(), success.evidence_of_harm()]
+        });
+        let evidence: Vec<f64> = evidence.collect();
+        let found = discoveries(&evidence, rate);
+        let enough = (evidence.len() as f64 / rate).ln();
+        for (lift, found) in asked.into_iter().zip(found.chunks(2)) {
+            lift.verdict = Some(match found {
+                [true, _] => LiftVerdict::Helps,
+                [_, true] => LiftVerdict::Harms,
+                _ => LiftVerdict::NotYet {
+                    more: more(&lift.success, enough),
+                },
+            });
+        }
+    }
+}
+
+/// The number of tasks that are missing, should the evidence grow on as it did.
+fn more(success: &Effect, enough: f64) -> Option<u64> {
+    let evidence = success.against(0.0);
+    let tasks = success.given.count + success.withheld.count;
+    let missing = tasks as f64 * (enough / evidence - 1.0);
+    (success.estimate().is_some() && evidence > 0.0).then(|| missing.max(1.0).ceil() as u64)
+}
+
+/// A line for each, for people.
+impl fmt::Display for Lifts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.lifts.is_empty() {
+            return f.write_str(
+                "nothing was withheld yet, so that nobody can tell what a skill brings: set `SelectPolicy::withhold`",
+            );
+        }
+        for (number, lift) in self.lifts.iter().enumerate() {
+            if number > 0 {
+                writeln!(f)?;
+            }
+            lift.line(f, self.policy.error)?;
+        }
+        Ok(())
+    }
+}
+
+impl Lift {
+    fn line(&self, f: &mut fmt::Formatter<'_>, error: f64) -> fmt::Result {
+        match (&self.of, &self.name) {
+            (LiftOf::Library, _) => f.write_str("the library")?,
+            (LiftOf::Skill(skill), Some(name)) => write!(f, "{name} ({})", skill.version)?,
+            (LiftOf::Skill(skill), None) => write!(f, "{skill}, which is gone")?,
+        }
+        if let Some(category) = &self.category {
+            write!(f, ", at tasks of `{category}`")?;
+        }
+        if let Some(model) = &self.model {
+            write!(f, ", with {model}")?;
+        }
+        let (given, withheld) = self.tasks();
+        write!(f, ": {given} tasks with it, {withheld} without; ")?;
+        match self.success.estimate() {
+            None => f.write_str("the difference is not known")?,
+            Some(estimate) => {
+                let Interval { low, high } = self.success.interval(error);
+                let points = |share: f64| share * 100.0;
+                write!(
+                    f,
+                    "{:+.1} points of tasks done (from {:+.1} to {:+.1})",
+                    points(estimate),
+                    points(low),
+                    points(high)
+                )?;
+            }
+        }
+        match self.verdict {
+            None => Ok(()),
+            Some(LiftVerdict::Helps) => f.write_str("; it helps"),
+            Some(LiftVerdict::Harms) => f.write_str("; it harms"),
+            Some(LiftVerdict::NotYet { more: Some(more) }) => {
+                write!(f, "; not known yet: about {more} more tasks would tell")
+            }
+            Some(LiftVerdict::NotYet { more: None }) => f.write_str("; not known yet"),
+        }
+    }
+}

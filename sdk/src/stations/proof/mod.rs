@@ -1,0 +1,33 @@
+//! Whether a skill helps: chosen skills are left out by chance, and what attempts do with and without them is compared in ways that
+//! hold whenever one looks.
+//!
+//! Ten tasks were done with a skill and three of ten without it: is it the skill, or luck? A recipe that
+//! [withholds](crate::stations::select::SelectPolicy::withhold) each chosen skill from a share of tasks makes the two comparable:
+//! chance alone decided which is which. All attempts at a task are drawn together and count as one outcome, their mean: attempts at
+//! one task are too alike to count as several. [`Lifts`] reads the library's record of them: for each skill, and for the library as a whole,
+//! the difference with an [`Interval`] that may be looked at after each task, and a [verdict](LiftVerdict) that says "helps",
+//! "harms" or "not yet". Over all skills together at most a stated share of these verdicts is false in the mean ([`discoveries`]).
+//!
+//! A change is compared with what was before on the same tasks ([`Comparison`]): better, worse, no difference that matters, or
+//! not yet. [`ProvenRelease`] releases skills so.
+//!
+//! | what | holds because | source |
+//! | --- | --- | --- |
+//! | [`Effect`] of outcomes in [0, 1] | a mixture of likelihood ratios is a nonnegative supermartingale for each mean | Robbins 1970; Howard et al. 2021 |
+//! | [`Comparison`] of pairs | so is the wealth of one who bets against a claim that is true | Waudby-Smith and Ramdas 2023 |
+//! | [`discoveries`] | e-values need no independence | Wang and Ramdas 2022 |
+
+mod bounded;
+mod discoveries;
+mod lifts;
+mod paired;
+mod release;
+mod withheld;
+
+pub use bounded::{Arm, Effect, Interval};
+pub use discoveries::discoveries;
+pub use lifts::{Amount, Lift, LiftOf, LiftPolicy, LiftVerdict, Lifts};
+pub use paired::{ComparePolicy, Comparison, Conclusion};
+pub use release::ProvenRelease;
+
+pub use crate::domain::{Assignment, Withhold};

@@ -1,0 +1,314 @@
+//! Skills on trial that are released when the same tasks, attempted with and without them, prove that they help.
+
+use journeyman::{
+    SkillId,
+    domain::{SkillRef, Withhold},
+    papers::hisme::MicroPolicy,
+    policy::{Ask, MaintenanceProgram, Policies, View},
+    recipe::ScheduledProgram,
+    stations::proof::{ComparePolicy, ProvenRelease},
+};
+
+use super::*;
+
+/// An agent that does each task with the skill `good`, none with `bad`, and without a skill every second.
+fn agent() -> ScriptedExecutor {
+    ScriptedExecutor::acting(move |attempt: &Attempt<'_>, steps: &[Step]| {
+        let words: Vec<String> =
+            serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
+        let has = |name: &str| {
+            let mut skills = attempt.injection.skills.iter();
+            skills.any(|had| had.skill.id.as_str() == name)
+        };
+        let number = attempt.task.id.as_str().rsplit('-').next();
+        let number: u64 = number.and_then(|last| last.parse().ok()).unwrap_or(0);
+        let knows = has("good") || (!has("bad") && number.is_multiple_of(2));
+        Play::Give(match (knows, words.get(steps.len())) {
+            (true, Some(word)) => Some(Action::Message(word.clone())),
+            _ => None,
+        })
+    })
+}
+
+fn proving(every: u64) -> Recipe {
+    let mut recipe = recipe();
+    recipe.select.selector = top(1);
+    recipe.write.when = WriteWhen::Never;
+    recipe.tiers.traces = 200;
+    recipe.attempts.group = n32(1);
+    recipe.admit.initial_state = State::Trial;
+    let program = ProvenRelease {
+        compare: ComparePolicy::default(),
+    };
+    recipe.maintenance.programs = vec![ScheduledProgram::new(n64(every), program)];
+    recipe
+}
+
+async fn tried(name: &str, recipe: Recipe, count: usize) -> (SkillLibrary, Vec<Event>) {
+    let mut parts = components();
+    parts.executor = Some(Arc::new(agent()));
+    let opened = Journeyman::open(parts, recipe, Options::new("test", Seed(7))).await;
+    let journeyman = opened.expect("it opens");
+    let skill = Skill {
+        state: State::Trial,
+        ..sample::skill(name)
+    };
+    journeyman.add(vec![skill], "a start").await.expect("added");
+    let events = journeyman.events();
+    journeyman.learn(tasks(count)).await.expect("it learns");
+    let library = journeyman.library().await.expect("read");
+    (library.clone(), told(events))
+}
+
+fn state(library: &SkillLibrary, name: &str) -> State {
+    let entry = library.get(&SkillId::new(name)).expect("there");
+    entry.skill.state
+}
+
+#[test]
+fn a_skill_is_released_when_it_is_proven_to_help_and_not_before() {
+    block_on(async {
+        // Four pairs in which it wins two: no proof, whatever the mean is.
+        let (library, events) = tried("good", proving(4), 4).await;
+        assert_eq!(state(&library, "good"), State::Trial);
+        let entry = library.get(&SkillId::new("good")).expect("there");
+        let version = entry.skill.version;
+        assert_eq!(entry.life.pairs(version).count(), 4);
+        let waits = events.iter().find_map(|event| match &event.kind {
+            EventKind::Waits { reason, .. } => Some(reason.clone()),
+            _ => None,
+        });
+        let waits = waits.expect("it is said");
+        assert!(
+            waits.contains("+50 points") && waits.contains("no proof yet"),
+            "{waits}"
+        );
+
+        let (library, _) = tried("good", proving(4), 40).await;
+        assert_eq!(state(&library, "good"), State::Active);
+        let entry = library.get(&SkillId::new("good")).expect("there");
+        // Each task once, and no more than it took.
+        let pairs: Vec<_> = entry.life.pairs(version).collect();
+        let tasks: std::collections::BTreeSet<_> = pairs.iter().map(|pair| &pair.task).collect();
+        assert_eq!(tasks.len(), pairs.len());
+        assert!((8..40).contains(&pairs.len()), "{}", pairs.len());
+    });
+}
+
+#[test]
+fn a_skill_that_is_proven_to_harm_is_disabled() {
+    block_on(async {
+        let (library, _) = tried("bad", proving(4), 40).await;
+        assert_eq!(state(&library, "bad"), State::Disabled);
+        let entry = library.get(&SkillId::new("bad")).expect("there");
+        assert!(entry.life.pairs(entry.skill.version).count() >= 8);
+    });
+}
+
+#[test]
+fn a_refined_version_that_is_proven_to_do_worse_gives_way_to_the_one_that_was_in_use() {
+    block_on(async {
+        // Its text says which words are right: the first version's does, the second's does not.
+        let agent = ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
+            let words: Vec<String> =
+                serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
+            let mut skills = attempt.injection.skills.iter();
+            let knows = skills.any(|had| had.text.contains("right"));
+            Play::Give(match (knows, words.get(steps.len())) {
+                (true, Some(word)) => Some(Action::Message(word.clone())),
+                _ => None,
+            })
+        });
+        let store = Arc::new(MemoryStore::new());
+        let first = Skill {
+            body: "Say the right words.".to_owned(),
+            ..sample::skill("say-it")
+        };
+        let second = Skill {
+            body: "Say other words.".to_owned(),
+            version: journeyman::Version(2),
+            state: State::Trial,
+            ..first.clone()
+        };
+        let changes = [
+            LibraryChange::Add(Box::new(first)),
+            LibraryChange::Revise(Box::new(second)),
+        ];
+        for (base, change) in (0..).zip(changes) {
+            let commit = sample::commit(base, &format!("key {base}"), vec![change]);
+            store.commit(&commit).await.expect("committed");
+        }
+        let mut parts = components();
+        parts.store = Some(store);
+        parts.executor = Some(Arc::new(agent));
+        let opened = Journeyman::open(parts, proving(4), Options::new("test", Seed(7))).await;
+        let journeyman = opened.expect("it opens");
+        journeyman.learn(tasks(40)).await.expect("it learns");
+        let library = journeyman.library().await.expect("read");
+        let entry = library.get(&SkillId::new("say-it")).expect("there");
+        assert_eq!(entry.skill.state, State::Active);
+        assert_eq!(entry.skill.body, "Say the right words.");
+        assert_eq!(entry.skill.version.0, 3);
+    });
+}
+
+#[test]
+fn pairs_stop_where_they_conclude_and_where_the_budget_ends() {
+    block_on(async {
+        // All kept attempts at once: eight at a time are made, until it is clear.
+        let (library, _) = tried("good", proving(40), 40).await;
+        let entry = library.get(&SkillId::new("good")).expect("there");
+        let pairs = entry.life.pairs(entry.skill.version).count();
+        assert_eq!(entry.skill.state, State::Active);
+        assert!(pairs % 8 == 0 && (8..40).contains(&pairs), "{pairs}");
+        // A budget of seven attempts pays for three pairs.
+        let mut recipe = proving(40);
+        recipe.maintenance.budget.attempts = Some(7);
+        let (library, _) = tried("good", recipe, 40).await;
+        let entry = library.get(&SkillId::new("good")).expect("there");
+        assert_eq!(entry.life.pairs(entry.skill.version).count(), 3);
+        assert_eq!(entry.skill.state, State::Trial);
+    });
+}
+
+#[test]
+fn no_difference_that_matters_is_said_and_ends_the_pairs() {
+    block_on(async {
+        let mut recipe = proving(20);
+        let program = ProvenRelease {
+            compare: ComparePolicy {
+                margin: 0.5,
+                ..ComparePolicy::default()
+            },
+        };
+        recipe.maintenance.programs = vec![ScheduledProgram::new(n64(20), program)];
+        // The agent knows nothing of this skill: it goes as without one.
+        let (library, events) = tried("other", recipe, 60).await;
+        let entry = library.get(&SkillId::new("other")).expect("there");
+        assert_eq!(entry.skill.state, State::Trial);
+        assert!(entry.life.pairs(entry.skill.version).count() < 60);
+        let said = events.iter().any(|event| {
+            let EventKind::Waits { reason, .. } = &event.kind else {
+                return false;
+            };
+            reason.contains("no difference that matters")
+        });
+        assert!(said);
+    });
+}
+
+#[test]
+fn a_recipe_that_begins_skills_as_active_is_refused_beside_the_program() {
+    let mut recipe = proving(4);
+    recipe.admit.initial_state = State::Active;
+    let error = recipe.resolve(&Policies::new()).expect_err("unproven");
+    assert!(error.to_string().contains("admit.initial_state"), "{error}");
+}
+
+/// A program that releases whatever is on trial, in both ways, and adds a skill.
+#[derive(Debug)]
+struct Releases;
+
+#[async_trait]
+impl MaintenanceProgram for Releases {
+    async fn maintain(&self, _: &mut Ask, view: &View) -> journeyman::Result<Vec<LibraryChange>> {
+        let on_trial = view.library().entries();
+        let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
+        let releases = on_trial.flat_map(|entry| {
+            let reason = "it looks good".to_owned();
+            [
+                LibraryChange::Release {
+                    skill: entry.skill.reference(),
+                    reason: reason.clone(),
+                    from_quarantine: false,
+                },
+                LibraryChange::SetState {
+                    skill: entry.skill.id.clone(),
+                    state: State::Active,
+                    reason,
+                },
+            ]
+        });
+        let mut changes: Vec<LibraryChange> = releases.collect();
+        if view.library().get(&SkillId::new("new")).is_none() {
+            changes.push(LibraryChange::Add(Box::new(sample::skill("new"))));
+        }
+        Ok(changes)
+    }
+}
+
+#[test]
+fn where_proof_is_asked_for_no_other_program_releases_a_skill() {
+    block_on(async {
+        let mut recipe = proving(4);
+        let own = ScheduledProgram::new(n64(2), Policy::new("releases"));
+        recipe.maintenance.programs.insert(0, own);
+        let mut options = Options::new("test", Seed(7));
+        options.policies = Policies::new().with_program("releases", |_| Ok(Arc::new(Releases)));
+        let mut parts = components();
+        parts.executor = Some(Arc::new(agent()));
+        let opened = Journeyman::open(parts, recipe, options).await;
+        let journeyman = opened.expect("it opens");
+        let skill = Skill {
+            state: State::Trial,
+            ..sample::skill("good")
+        };
+        journeyman.add(vec![skill], "a start").await.expect("added");
+        journeyman.learn(tasks(4)).await.expect("it learns");
+        let library = journeyman.library().await.expect("read");
+        assert_eq!(state(&library, "good"), State::Trial);
+        assert_eq!(state(&library, "new"), State::Trial);
+    });
+}
+
+#[test]
+fn hismes_own_test_cases_release_nothing_beside_it() {
+    block_on(async {
+        let released = |proves: bool| async move {
+            let mut recipe = proving(4);
+            let micro = ScheduledProgram::new(n64(2), MicroPolicy::paper());
+            match proves {
+                true => recipe.maintenance.programs.insert(0, micro),
+                false => recipe.maintenance.programs = vec![micro],
+            }
+            // Its roles are not played: test cases are not cut, and live attempts release.
+            let (library, _) = tried("good", recipe, 6).await;
+            state(&library, "good")
+        };
+        assert_eq!(released(false).await, State::Active);
+        assert_eq!(released(true).await, State::Trial);
+    });
+}
+
+#[test]
+fn where_nothing_can_be_attempted_again_the_ledger_releases() {
+    block_on(async {
+        let mut recipe = proving(4);
+        recipe.select.withhold = Some(Withhold { share: 0.5 });
+        let opened = Journeyman::open(own_loop(), recipe, Options::new("test", Seed(7))).await;
+        let journeyman = opened.expect("it opens");
+        let skill = Skill {
+            state: State::Trial,
+            ..sample::skill("good")
+        };
+        let reference: SkillRef = skill.reference();
+        journeyman.add(vec![skill], "a start").await.expect("added");
+        let mut after = None;
+        for number in 0..60 {
+            let task = sample::task(&format!("task-{number}"), &["one", "two"]);
+            let attempt = journeyman.begin(task).await.expect("begun");
+            let given = attempt.injection().skills.iter();
+            let has = given.clone().any(|had| had.skill == reference);
+            attempt
+                .finish(sample::outcome(has))
+                .await
+                .expect("finished");
+            let library = journeyman.library().await.expect("read");
+            if after.is_none() && state(&library, "good") == State::Active {
+                after = Some(number);
+            }
+        }
+        let after = after.expect("it is released");
+        assert!((8..40).contains(&after), "{after}");
+    });
+}

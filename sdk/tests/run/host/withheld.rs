@@ -1,0 +1,192 @@
+//! What a skill brings, told from the tasks that chance lets go without it.
+
+use journeyman::{
+    domain::Withhold,
+    library::RunFilter,
+    policy::Policies,
+    stations::proof::{LiftOf, LiftPolicy, LiftVerdict, Lifts},
+};
+
+use super::*;
+
+/// Takes the best skill always, and writes none.
+fn withholding(share: f64, limit: usize) -> Recipe {
+    let mut recipe = recipe();
+    recipe.select.selector = top(limit);
+    recipe.select.withhold = Some(Withhold { share });
+    recipe.write.when = WriteWhen::Never;
+    recipe.attempts.group = n32(1);
+    recipe
+}
+
+async fn learning(recipe: Recipe, components: Components, count: usize) -> (Journeyman, RunReport) {
+    let opened = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
+    let journeyman = opened.expect("it opens");
+    let skills = vec![sample::skill("say-one"), sample::skill("say-two")];
+    journeyman.add(skills, "a start").await.expect("added");
+    let report = journeyman.learn(tasks(count)).await.expect("it learns");
+    (journeyman, report)
+}
+
+fn lifts(journeyman: &Journeyman) -> Lifts {
+    journeyman.lift(LiftPolicy::default()).expect("a ledger")
+}
+
+#[test]
+fn a_skill_that_helps_is_found_to_help_from_tasks_that_went_without_it() {
+    block_on(async {
+        // With a skill each task is done, without one every second.
+        let (journeyman, report) = learning(withholding(0.3, 1), components(), 300).await;
+        let without = report.tasks.iter().filter(|task| {
+            task.selections[0].decision == Decision::Nothing(NothingReason::Withheld)
+        });
+        let without = without.count();
+        assert!((60..120).contains(&without), "{without}");
+        let lifts = lifts(&journeyman);
+        let library = &lifts.lifts[0];
+        assert_eq!((&library.of, &library.name), (&LiftOf::Library, &None));
+        assert_eq!(library.tasks().1 as usize, without);
+        assert_eq!(library.verdict, Some(LiftVerdict::Helps), "{lifts}");
+        let estimate = library.success.estimate().expect("both");
+        assert!((0.35..0.65).contains(&estimate), "{lifts}");
+        // One skill alone was chosen each time: it says the same of each.
+        let skills = lifts.lifts.iter().filter(|one| one.of != LiftOf::Library);
+        let told: u64 = skills
+            .clone()
+            .map(|one| one.tasks().0 + one.tasks().1)
+            .sum();
+        assert_eq!(told, 300);
+        assert!(lifts.to_string().contains("; it helps"), "{lifts}");
+        assert!(
+            skills
+                .clone()
+                .all(|one| one.name.is_some() && one.model.is_none())
+        );
+    });
+}
+
+#[test]
+fn of_two_skills_that_are_chosen_together_each_is_withheld_by_itself() {
+    block_on(async {
+        let (journeyman, report) = learning(withholding(0.3, 2), components(), 300).await;
+        let shown: Vec<usize> = (report.tasks.iter())
+            .map(|task| task.selections[0].skills().len())
+            .collect();
+        for expected in 0..=2 {
+            assert!(shown.contains(&expected));
+        }
+        let lifts = lifts(&journeyman);
+        // Either skill is enough, so that one alone brings less than both together.
+        let of = |is: fn(&LiftOf) -> bool| {
+            let one = lifts.lifts.iter().find(|one| is(&one.of)).expect("there");
+            one.success.estimate().expect("known")
+        };
+        let library = of(|of| *of == LiftOf::Library);
+        let skill = of(|of| *of != LiftOf::Library);
+        assert!(library > skill + 0.1, "{lifts}");
+        // What an attempt was not given is not credited to it.
+        let library = journeyman.library().await.expect("read");
+        for assignment in library.assignments() {
+            let without = assignment.skills.iter().filter(|one| !one.given);
+            for one in without {
+                let entry = library.get(&one.skill.id).expect("there");
+                let credited = entry.evidence.iter();
+                assert!(
+                    credited
+                        .clone()
+                        .all(|credit| credit.attempt != assignment.attempt)
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn a_run_that_is_taken_back_leaves_nothing_in_the_ledger_and_a_replay_has_the_same() {
+    block_on(async {
+        let components = components();
+        let journal = components.journal.clone().expect("a journal");
+        let (journeyman, report) = learning(withholding(0.5, 1), components, 20).await;
+        let entries = journal.read(&report.run).await.expect("read");
+        let replayed = journeyman::run::replay(&entries, &Policies::new()).expect("replayed");
+        let library = journeyman.library().await.expect("read");
+        let kept: Vec<_> = library.assignments().collect();
+        assert_eq!(kept.len(), 20);
+        assert!(kept.iter().copied().eq(replayed.library().assignments()));
+        let filter = RunFilter {
+            run: Some(report.run.clone()),
+            ..RunFilter::default()
+        };
+        journeyman
+            .retire(&filter, "a bad day")
+            .await
+            .expect("retired");
+        assert!(lifts(&journeyman).lifts.is_empty());
+    });
+}
+
+#[test]
+fn without_the_option_nothing_is_drawn_and_nothing_is_kept() {
+    block_on(async {
+        let mut recipe = withholding(0.5, 1);
+        recipe.select.withhold = None;
+        let (journeyman, report) = learning(recipe, components(), 20).await;
+        let drawn = report.tasks.iter().flat_map(|task| &task.selections);
+        assert!(drawn.clone().all(|selection| selection.withheld.is_none()));
+        let library = journeyman.library().await.expect("read");
+        assert_eq!(library.assignments().count(), 0);
+        // Nor in evaluation.
+        let recipe = withholding(0.5, 1);
+        let (journeyman, _) = learning(recipe, components(), 1).await;
+        let report = journeyman.evaluate(tasks(20)).await.expect("evaluated");
+        let mut selections = report.tasks.iter().flat_map(|task| &task.selections);
+        assert!(selections.all(|one| one.withheld.is_none() && !one.skills().is_empty()));
+    });
+}
+
+#[test]
+fn attempts_at_a_task_are_drawn_together_and_count_once() {
+    block_on(async {
+        let mut recipe = withholding(0.5, 1);
+        recipe.attempts.group = n32(4);
+        let (journeyman, report) = learning(recipe, components(), 30).await;
+        for task in &report.tasks {
+            let given = task.attempts.iter().map(|attempt| attempt.injected.len());
+            let given: std::collections::BTreeSet<usize> = given.collect();
+            assert_eq!((task.attempts.len(), given.len()), (4, 1));
+        }
+        let library = journeyman.library().await.expect("read");
+        let kept: Vec<_> = library.assignments().collect();
+        assert_eq!(kept.len(), 30);
+        // The mean over the group: without a skill every second attempt is done, by its seed.
+        let shares = kept.iter().filter(|one| one.without);
+        assert!(
+            shares
+                .clone()
+                .any(|one| one.success > 0.0 && one.success < 1.0)
+        );
+        let with = kept.iter().filter(|one| !one.without);
+        assert!(with.clone().count() > 5 && with.clone().all(|one| one.success == 1.0));
+    });
+}
+
+#[test]
+fn tasks_that_were_withheld_from_another_share_are_not_mixed_in() {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        for (name, share, count) in [("first", 0.5, 10), ("second", 0.1, 30)] {
+            let mut parts = components();
+            parts.store = Some(store.clone());
+            let options = Options::new(name, Seed(7));
+            let opened = Journeyman::open(parts, withholding(share, 1), options).await;
+            let journeyman = opened.expect("it opens");
+            if name == "first" {
+                let skills = vec![sample::skill("say-one")];
+                journeyman.add(skills, "a start").await.expect("added");
+            }
+            journeyman.learn(tasks(count)).await.expect("it learns");
+            let (with, without) = lifts(&journeyman).lifts[0].tasks();
+            assert_eq!((with + without) as usize, count);
+        }
+    });
+}
