@@ -88,6 +88,20 @@ pub(crate) struct Run {
     /// Learn nothing: measure the held-out tasks with the library as it is
     #[arg(long)]
     pub(crate) only_measure: bool,
+    /// Learn nothing: compare this other run's file with the first on the held-out tasks that both have, until it is clear which is better
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["only_measure", "approve_tools", "trace"])]
+    pub(crate) compare: Option<PathBuf>,
+    /// How often a comparison may end with a wrong conclusion
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value = "0.05",
+        requires = "compare"
+    )]
+    pub(crate) error: f64,
+    /// A difference of scores up to this does not matter; with 0 only "better" and "worse" are concluded
+    #[arg(long, value_name = "SHARE", default_value = "0", requires = "compare")]
+    pub(crate) margin: f64,
     /// Write what the agent saw and did in each attempt, and what was decided, to this file as text; an older trace is replaced
     #[arg(long, value_name = "FILE", conflicts_with = "approve_tools")]
     pub(crate) trace: Option<PathBuf>,
@@ -246,6 +260,8 @@ pub(crate) enum LibraryCommand {
     },
     /// Show counts and sizes
     Stats,
+    /// Show what each skill changes, from the tasks in learning that went without it by chance
+    Lift(LiftArguments),
     /// Copy the library with its history and journal, to a folder or to one file
     #[command(group = clap::ArgGroup::new("to").required(true).args(["target", "archive"]))]
     Copy {
@@ -262,6 +278,23 @@ pub(crate) enum LibraryCommand {
     },
     /// Import the skills that another library offers; each starts quarantined
     Merge(Merge),
+}
+
+/// The options of the ledger of lifts.
+#[derive(Debug, Args)]
+pub(crate) struct LiftArguments {
+    /// How often a range may ever leave out the true difference
+    #[arg(long, value_name = "SHARE", default_value = "0.05")]
+    pub(crate) error: f64,
+    /// The share of the verdicts over all skills that may be wrong in the mean
+    #[arg(long, value_name = "SHARE", default_value = "0.05")]
+    pub(crate) false_discoveries: f64,
+    /// Steps above this count as this many
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub(crate) most_steps: f64,
+    /// Tokens above this count as this many
+    #[arg(long, value_name = "N", default_value = "16384")]
+    pub(crate) most_tokens: f64,
 }
 
 /// The options of a change.

@@ -14,6 +14,7 @@ mod import;
 mod incoming;
 mod jobs;
 mod library;
+mod lift;
 mod log;
 mod model;
 mod outcome;
@@ -125,6 +126,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
             LibraryCommand::Check => check::check(&root),
             LibraryCommand::Repair { aside } => repair::repair(&root, aside.as_deref()).await,
             LibraryCommand::Stats => stats::stats(&root).await,
+            LibraryCommand::Lift(arguments) => lift::lift(&root, &arguments).await,
             LibraryCommand::Copy { target, archive } => copy::copy(&root, target, archive).await,
             LibraryCommand::Restore { archive } => copy::restore(&root, &archive).await,
             LibraryCommand::Merge(merge) => import::merge(&root, &merge).await,

@@ -1,6 +1,7 @@
 //! `journeyman run`: learns from the tasks of a user's own environment, and measures held-out tasks before and after.
 //! `docs/command-line.md` describes the file.
 
+mod against;
 mod alone;
 mod compare;
 mod earlier;
@@ -57,6 +58,9 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     if command.approve_tools {
         return approve(RUN, Some(form.world(&source, &folder)?)).await;
     }
+    if let Some(other) = &command.compare {
+        return against::compare(library, command, other).await;
+    }
     let tasks = Tasks::read(
         &folder,
         &form.tasks,
@@ -65,12 +69,12 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
         !command.only_measure,
     )?;
     let judge = ExpectationJudge::new(tasks.expected);
-    let library = library_of(library, command, &form, &folder).await?;
+    let library = library_of(library, command.only_measure, &form, &folder).await?;
     let seed = command.seed.or(form.seed).unwrap_or(1);
     let mut options = Options::new(name.as_str(), Seed(seed));
     options.redactor = form.redactor();
     let trace = Trace::new(command.trace.as_deref(), options.redactor.clone())?;
-    let parts = Parts::open(&source, &form, &folder, &library, judge, &trace).await?;
+    let parts = Parts::open((&source, &form), &name, (&folder, &library), judge, &trace).await?;
     tell(&format!("model {}", parts.model));
     tell_of_bundled(&parts.model);
     let agent = parts.components.model.clone();
@@ -111,12 +115,12 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
 /// The folder of the library. A measurement alone makes none at a path that a person named: a mistyped one would be an empty library.
 async fn library_of(
     named: Option<&Path>,
-    command: &Run,
+    only_measures: bool,
     form: &Form,
     folder: &Path,
 ) -> Result<PathBuf> {
     match named {
-        Some(named) if command.only_measure => open(named, false).await.map(|_| named.to_owned()),
+        Some(named) if only_measures => open(named, false).await.map(|_| named.to_owned()),
         Some(named) => Ok(named.to_owned()),
         None => Ok(folder.join(form.library.as_deref().unwrap_or(Path::new("library")))),
     }

@@ -57,16 +57,15 @@ pub(super) struct Parts {
     pub(super) world: World,
     pub(super) store: Arc<DiskStore>,
     /// The run's name in the library.
-    _held: File,
+    pub(super) held: File,
 }
 
 impl Parts {
     /// Loads the model, starts the world and opens the library.
     pub(super) async fn open(
-        source: &Source<'_>,
-        form: &Form,
-        folder: &Path,
-        library: &Path,
+        (source, form): (&Source<'_>, &Form),
+        name: &str,
+        (folder, library): (&Path, &Path),
         judge: ExpectationJudge,
         trace: &Arc<Trace>,
     ) -> Result<Self> {
@@ -76,7 +75,6 @@ impl Parts {
             true => Some(DiskStore::open(library, &library::options(false))?),
             false => library::refuse_unread(library).map(|()| None)?,
         };
-        let name = form.name(source)?;
         let held = there.as_ref().map(|_| alone(library, name)).transpose()?;
         let jobs = form.jobs(source)?;
         let world = World::open(RUN, form.world(source, folder)?, judge).await?;
@@ -127,7 +125,7 @@ impl Parts {
             model: about,
             world,
             store,
-            _held: held,
+            held,
         })
     }
 }

@@ -8,11 +8,16 @@ use std::{
 };
 
 use futures::executor::block_on;
-use journeyman::{contract::SkillStore, testing::sample};
+use journeyman::{
+    ModelId,
+    contract::SkillStore,
+    domain::{AssignedSkill, Assignment, AttemptId, LibraryChange},
+    testing::sample,
+};
 use journeyman_disk::{DiskOptions, DiskStore};
 use serde_json::{Value, json};
 
-use crate::support::{Place, Ran, add, ran, sound};
+use crate::support::{Place, Ran, add, documented, ran, sound};
 
 /// A library with `zest`, which no SKILL.md can hold.
 fn with_unholdable() -> Place {
@@ -334,4 +339,73 @@ fn the_same_import_once_more_is_no_commit_and_the_log_names_the_source() {
     assert_eq!(place.library().revision().0, 4);
     let log = place.run(&["skill", "log", "pour"]).done().out;
     assert!(log.contains("; source: a friend"), "{log}");
+}
+
+#[test]
+fn what_a_skill_brings_is_shown_with_its_range_and_a_verdict() {
+    let place = Place::with_library();
+    let none = place.run(&["library", "lift"]).done();
+    assert!(
+        none.out.contains("nothing was withheld yet"),
+        "{}",
+        none.out
+    );
+    let store = DiskStore::open(place.root(), &DiskOptions::default()).unwrap();
+    // With `grind` nine of ten are done, without it three.
+    let assigned = |number: usize| {
+        let given = number.is_multiple_of(2);
+        let done = number / 2 % 10 < if given { 9 } else { 3 };
+        LibraryChange::Assign(Box::new(Assignment {
+            attempt: AttemptId::new(format!("run-2/{number}/0")),
+            task: format!("task-{number}").into(),
+            category: Some("kitchen".into()),
+            model: Some(ModelId::new("a-model")),
+            share: 0.5,
+            without: !given,
+            by_skill: true,
+            skills: vec![AssignedSkill {
+                skill: sample::skill("grind").reference(),
+                given,
+            }],
+            success: f64::from(u8::from(done)),
+            score: f64::from(u8::from(done)),
+            steps: if given { 4.0 } else { 6.0 },
+            tokens: 500.0,
+        }))
+    };
+    let changes = (0..120).map(assigned).collect();
+    block_on(store.commit(&sample::commit(3, "assigned", changes))).unwrap();
+    drop(store);
+    let told = place.json(&["library", "lift"]).done().json();
+    documented("`library lift`", &told);
+    assert_eq!(told["tasks"], 120);
+    // The library and the skill, over all tasks and in their category.
+    assert_eq!(told["lifts"].as_array().unwrap().len(), 4);
+    let skill = &told["lifts"][2];
+    assert_eq!(
+        (&skill["name"], &skill["verdict"]),
+        (&"grind".into(), &"helps".into())
+    );
+    assert_eq!(
+        (&skill["category"], &skill["model"]),
+        (&Value::Null, &"a-model".into())
+    );
+    let difference = skill["success"]["difference"].as_f64().unwrap();
+    assert!((difference - 0.6).abs() < 1e-9, "{told}");
+    let steps = skill["steps"]["difference"].as_f64().unwrap();
+    assert!((steps + 2.0).abs() < 1e-9, "{told}");
+    let shown = place.run(&["library", "lift"]).done().out;
+    for said in [
+        "grind, version 1, a-model",
+        "90% of 60",
+        "30% of 60",
+        "+60 (",
+        "-2.0",
+        "helps",
+    ] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    place
+        .run(&["library", "lift", "--error", "0"])
+        .failed(1, "error must be above 0 and below 1");
 }

@@ -77,6 +77,35 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
     assert_eq!(with.count(), 3);
     assert!(again.out.contains("NOW"), "{}", again.out);
     assert!(!again.err.contains("learning"), "{}", again.err);
+    // Beside the same with an empty library: three tasks are too few to tell, and that is said.
+    let text = fs::read_to_string(&file).unwrap();
+    let with = |name: &str, library: &Path| {
+        let path = place.path(name).display().to_string();
+        let library = format!("library = {:?}", library.display().to_string());
+        let of_file = |line: &str| match line.starts_with("library = ") {
+            true => library.clone(),
+            false => line.to_owned(),
+        };
+        let lines: Vec<String> = text.lines().map(of_file).collect();
+        fs::write(&path, lines.join("\n")).unwrap();
+        path
+    };
+    let plain = with("plain.toml", &place.path("nothing"));
+    let skilled = with("skilled.toml", &place.root());
+    let compared = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
+        command.current_dir(place.folder.path()).args(arguments);
+        crate::support::ran(&command.output().unwrap()).done()
+    };
+    let told = compared(&["run", &plain, "--compare", &skilled, "--json"]).json();
+    documented("`run --compare`", &told);
+    assert_eq!((&told["tasks"], &told["left_out"]), (&3.into(), &0.into()));
+    assert_eq!(told["first"]["with_skill"], 0, "{told}");
+    assert!(told["second"]["with_skill"].as_u64().unwrap() > 0, "{told}");
+    assert!(told["conclusion"]["not_yet"].is_object(), "{told}");
+    // One library for both.
+    let same = compared(&["run", &skilled, "--compare", &skilled, "--margin", "0.5"]);
+    assert!(same.out.contains("not clear yet"), "{}", same.out);
     // A mistyped library is no empty one.
     let other = Place::empty();
     services(&other, |text| text);
