@@ -12,6 +12,7 @@ pub mod identity;
 pub mod library;
 pub mod main_job;
 pub mod papers;
+pub mod proof;
 pub mod quickstart;
 pub mod real_models;
 pub mod recipes;

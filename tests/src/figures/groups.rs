@@ -3,7 +3,7 @@
 use super::{Bound, Figures, Outcome, stats};
 use crate::{
     adapters, engine, field, gate, general, host, house, identity, library, main_job, papers,
-    real_models, recipes, second_hour,
+    proof, real_models, recipes, second_hour,
 };
 
 /// Figures that are measured together.
@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 30] = [
+const GROUPS: [Group; 31] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -204,6 +204,13 @@ const GROUPS: [Group; 30] = [
         listed: true,
         takes_model: true,
         run: identity::run,
+    },
+    Group {
+        name: "proof",
+        about: "does it help: how often what is said of a skill is wrong, and how many attempts it takes",
+        listed: true,
+        takes_model: true,
+        run: proof::run,
     },
     Group {
         name: "runs",
