@@ -75,7 +75,7 @@ const SDK_WITHOUT: [&str; 12] = [
 ];
 
 /// The stations that a task passes, in order: each may see those before it.
-const STATIONS: [&str; 8] = [
+const STATIONS: [&str; 9] = [
     "stations/retrieve",
     "stations/inject",
     "stations/select",
@@ -84,6 +84,7 @@ const STATIONS: [&str; 8] = [
     "stations/propose",
     "stations/admit",
     "stations/maintain",
+    "stations/proof",
 ];
 
 /// The rooms of the papers: none sees another one.

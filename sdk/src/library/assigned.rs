@@ -1,4 +1,4 @@
-//! The attempts in which chance decided what was given, for the ledger of lifts.
+//! The tasks for which chance decided what attempts were given, for the ledger of lifts.
 
 use std::sync::Arc;
 
@@ -17,54 +17,67 @@ struct Kept {
     run: Option<RunId>,
 }
 
-/// All of them, by attempt: an interval that holds at every look forgets none. A copy shares what it does not change.
+/// All of them, in the order in which they came: evidence that holds at every look forgets none. A copy shares what it does not change.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Assigned(RedBlackTreeMapSync<AttemptId, Arc<Kept>>);
+pub(super) struct Assigned {
+    kept: RedBlackTreeMapSync<u64, Arc<Kept>>,
+    /// The number of each by its attempt.
+    numbers: RedBlackTreeMapSync<AttemptId, u64>,
+}
 
 impl Assigned {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.kept.is_empty()
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &Assignment> {
-        self.0.values().map(|kept| &kept.assignment)
+        self.kept.values().map(|kept| &kept.assignment)
     }
 
     /// Adds one, unless its attempt has one.
     pub(super) fn add(&mut self, assignment: &Assignment, run: Option<&RunId>) -> bool {
-        let attempt = &assignment.attempt;
-        if self.0.contains_key(attempt) {
-            return false;
-        }
         let kept = Kept {
             assignment: assignment.clone(),
             run: run.cloned(),
         };
-        self.0.insert_mut(attempt.clone(), Arc::new(kept));
+        self.keep(kept)
+    }
+
+    fn keep(&mut self, kept: Kept) -> bool {
+        let attempt = kept.assignment.attempt.clone();
+        if self.numbers.contains_key(&attempt) {
+            return false;
+        }
+        let number = self.kept.last().map_or(0, |(last, _)| last + 1);
+        self.numbers.insert_mut(attempt, number);
+        self.kept.insert_mut(number, Arc::new(kept));
         true
     }
 
     /// Takes back those of a run.
     pub(super) fn take_back(&mut self, run: &RunId) {
-        let kept = self.0.iter();
-        let of_run = kept.filter(|(_, kept)| kept.run.as_ref() == Some(run));
-        let gone: Vec<AttemptId> = of_run.map(|(attempt, _)| attempt.clone()).collect();
-        for attempt in gone {
-            self.0.remove_mut(&attempt);
+        let is_of_run = |kept: &Arc<Kept>| kept.run.as_ref() == Some(run);
+        let of_run = self.kept.iter().filter(|(_, kept)| is_of_run(kept));
+        let gone = of_run.map(|(number, kept)| (*number, kept.assignment.attempt.clone()));
+        for (number, attempt) in gone.collect::<Vec<_>>() {
+            self.kept.remove_mut(&number);
+            self.numbers.remove_mut(&attempt);
         }
     }
 }
 
 impl Serialize for Assigned {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.values().map(|kept| &**kept))
+        serializer.collect_seq(self.kept.values().map(|kept| &**kept))
     }
 }
 
 impl<'de> Deserialize<'de> for Assigned {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let kept = Vec::<Kept>::deserialize(deserializer)?.into_iter();
-        let by_attempt = kept.map(|one| (one.assignment.attempt.clone(), Arc::new(one)));
-        Ok(Self(by_attempt.collect()))
+        let mut assigned = Self::default();
+        for kept in Vec::<Kept>::deserialize(deserializer)? {
+            assigned.keep(kept);
+        }
+        Ok(assigned)
     }
 }

@@ -27,7 +27,7 @@ impl SkillLibrary {
         self.memory.notes()
     }
 
-    /// The attempts of which chance decided what they were given, by id ([`Withhold`](crate::domain::Withhold)).
+    /// The attempts of which chance decided what they were given, in their order ([`Withhold`](crate::domain::Withhold)).
     pub fn assignments(&self) -> impl Iterator<Item = &Assignment> {
         self.assigned.all()
     }

@@ -1,8 +1,8 @@
 //! The stations that a task passes, in order: skills are found, shown and chosen, an attempt is rewarded, skills get their credit,
-//! drafts are written and admitted, and the library is maintained.
+//! drafts are written and admitted, the library is maintained, and what skills bring is told.
 //!
 //! ```text
-//! retrieve -> inject -> select -> reward -> credit -> propose -> admit -> maintain
+//! retrieve -> inject -> select -> reward -> credit -> propose -> admit -> maintain -> proof
 //! ```
 //!
 //! Each station holds what several papers share: its options, and the policies that Journeyman brings for it. A station sees those

@@ -2,7 +2,7 @@
 
 use journeyman::{
     Seed,
-    stations::proof::{Effect, discoveries},
+    stations::proof::{EvidenceAbove, discoveries},
 };
 
 use super::{
@@ -12,6 +12,8 @@ use super::{
 use crate::figures::{Bound, Figures, Outcome};
 
 const SKILLS: usize = 20;
+/// The share that goes without each.
+const SHARE: f64 = 0.2;
 /// Tasks of each skill.
 const ATTEMPTS: usize = 400;
 /// Tasks between two looks.
@@ -58,44 +60,69 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     Ok(())
 }
 
+/// A skill's evidence and its tasks: with it and without it, how many and how many done.
+struct Skill {
+    gain: EvidenceAbove,
+    harm: EvidenceAbove,
+    arms: [(f64, f64); 2],
+}
+
+impl Skill {
+    fn new() -> Self {
+        Self {
+            gain: EvidenceAbove::new(0.0),
+            harm: EvidenceAbove::new(0.0),
+            arms: [(0.0, 0.0); 2],
+        }
+    }
+
+    fn add(&mut self, given: bool, outcome: f64) {
+        self.gain.add(given, SHARE, outcome);
+        self.harm.add(given, SHARE, 1.0 - outcome);
+        let (count, done) = &mut self.arms[usize::from(given)];
+        *count += 1.0;
+        *done += outcome;
+    }
+
+    fn is_better(&self) -> bool {
+        let [without, with] = self.arms.map(|(count, done)| done / count);
+        with > without
+    }
+}
+
 /// The share of verdicts that are false at each look, the true ones at the end, and the share that are false by the point score.
 fn one(seed: Seed, effective: usize, library: usize) -> (Vec<f64>, usize, f64) {
-    let mut effects = [Effect::default(); SKILLS];
+    let mut skills: Vec<Skill> = (0..SKILLS).map(|_| Skill::new()).collect();
     let mut draws = Draws::of(seed, &format!("{effective} of {SKILLS}"), library);
     let (mut looks, mut found) = (Vec::new(), 0);
     for number in 0..ATTEMPTS {
-        for (skill, effect) in effects.iter_mut().enumerate() {
+        for (place, skill) in skills.iter_mut().enumerate() {
             let stream = Stream {
                 name: "",
                 kind: Kind::Coin,
                 without: (0.5, 0.5),
-                effect: if skill < effective { 0.3 } else { 0.0 },
-                share: 0.2,
+                effect: if place < effective { 0.3 } else { 0.0 },
+                share: SHARE,
             };
             let (given, outcome) = stream.task(0.0, &mut draws);
-            match given {
-                true => effect.given.add(outcome),
-                false => effect.withheld.add(outcome),
-            }
+            skill.add(given, outcome);
         }
         if (number + 1) % EVERY != 0 {
             continue;
         }
-        let evidence = effects
-            .iter()
-            .flat_map(|effect| [effect.evidence_of_gain(), effect.evidence_of_harm()]);
+        let evidence = skills.iter();
+        let evidence = evidence.flat_map(|skill| [skill.gain.value(), skill.harm.value()]);
         let said = discoveries(&evidence.collect::<Vec<_>>(), ERROR);
         let said = said.chunks(2).map(|one| (one[0], one[1]));
         let (mut right, mut wrong) = (0, 0);
-        for (skill, (helps, harms)) in said.enumerate() {
-            right += usize::from(helps && skill < effective);
-            wrong += usize::from(harms) + usize::from(helps && skill >= effective);
+        for (place, (helps, harms)) in said.enumerate() {
+            right += usize::from(helps && place < effective);
+            wrong += usize::from(harms) + usize::from(helps && place >= effective);
         }
         looks.push(wrong as f64 / (right + wrong).max(1) as f64);
         found = right;
     }
-    let better = |effect: &Effect| effect.estimate().is_some_and(|estimate| estimate > 0.0);
-    let let_in = effects.iter().filter(|effect| better(effect)).count();
-    let wrongly = effects[effective..].iter().filter(|effect| better(effect));
+    let let_in = skills.iter().filter(|skill| skill.is_better()).count();
+    let wrongly = skills[effective..].iter().filter(|skill| skill.is_better());
     (looks, found, wrongly.count() as f64 / let_in.max(1) as f64)
 }

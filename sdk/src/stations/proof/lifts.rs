@@ -86,7 +86,7 @@ pub enum LiftOf {
 }
 
 /// An effect on what an attempt costs, in its own unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Amount {
     /// As a share of `most`.
     pub share: Effect,
@@ -109,12 +109,8 @@ impl Amount {
         }
     }
 
-    fn add(&mut self, given: bool, value: f64) {
-        let share = value / self.most;
-        match given {
-            true => self.share.given.add(share),
-            false => self.share.withheld.add(share),
-        }
+    fn add(&mut self, given: bool, share: f64, value: f64) {
+        self.share.add(given, share, value / self.most);
     }
 }
 
@@ -166,10 +162,6 @@ impl Lift {
 
 type Key = (LiftOf, Option<ModelId>, Option<Category>);
 
-/// The tasks of a key by the bits of the share that was withheld: arms of two shares are not mixed, since the times at which they were in
-/// force may differ in more.
-type Counted = BTreeMap<Key, BTreeMap<u64, Lift>>;
-
 /// The ledger of lifts.
 ///
 /// ```
@@ -191,14 +183,13 @@ pub struct Lifts {
 }
 
 impl Lifts {
-    /// Reads a library's ledger ([`SkillLibrary::assignments`]). Of a skill that was withheld from several shares, the tasks of the
-    /// share with most of them count.
+    /// Reads a library's ledger ([`SkillLibrary::assignments`]).
     ///
     /// # Errors
     /// `Invalid` for a policy out of its ranges.
     pub fn of(library: &SkillLibrary, policy: LiftPolicy) -> Result<Self> {
         policy.validate()?;
-        let mut counted = Counted::new();
+        let mut counted: BTreeMap<Key, Lift> = BTreeMap::new();
         for assignment in library.assignments() {
             let skills = assignment.tells_of().iter();
             let skills = skills.map(|one| (LiftOf::Skill(one.skill.clone()), one.given));
@@ -210,18 +201,14 @@ impl Lifts {
                 let several = assignment.category.is_some();
                 for category in categories.into_iter().take(1 + usize::from(several)) {
                     let key = (of.clone(), assignment.model.clone(), category);
-                    let new = empty(library, &policy, &key);
-                    let shares = counted.entry(key).or_default();
-                    let lift = shares.entry(assignment.share.to_bits()).or_insert(new);
+                    let lift = counted
+                        .entry(key)
+                        .or_insert_with_key(|key| empty(library, &policy, key));
                     lift.count(assignment, given);
                 }
             }
         }
-        let most = |shares: BTreeMap<u64, Lift>| {
-            let tasks = |lift: &Lift| lift.tasks().0 + lift.tasks().1;
-            shares.into_values().max_by_key(tasks)
-        };
-        let mut lifts: Vec<Lift> = counted.into_values().filter_map(most).collect();
+        let mut lifts: Vec<Lift> = counted.into_values().collect();
         judge(&mut lifts, policy.false_discoveries);
         lifts.sort_by(|a, b| {
             let is_skill = |lift: &Lift| lift.of != LiftOf::Library;
@@ -277,17 +264,11 @@ fn empty(library: &SkillLibrary, policy: &LiftPolicy, (of, model, category): &Ke
 
 impl Lift {
     fn count(&mut self, assignment: &Assignment, given: bool) {
-        let mut add = |effect: fn(&mut Self) -> &mut Effect, value: f64| {
-            let effect = effect(self);
-            match given {
-                true => effect.given.add(value),
-                false => effect.withheld.add(value),
-            }
-        };
-        add(|lift| &mut lift.success, assignment.success);
-        add(|lift| &mut lift.score, assignment.score);
-        self.steps.add(given, assignment.steps);
-        self.tokens.add(given, assignment.tokens);
+        let share = assignment.share;
+        self.success.add(given, share, assignment.success);
+        self.score.add(given, share, assignment.score);
+        self.steps.add(given, share, assignment.steps);
+        self.tokens.add(given, share, assignment.tokens);
     }
 }
 
@@ -319,7 +300,10 @@ fn judge(lifts: &mut [Lift], rate: f64) {
 
 /// The number of tasks that are missing, should the evidence grow on as it did.
 fn more(success: &Effect, enough: f64) -> Option<u64> {
-    let evidence = success.against(0.0);
+    let evidence = success
+        .evidence_of_gain()
+        .max(success.evidence_of_harm())
+        .ln();
     let tasks = success.given.count + success.withheld.count;
     let missing = tasks as f64 * (enough / evidence - 1.0);
     (success.estimate().is_some() && evidence > 0.0).then(|| missing.max(1.0).ceil() as u64)

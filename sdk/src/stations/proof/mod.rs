@@ -13,19 +13,19 @@
 //!
 //! | what | holds because | source |
 //! | --- | --- | --- |
-//! | [`Effect`] of outcomes in [0, 1] | a mixture of likelihood ratios is a nonnegative supermartingale for each mean | Robbins 1970; Howard et al. 2021 |
+//! | [`Effect`] of outcomes in [0, 1] | chance gives with a known probability, so that a bet on what outcome and gift have in common is fair | Turner, Ly and Grünwald 2024 |
 //! | [`Comparison`] of pairs | so is the wealth of one who bets against a claim that is true | Waudby-Smith and Ramdas 2023 |
 //! | [`discoveries`] | e-values need no independence | Wang and Ramdas 2022 |
 
-mod bounded;
 mod discoveries;
+mod effect;
 mod lifts;
 mod paired;
 mod release;
 mod withheld;
 
-pub use bounded::{Arm, Effect, Interval};
 pub use discoveries::discoveries;
+pub use effect::{Arm, Effect, EvidenceAbove, Interval};
 pub use lifts::{Amount, Lift, LiftOf, LiftPolicy, LiftVerdict, Lifts};
 pub use paired::{ComparePolicy, Comparison, Conclusion};
 pub use release::ProvenRelease;

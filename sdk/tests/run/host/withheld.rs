@@ -171,7 +171,7 @@ fn attempts_at_a_task_are_drawn_together_and_count_once() {
 }
 
 #[test]
-fn tasks_that_were_withheld_from_another_share_are_not_mixed_in() {
+fn tasks_of_two_shares_count_each_by_its_own_chance() {
     block_on(async {
         let store = Arc::new(MemoryStore::new());
         for (name, share, count) in [("first", 0.5, 10), ("second", 0.1, 30)] {
@@ -185,8 +185,12 @@ fn tasks_that_were_withheld_from_another_share_are_not_mixed_in() {
                 journeyman.add(skills, "a start").await.expect("added");
             }
             journeyman.learn(tasks(count)).await.expect("it learns");
+            let library = journeyman.library().await.expect("read");
+            // In the order in which they came.
+            let shares: Vec<f64> = library.assignments().map(|one| one.share).collect();
+            assert!(shares.is_sorted_by(|one, next| one >= next));
             let (with, without) = lifts(&journeyman).lifts[0].tasks();
-            assert_eq!((with + without) as usize, count);
+            assert_eq!((with + without) as usize, shares.len());
         }
     });
 }
