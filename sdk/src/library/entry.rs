@@ -303,24 +303,24 @@ impl Entry {
 
     /// The latest version before the current one that was in use when it was replaced, and that no retirement took back.
     pub(crate) fn in_use_before(&self) -> Option<&Skill> {
-        let is_taken_back = |version: &Skill| {
-            let mut states = self.life.states.iter();
-            states
-                .any(|set| set.version == version.version && matches!(set.by, SetBy::Retirement(_)))
-        };
-        let mut before = self.history.iter().rev();
-        before.find(|version| version.state == State::Active && !is_taken_back(version))
+        let mut before = self.not_taken_back();
+        before.find(|version| version.state == State::Active)
     }
 
     /// The latest version before the current one that no retirement took back.
     pub(crate) fn version_before(&self) -> Option<&Skill> {
+        self.not_taken_back().next()
+    }
+
+    /// The versions before the current one, the latest first, without those that a retirement took back.
+    fn not_taken_back(&self) -> impl Iterator<Item = &Skill> {
         let is_taken_back = |version: &Skill| {
             let mut states = self.life.states.iter();
             states
                 .any(|set| set.version == version.version && matches!(set.by, SetBy::Retirement(_)))
         };
-        let mut before = self.history.iter().rev();
-        before.find(|version| !is_taken_back(version))
+        let before = self.history.iter().rev();
+        before.filter(move |version| !is_taken_back(version))
     }
 
     /// The latest version of which `bad` does not hold, the current one apart.

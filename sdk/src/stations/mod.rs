@@ -1,5 +1,5 @@
 //! The stations that a task passes, in order: skills are found, shown and chosen, an attempt is rewarded, skills get their credit,
-//! drafts are written and admitted, the library is maintained, and what skills bring is told.
+//! drafts are written and admitted, the library is maintained, and each skill is compared with doing without it.
 //!
 //! ```text
 //! retrieve -> inject -> select -> reward -> credit -> propose -> admit -> maintain -> proof

@@ -5,6 +5,7 @@ mod adding;
 mod events;
 mod findings;
 mod fitting;
+mod known;
 mod learning;
 mod live;
 mod models;

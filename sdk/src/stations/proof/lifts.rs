@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Interval, discoveries};
+use super::{Effect, Interval, check, discoveries};
 use crate::{
     domain::{Assignment, SkillName, SkillRef},
-    error::{Error, Result},
+    error::Result,
     id::{Category, ModelId},
     library::SkillLibrary,
 };
@@ -45,31 +45,20 @@ impl LiftPolicy {
     /// # Errors
     /// `Invalid`, naming the field, its value and its range.
     pub fn validate(&self) -> Result<()> {
-        let check = |holds: bool, field: &str, value: f64, range: &str| match holds {
-            true => Ok(()),
-            false => Err(Error::invalid(
-                "LiftPolicy::validate",
-                format!("{field} must be {range}, and is {value}"),
-            )
-            .hint("take 0.05 for 5%, and for steps and tokens more than most attempts need")),
-        };
-        for (field, value) in [
+        let check = |holds, field, range| check("LiftPolicy::validate", holds, field, range);
+        for field in [
             ("error", self.error),
             ("false_discoveries", self.false_discoveries),
         ] {
-            check(
-                value > 0.0 && value < 1.0,
-                field,
-                value,
-                "above 0 and below 1",
-            )?;
+            let sound = field.1 > 0.0 && field.1 < 1.0;
+            check(sound, field, "above 0 and below 1")?;
         }
-        for (field, value) in [
+        for field in [
             ("most_steps", self.most_steps),
             ("most_tokens", self.most_tokens),
         ] {
-            let sound = value > 0.0 && value.is_finite();
-            check(sound, field, value, "above 0 and finite")?;
+            let sound = field.1 > 0.0 && field.1.is_finite();
+            check(sound, field, "above 0 and finite")?;
         }
         Ok(())
     }
@@ -197,9 +186,9 @@ impl Lifts {
                 .into_iter()
                 .chain(skills)
             {
-                let categories = [None, assignment.category.clone()];
-                let several = assignment.category.is_some();
-                for category in categories.into_iter().take(1 + usize::from(several)) {
+                // Over all tasks, and over those of its category.
+                let own = assignment.category.clone().map(Some);
+                for category in [None].into_iter().chain(own) {
                     let key = (of.clone(), assignment.model.clone(), category);
                     let lift = counted
                         .entry(key)
@@ -222,21 +211,23 @@ impl Lifts {
 
     /// What a version of a skill changes over all tasks, with this model.
     pub fn skill(&self, skill: &SkillRef, model: Option<&ModelId>) -> Option<&Lift> {
-        let is_it = |lift: &&Lift| {
-            let same = matches!(&lift.of, LiftOf::Skill(of) if of == skill);
-            same && lift.model.as_ref() == model && lift.category.is_none()
-        };
-        self.lifts.iter().find(is_it)
+        self.of_skill(skill)
+            .find(|lift| lift.model.as_ref() == model)
     }
 
     /// What a version changes over all tasks, with the model that has most of them.
     pub(crate) fn most_of(&self, skill: &SkillRef) -> Option<&Lift> {
-        let is_it = |lift: &&Lift| {
+        let tasks = |lift: &&Lift| lift.tasks().0 + lift.tasks().1;
+        self.of_skill(skill).max_by_key(tasks)
+    }
+
+    /// What a version changes over all tasks, with each model.
+    fn of_skill(&self, skill: &SkillRef) -> impl Iterator<Item = &Lift> {
+        let is_it = move |lift: &&Lift| {
             let same = matches!(&lift.of, LiftOf::Skill(of) if of == skill);
             same && lift.category.is_none()
         };
-        let lifts = self.lifts.iter().filter(is_it);
-        lifts.max_by_key(|lift| lift.tasks().0 + lift.tasks().1)
+        self.lifts.iter().filter(is_it)
     }
 }
 

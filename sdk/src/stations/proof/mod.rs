@@ -31,3 +31,25 @@ pub use paired::{ComparePolicy, Comparison, Conclusion};
 pub use release::ProvenRelease;
 
 pub use crate::domain::{Assignment, Withhold};
+
+use crate::error::{Error, Result};
+
+/// Checks an option.
+///
+/// # Errors
+/// `Invalid`, naming the field, its value and its range.
+fn check(
+    operation: &'static str,
+    holds: bool,
+    (field, value): (&str, f64),
+    range: &str,
+) -> Result<()> {
+    match holds {
+        true => Ok(()),
+        false => Err(Error::invalid(
+            operation,
+            format!("{field} must be {range}, and is {value}"),
+        )
+        .hint("take 0.05 for 5%, and a margin in the unit of the score, such as 0.02")),
+    }
+}

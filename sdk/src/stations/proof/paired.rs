@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use super::check;
+use crate::error::Result;
 
 /// The sizes of the bets, as shares of what may be lost.
 const BETS: [f64; 24] = [
@@ -43,31 +44,15 @@ impl ComparePolicy {
     /// # Errors
     /// `Invalid`, naming the field, its value and its range.
     pub fn validate(&self) -> Result<()> {
-        let check = |holds: bool, field: &str, value: f64, range: &str| match holds {
-            true => Ok(()),
-            false => Err(Error::invalid(
-                "ComparePolicy::validate",
-                format!("{field} must be {range}, and is {value}"),
-            )
-            .hint("take 0.05 for 5%, and a margin in the unit of the score, such as 0.02")),
-        };
-        let error = self.error;
-        check(
-            error > 0.0 && error < 1.0,
-            "error",
-            error,
-            "above 0 and below 1",
-        )?;
-        let margin = self.margin;
-        check(
-            (0.0..1.0).contains(&margin),
-            "margin",
-            margin,
-            "at least 0 and below 1",
-        )?;
-        let (least, most) = (self.least as f64, self.most as f64);
-        check(self.least >= 1, "least", least, "at least 1")?;
-        check(self.most >= self.least, "most", most, "at least `least`")
+        let check = |holds, field, range| check("ComparePolicy::validate", holds, field, range);
+        let (error, margin) = (self.error, self.margin);
+        let sound = error > 0.0 && error < 1.0;
+        check(sound, ("error", error), "above 0 and below 1")?;
+        let sound = (0.0..1.0).contains(&margin);
+        check(sound, ("margin", margin), "at least 0 and below 1")?;
+        let (least, most) = (("least", self.least as f64), ("most", self.most as f64));
+        check(self.least >= 1, least, "at least 1")?;
+        check(self.most >= self.least, most, "at least `least`")
     }
 }
 
@@ -205,6 +190,11 @@ impl Comparison {
     /// The evidence that the second is worse.
     pub fn evidence_of_harm(&self) -> f64 {
         self.bets[1].evidence().exp()
+    }
+
+    /// Number of pairs that may still be made.
+    pub(crate) fn left(&self) -> u64 {
+        self.policy.most.saturating_sub(self.count)
     }
 
     /// Whether no more pairs are to be made: it is concluded, or the pairs are used up.

@@ -49,8 +49,9 @@ use crate::{
 /// side; one that fails for the moment is made again. Where the world cannot be set up again, the ledger of lifts tells instead
 /// ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)), against no skill at all.
 ///
-/// In a recipe with this program nothing that is on trial becomes active by another one, and what another one adds, merges or
-/// releases from quarantine begins on trial. A next version of a skill in use still takes its place as the recipe says.
+/// In a recipe with this program nothing that is on trial becomes active by another one, and what another one adds or
+/// releases from quarantine begins on trial. A next version of a skill in use still takes its place as the recipe says, and so does what
+/// skills in use are merged into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProvenRelease {
@@ -133,7 +134,8 @@ impl ProvenRelease {
         for tried in trials.iter_mut() {
             let mut attempts = Vec::new();
             let open = !tried.comparison.is_over() && !left.is_spent();
-            while open && attempts.len() < at_once && room.allows(2) {
+            let most = usize::try_from(tried.comparison.left()).unwrap_or(usize::MAX);
+            while open && attempts.len() < at_once.min(most) && room.allows(2) {
                 let Some(attempt) = tried.attempts.pop() else {
                     break;
                 };

@@ -172,6 +172,31 @@ fn pairs_stop_where_they_conclude_and_where_the_budget_ends() {
 }
 
 #[test]
+fn no_more_pairs_are_made_than_the_policy_allows_and_that_is_said() {
+    block_on(async {
+        let mut recipe = proving(20);
+        let program = ProvenRelease {
+            compare: ComparePolicy {
+                most: 12,
+                ..ComparePolicy::default()
+            },
+        };
+        recipe.maintenance.programs = vec![ScheduledProgram::new(n64(20), program)];
+        let (library, events) = tried("other", recipe, 60).await;
+        let entry = library.get(&SkillId::new("other")).expect("there");
+        assert_eq!(entry.skill.state, State::Trial);
+        assert_eq!(entry.life.pairs(entry.skill.version).count(), 12);
+        let said = events.iter().any(|event| {
+            let EventKind::Waits { reason, .. } = &event.kind else {
+                return false;
+            };
+            reason.contains("no more pairs are made")
+        });
+        assert!(said);
+    });
+}
+
+#[test]
 fn no_difference_that_matters_is_said_and_ends_the_pairs() {
     block_on(async {
         let mut recipe = proving(20);
@@ -262,7 +287,7 @@ fn where_proof_is_asked_for_no_other_program_releases_a_skill() {
 }
 
 #[test]
-fn hismes_own_test_cases_release_nothing_beside_it() {
+fn hismes_own_program_releases_nothing_beside_it() {
     block_on(async {
         let released = |proves: bool| async move {
             let mut recipe = proving(4);
@@ -271,7 +296,7 @@ fn hismes_own_test_cases_release_nothing_beside_it() {
                 true => recipe.maintenance.programs.insert(0, micro),
                 false => recipe.maintenance.programs = vec![micro],
             }
-            // Its roles are not played: test cases are not cut, and live attempts release.
+            // No role cuts test cases here, so that alone it releases by live attempts.
             let (library, _) = tried("good", recipe, 6).await;
             state(&library, "good")
         };

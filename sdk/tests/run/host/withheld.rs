@@ -1,4 +1,4 @@
-//! What a skill brings, told from the tasks that chance lets go without it.
+//! The ledger of lifts: a share of the tasks goes without a skill by chance, and the others are compared with them.
 
 use journeyman::{
     domain::Withhold,
