@@ -149,7 +149,8 @@ impl Pulse {
         Self::each(SILENCE, what, say)
     }
 
-    fn each(silence: Duration, what: &str, say: impl Fn(&str) + Send + 'static) -> Self {
+    /// Begins, with another silence than eight seconds.
+    pub fn each(silence: Duration, what: &str, say: impl Fn(&str) + Send + 'static) -> Self {
         let what = Arc::new(Mutex::new(what.to_owned()));
         let (spoke, heard) = mpsc::channel();
         let (start, now) = (Instant::now(), what.clone());

@@ -6,7 +6,10 @@ use journeyman::Result;
 use journeyman_llama_cpp::ModelInfo;
 use serde_json::json;
 
-use crate::output::{Answer, error_json, table};
+use crate::{
+    output::{Answer, error_json, table},
+    progress::Progress,
+};
 
 pub(super) fn devices(backends: Option<&Path>) -> Result<Answer> {
     let devices = match backends {
@@ -41,7 +44,9 @@ fn mebibytes(bytes: u64) -> String {
 }
 
 pub(super) fn info(file: &Path) -> Result<Answer> {
+    let progress = Progress::of("reading the whole file for its SHA-256");
     let info = ModelInfo::read(file)?;
+    drop(progress);
     let types = info.tensor_types.iter().map(|(name, count)| {
         let share = *count as f64 / info.parameters.max(1) as f64;
         format!("{name} {:.1}%", 100.0 * share)

@@ -35,7 +35,7 @@ use crate::{
     progress::Progress,
     stemming::retriever,
     toml_file::Source,
-    world::World,
+    world::{World, WorldConfig},
 };
 
 /// A model, with what it can do beside writing.
@@ -77,8 +77,7 @@ impl Parts {
         };
         let held = there.as_ref().map(|_| alone(library, name)).transpose()?;
         let jobs = form.jobs(source)?;
-        let world = World::open(RUN, form.world(source, folder)?, judge).await?;
-        world.check(RUN).await?;
+        let world = open_world(form.world(source, folder)?, judge).await?;
         let (model, others) = load_all(source, &form.model, &jobs, folder).await?;
         let store = match there {
             Some(store) => store,
@@ -128,6 +127,15 @@ impl Parts {
             held,
         })
     }
+}
+
+/// Starts the world, and looks for what is wrong with it.
+async fn open_world(config: WorldConfig, judge: ExpectationJudge) -> Result<World> {
+    let progress = Progress::of("starting the world");
+    let world = World::open(RUN, config, judge).await?;
+    progress.step("checking the world's tools");
+    world.check(RUN).await?;
+    Ok(world)
 }
 
 /// What the agent says to the model, and how it reads its answers.
@@ -311,7 +319,9 @@ async fn server(
     config.context = model
         .context
         .and_then(|tokens| usize::try_from(tokens).ok()?.try_into().ok());
+    let progress = Progress::of("asking the model's server");
     let connected = Arc::new(OpenAi::connect(config).await?);
+    drop(progress);
     for name in adapters.keys() {
         connected.require_adapter(name)?;
     }
@@ -322,4 +332,70 @@ async fn server(
         about: format!("\n{support}"),
         language: connected,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs,
+        io::{Read, Write},
+        net::TcpListener,
+        thread,
+    };
+
+    use futures::executor::block_on;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::progress::tests::says;
+
+    /// A part of a run's file with this model and this world.
+    fn of_file<T>(
+        model: &str,
+        world: &str,
+        part: impl FnOnce(&Source<'_>, &Form, &Path) -> T,
+    ) -> T {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("run.toml");
+        let head = "name = \"shop\"\ntasks = \"tasks.jsonl\"\nheld_out = 2";
+        let text = format!("{head}\n\n[model]\n{model}\n\n[world]\n{world}\n");
+        fs::write(&path, text).unwrap();
+        let source = Source::read(RUN, &path).unwrap();
+        let form = Form::read(&source).unwrap();
+        part(&source, &form, folder.path())
+    }
+
+    #[test]
+    fn a_server_that_answers_late_is_not_waited_for_in_silence() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        // It answers once a line has said what goes on.
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            assert!(stream.read(&mut [0; 4_096]).unwrap() > 0);
+            let said = says("asking the model's server");
+            let answer =
+                "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            stream.write_all(answer.as_bytes()).unwrap();
+            said
+        });
+        let model = format!("server = \"http://{address}/v1\"\nname = \"m\"");
+        let loaded = of_file(&model, "program = \"none\"", |source, form, folder| {
+            block_on(load_all(source, &form.model, &[], folder))
+        });
+        assert!(server.join().unwrap(), "no line came");
+        assert!(loaded.is_err());
+    }
+
+    #[test]
+    fn a_world_that_starts_late_is_not_waited_for_in_silence() {
+        // A process that says nothing, and ends after a second.
+        let world = "program = \"sleep\"\narguments = [\"1\"]";
+        let opened = of_file("gguf = \"m.gguf\"", world, |source, form, folder| {
+            let config = form.world(source, folder).unwrap();
+            block_on(open_world(config, ExpectationJudge::default()))
+        });
+        assert!(opened.is_err());
+        assert!(says("starting the world"), "no line came");
+    }
 }

@@ -24,6 +24,7 @@ pub(crate) use self::{
 use crate::{
     files::{unreadable, unwritable},
     output::{Answer, Exit, tell, warn},
+    progress::Progress,
 };
 
 /// The world, with the judge of its attempts.
@@ -181,7 +182,9 @@ pub(crate) async fn approve(operation: &'static str, world: Option<WorldConfig>)
                 .hint("leave --approve-tools out, or set `protocol = \"mcp\"` in [world]"),
         );
     };
+    let progress = Progress::of("asking the server for its tools");
     let listed = list_tools(&config).await?;
+    drop(progress);
     for finding in listed.all_findings() {
         tell(&format!("note: {finding}"));
     }
