@@ -3,16 +3,14 @@
 use std::{
     collections::BTreeSet,
     fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
-    thread,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use serde_json::{Value, json};
 
 use crate::{
+    model_server::ModelServer,
     running::{LEARNED, services},
     support::{Place, Ran, documented},
 };
@@ -82,66 +80,13 @@ fn a_world_that_ends_once_is_started_again_and_what_was_learned_stays() {
     assert!(before.is_subset(&kept), "{before:?} and {kept:?}");
 }
 
-/// A model server that answers as the desk's agent and its roles would, until a chat names ticket `last`.
-struct ModelServer {
-    url: String,
-}
-
-impl ModelServer {
-    fn start(last: &'static str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let (ended, refused) = (AtomicBool::new(false), AtomicUsize::new(0));
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                if ended.load(Ordering::SeqCst) {
-                    // Nobody listens any more.
-                    return;
-                }
-                serve(stream.unwrap(), last, &ended, &refused);
-            }
-        });
-        Self { url }
+/// Answers as the desk's agent and its roles would, until a chat names ticket `last`.
+fn desk(last: &'static str) -> impl FnMut(&Value) -> Option<String> + Send + 'static {
+    let refused = AtomicUsize::new(0);
+    move |messages: &Value| {
+        let is_last = messages.to_string().contains(&format!("ticket {last} "));
+        (!is_last).then(|| said(messages, &refused))
     }
-}
-
-fn serve(mut stream: TcpStream, last: &str, ended: &AtomicBool, refused: &AtomicUsize) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        if reader.read_line(&mut head).unwrap_or(0) == 0 {
-            return;
-        }
-    }
-    let lower = head.to_ascii_lowercase();
-    let length = lower.split("content-length: ").nth(1);
-    let length = length.map_or(0, |rest| rest.lines().next().unwrap().parse().unwrap());
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let (status, kind, text) = match head.split(' ').nth(1).unwrap() {
-        "/v1/models" => {
-            let models = json!({"data": [{"id": "played", "owned_by": "test"}]});
-            ("200 OK", "application/json", models.to_string())
-        }
-        "/v1/chat/completions" => {
-            let messages = body["messages"].to_string();
-            if messages.contains(&format!("ticket {last} ")) {
-                ended.store(true, Ordering::SeqCst);
-                return;
-            }
-            let said = said(&body["messages"], refused);
-            let choice = json!({"index": 0, "delta": {"content": said}, "finish_reason": "stop"});
-            let text = format!("data: {}\n\ndata: [DONE]\n\n", json!({"choices": [choice]}));
-            ("200 OK", "text/event-stream", text)
-        }
-        _ => ("404 Not Found", "application/json", "{}".to_owned()),
-    };
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        text.len()
-    );
-    let _ = stream.write_all(format!("{head}{text}").as_bytes());
 }
 
 /// What the writer says behind the attempts at the first three tickets: a name, an insight and a step.
@@ -194,7 +139,7 @@ fn said(messages: &Value, refused: &AtomicUsize) -> String {
 #[test]
 fn a_model_server_that_stops_ends_no_learning_run_and_what_was_learned_stays() {
     let place = Place::empty();
-    let server = ModelServer::start("T-3");
+    let server = ModelServer::start(desk("T-3"));
     let python = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../process/python")
         .canonicalize()

@@ -1,11 +1,21 @@
 //! Adapters, and a model for each job, with the bundled model.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     gguf::Lora,
+    model_server::ModelServer,
     running::services,
     support::{Place, Ran, ran},
 };
@@ -108,7 +118,7 @@ fn with(lines: &str) -> (Ran, Place) {
 }
 
 #[test]
-fn a_run_gives_each_job_its_model_and_its_adapter() {
+fn a_run_decides_by_the_gates_adapter_and_names_the_writers_model() {
     let (plain, _place) = with("");
     let plain = plain.done();
     let (again, _place) = with("");
@@ -141,6 +151,50 @@ fn a_run_gives_each_job_its_model_and_its_adapter() {
     assert!(!plain.err.contains("fitted to it by"), "{}", plain.err);
     let fitted = format!("with {gate}@");
     assert!(ran.err.contains(&fitted), "{fitted}: {}", ran.err);
+}
+
+/// What the writers' model knows, and no other one.
+const INSIGHT: &str = "The second model has read the attempts, and nobody else";
+
+#[test]
+fn a_run_asks_the_writers_model_for_skills_and_no_other_one() {
+    let place = Place::empty();
+    let asked = Arc::new(AtomicU64::new(0));
+    let counted = asked.clone();
+    let server = ModelServer::start(move |messages| {
+        if !messages.to_string().contains("You distil reusable skills") {
+            // The questions of the connection.
+            return Some("yes".to_owned());
+        }
+        counted.fetch_add(1, Ordering::SeqCst);
+        let document = json!({
+            "skill_name": "second_model", "problem_type": "general", "key_insight": INSIGHT,
+            "method": ["Read what was refused", "Do what the refusal asks for"], "check": null,
+            "confidence": 0.9,
+        });
+        Some(document.to_string())
+    });
+    services(&place, |text| {
+        let second = format!(
+            "server = \"{}\"\nname = \"played\"\ncontext = 8192",
+            server.url
+        );
+        let second = format!("exact = true\n\n[model_for.writers]\n{second}\n\n[world]");
+        text.replace("\n[world]", &second)
+    });
+    let file = place.path("run.toml").display().to_string();
+    let told = place.json(&["run", &file, "--seed", "3"]).done().json();
+    let roles = told["learning"]["roles"].as_array().unwrap();
+    let summaries = roles.iter().find(|role| role["role"] == "summarize");
+    let summaries = summaries.unwrap()["asked"].as_u64().unwrap();
+    assert!(summaries > 0, "{told}");
+    // A summary that is asked for twice counts once.
+    assert!(asked.load(Ordering::SeqCst) >= summaries, "{told}");
+    // All skills are what this model wrote.
+    let library = place.library();
+    let insights = library.entries().map(|one| one.skill.description.as_str());
+    let insights: BTreeSet<&str> = insights.collect();
+    assert_eq!(insights, BTreeSet::from([INSIGHT]));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod gguf;
 mod interchange;
 mod jobs;
 mod maintenance;
+mod model_server;
 mod models;
 mod reading;
 mod repair;
