@@ -63,7 +63,7 @@ pub(crate) fn timed_out(operation: &'static str, limit: Duration) -> Error {
     Error::new(
         ErrorKind::Timeout,
         operation,
-        format!("not finished within {limit:?}"),
+        format!("not finished within {} s", limit.as_secs_f64()),
     )
     .temporary()
     .hint("raise time_limit, ask for fewer tokens, or give the model more threads")

@@ -29,7 +29,7 @@ pub enum McpFault {
         reason: String,
     },
     /// The server did not answer in time.
-    #[error("no answer to `{request}` within {limit:?}")]
+    #[error("no answer to `{request}` within {} s", .limit.as_secs_f64())]
     NoAnswer {
         /// The request's method.
         request: &'static str,

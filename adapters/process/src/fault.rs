@@ -82,7 +82,7 @@ pub enum ProcessFault {
         is: String,
     },
     /// The process did not answer a request in time.
-    #[error("no answer to `{request}` within {limit:?}")]
+    #[error("no answer to `{request}` within {} s", .limit.as_secs_f64())]
     NoAnswer {
         /// The request's type.
         request: &'static str,
@@ -90,7 +90,10 @@ pub enum ProcessFault {
         limit: Duration,
     },
     /// The process was started again too often.
-    #[error("the process failed {times} times within {window:?}; the last time: {last}")]
+    #[error(
+        "the process failed {times} times within {} s; the last time: {last}",
+        .window.as_secs_f64()
+    )]
     TooManyRestarts {
         /// How often it failed.
         times: usize,

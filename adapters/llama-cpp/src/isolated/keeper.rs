@@ -162,10 +162,14 @@ impl Keeper {
                 self.ended(None);
             }
             Phase::Loading(process, _) => {
-                process.kill(&format!("did not load the model within {load_limit:?}"));
+                process.kill(&format!(
+                    "did not load the model within {} s",
+                    load_limit.as_secs_f64()
+                ));
             }
             Phase::Serving(process) => process.kill(&format!(
-                "did not answer a request until {grace:?} after it was due"
+                "did not answer a request until {} s after it was due",
+                grace.as_secs_f64()
             )),
             Phase::Resting(..) => {}
         }

@@ -167,7 +167,7 @@ fn a_worker_that_dies_again_and_again_is_not_started_for_ever() {
     assert_eq!(refused.retry(), Retry::Temporary);
     let said = "the worker process ended with exit code 1, as 2 before it";
     assert_eq!(refused.message(), said);
-    assert_eq!(refused.fact("next_try_in"), Some("400ms"));
+    assert_eq!(refused.fact("next_try_in"), Some("0.4 s"));
     point_at(worker);
     wait_until(|| block_on(model.generate(&greedy(5))).is_ok());
     drop(model);

@@ -49,7 +49,7 @@ fn programs_that_are_no_workers() {
         "/bin/sleep",
         &["60"],
         gone,
-        "did not load the model within 500ms",
+        "did not load the model within 0.5 s",
     );
 }
 

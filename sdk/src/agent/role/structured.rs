@@ -327,7 +327,7 @@ fn timed_out(limit: Duration) -> Error {
     Error::new(
         ErrorKind::Timeout,
         GENERATE,
-        format!("no valid answer within {limit:?}"),
+        format!("no valid answer within {} s", limit.as_secs_f64()),
     )
     .temporary()
     .hint("raise time_limit, or ask for fewer tokens")

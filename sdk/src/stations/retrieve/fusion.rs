@@ -72,8 +72,18 @@ impl Fusion {
             return Ok(());
         }
         Err(Error::invalid("Fusion::validate", "a parameter is out of range")
-            .with("fusion", format!("{self:?}"))
+            .with("fusion", self.shown())
             .hint("give finite numbers of at least 0, and one positive weight; `Fusion::default()` is sound"))
+    }
+
+    /// The parameters, for a person.
+    fn shown(self) -> String {
+        match self {
+            Self::ReciprocalRank { k } => format!("reciprocal_rank with k {k}"),
+            Self::Weighted { lexical, dense } => {
+                format!("weighted with lexical {lexical} and dense {dense}")
+            }
+        }
     }
 
     /// Joins both retrievers' candidates, best first each; the result is best first too, ties by id. A skill that only one

@@ -75,7 +75,8 @@ impl Keeper {
             self.phase = Phase::Pausing(Instant::now() + pause.min(LONGEST_PAUSE));
             return;
         }
-        let error = error.with("next_try_in", format!("{:?}", self.config.rest));
+        let rest = self.config.rest.as_secs_f64();
+        let error = error.with("next_try_in", format!("{rest} s"));
         for (_, mut pending) in std::mem::take(&mut self.pending) {
             pending.answer(Err(error.clone()));
         }
