@@ -128,8 +128,47 @@ fn resolved(file: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
+    /// Held by tests of what all models of this process have mapped.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_model_beside_one_that_takes_all_memory_is_refused_until_that_one_is_gone() {
+        use crate::{GpuLayers, LlamaConfig, LlamaCpp};
+
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut config = LlamaConfig::new(here.join("../../examples/apprentice/apprentice.gguf"));
+        config.gpu_layers = GpuLayers::None;
+        // More than any machine has.
+        let other = living().add(vec![(PathBuf::from("other.gguf"), 1 << 60)]);
+        let refused = LlamaCpp::load(config.clone());
+        drop(other);
+        let refused = refused.unwrap_err();
+        assert_eq!(
+            refused.kind(),
+            journeyman::ErrorKind::Unavailable,
+            "{refused}"
+        );
+        let said = refused.message();
+        assert!(
+            said.starts_with("the system's memory is too small"),
+            "{said}"
+        );
+        assert!(said.ends_with(", 0 are free"), "{said}");
+        let mapped = (1_u64 << 40).to_string();
+        assert_eq!(refused.fact("mapped_by_other_models_mib"), Some(&*mapped));
+        let hint = refused.hint_text().unwrap();
+        assert!(
+            hint.ends_with("use a smaller model or quantization"),
+            "{hint}"
+        );
+        LlamaCpp::load(config).unwrap();
+    }
+
     #[test]
     fn a_file_counts_while_a_model_of_it_lives_and_only_for_other_files() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let (one, other) = (PathBuf::from("one.gguf"), PathBuf::from("other.gguf"));
         let count = |file: &PathBuf| living().of_others(std::slice::from_ref(file));
         let add = || living().add(vec![(one.clone(), 700)]);

@@ -221,6 +221,30 @@ fn a_run_with_a_job_or_an_adapter_that_is_wrong_ends_before_it_learns() {
 }
 
 #[test]
+fn a_second_model_that_finds_no_memory_is_refused_and_the_library_is_as_it_was() {
+    let place = Place::with_library();
+    services(&place, |text| {
+        let second = "[model_for.writers]\ngguf = \"wide.gguf\"\ncontext = 16777216";
+        text.replace("\n[world]", &format!("\n{second}\n\n[world]"))
+    });
+    // More heads than any model has, so that a context takes more than any machine has.
+    let mut bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(MODEL)).unwrap();
+    let key = b"qwen3.attention.head_count_kv";
+    let at = bytes.windows(key.len()).position(|word| word == key);
+    let at = at.unwrap() + key.len() + 4;
+    bytes[at..at + 4].copy_from_slice(&(1_u32 << 16).to_le_bytes());
+    fs::write(place.path("wide.gguf"), bytes).unwrap();
+    let told = || ["list", "log"].map(|what| place.json(&["skill", what]).done().json());
+    let before = told();
+    let file = place.path("run.toml").display().to_string();
+    let refused = place
+        .run(&["run", &file])
+        .failed(5, "the system's memory is too small");
+    assert!(refused.err.contains("wide.gguf"), "{}", refused.err);
+    assert_eq!(told(), before);
+}
+
+#[test]
 fn an_arm_of_an_experiment_gives_jobs_their_models() {
     let place = Place::empty();
     adapter(&place, "own.gguf", 128);
