@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 45] = [
+const WORDS: [(&str, &str); 49] = [
     ("(`ChatFormat::max_tokens`)", "(`answer_tokens` in [model])"),
     (
         "set `Components::scorer` and `Components::prompt_format`, or choose the selector `top`, which needs no scores",
@@ -162,6 +162,19 @@ const WORDS: [(&str, &str); 45] = [
     (
         "set `Components::clock`, such as `SystemClock`",
         "the command always has a clock",
+    ),
+    (
+        "check its driver with `devices()`, load its backend with `load_backends` where backends are plugins",
+        "check its driver with `journeyman model devices`, name the folder of its backend with `backends` where backends are plugins",
+    ),
+    (
+        "set gpu_layers to GpuLayers::None or Fit",
+        "set gpu_layers to `none` or `fit`",
+    ),
+    ("or to GpuLayers::Fit", "or to `fit`"),
+    (
+        "call load_backends with the folder of llama.cpp's libggml-*.so first, or name the folder in LlamaConfig::backends",
+        "name the folder of llama.cpp's libggml-*.so: `--backends`, or `backends` in a file",
     ),
     (
         "`Journeyman::library` lists the skills with their ids",

@@ -6,7 +6,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::{stemming::Language, toml_file::Table, world::WorldForm};
+use crate::{
+    model::layers::{self, Layers},
+    stemming::Language,
+    toml_file::Table,
+    world::WorldForm,
+};
 
 /// The operation that errors of an experiment name.
 pub(super) const EXPERIMENT: &str = "experiment";
@@ -31,6 +36,12 @@ pub(super) struct Form {
     /// Threads of each engine.
     #[schemars(with = "Option<u32>")]
     pub(super) threads: Option<Spanned<u32>>,
+    /// Layers of each model on GPUs: `none`, `all`, `fit` for as many as their free memory holds, or a number; `fit` if left out.
+    #[serde(default)]
+    #[schemars(schema_with = "layers::schema")]
+    pub(super) gpu_layers: Option<Layers>,
+    /// The folder of llama.cpp's backends, in a build that loads them.
+    pub(super) backends: Option<PathBuf>,
     /// JSON Lines with the tasks of a world of your own.
     #[schemars(with = "Option<PathBuf>")]
     pub(super) tasks: Option<Spanned<PathBuf>>,

@@ -39,6 +39,8 @@ pub(super) struct Machine {
     /// Cells that run at once; as many as the cores can compute if not given.
     pub(super) jobs: Option<NonZero<usize>>,
     pub(super) settings: Settings,
+    /// The folder of llama.cpp's backends.
+    pub(super) backends: Option<PathBuf>,
 }
 
 /// The loaded models, and the world of the cell that runs.
@@ -81,6 +83,8 @@ impl Machine {
         config.adapters = adapters;
         config.deterministic = conditions.deterministic;
         config.threads = Some(conditions.threads);
+        config.gpu_layers = self.settings.gpu_layers.unwrap_or_default();
+        config.backends.clone_from(&self.backends);
         LlamaCpp::load(config)
     }
 

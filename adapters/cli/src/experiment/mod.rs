@@ -57,6 +57,7 @@ pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
         models: names.zip(file.models).collect(),
         jobs: command.jobs,
         settings: file.settings,
+        backends: file.backends,
     };
     let experiment = Experiment::open(plan, host, &folder, own_digest()?)?;
     let mut options = Options::default();

@@ -15,7 +15,10 @@ use super::{
     models::JobModel,
     world::{Settings, World},
 };
-use crate::{model::load::found_in, toml_file::Source};
+use crate::{
+    model::{layers::Layers, load::found_in},
+    toml_file::Source,
+};
 
 /// The content of an experiment's file. The plan lacks what only other files have: the model's name and digest, and the
 /// arms' first skills.
@@ -24,6 +27,8 @@ pub(super) struct PlanFile {
     pub(super) plan: Plan,
     pub(super) model: PathBuf,
     pub(super) settings: Settings,
+    /// The folder of llama.cpp's backends. They are code, and so no part of a cell's key.
+    pub(super) backends: Option<PathBuf>,
     /// What each arm's library starts with, in the order of the plan's arms.
     pub(super) starts: Vec<Start>,
     /// The models of each arm's single jobs, in the order of the plan's arms.
@@ -79,7 +84,9 @@ impl PlanFile {
             settings: Settings {
                 world,
                 stems: form.stems,
+                gpu_layers: form.gpu_layers.map(|Layers(layers)| layers),
             },
+            backends: form.backends.map(|named| folder.join(named)),
             starts,
             models,
         })

@@ -3,6 +3,7 @@
 use futures::executor::block_on;
 use journeyman::{Result, text::Redactor};
 use journeyman_experiment::{Arm, Plan, Tasks};
+use journeyman_llama_cpp::GpuLayers;
 use serde::Serialize;
 
 use super::{
@@ -29,6 +30,9 @@ pub(super) struct Settings {
     /// Left out where there are none: cells of before have this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stems: Option<Language>,
+    /// The layers on GPUs, which round in their own way. Left out where the file names none, as `stems` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) gpu_layers: Option<GpuLayers>,
 }
 
 #[derive(Debug, Serialize)]

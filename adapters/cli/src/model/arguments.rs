@@ -6,6 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use journeyman::domain::ScoreKind;
 use journeyman_llama_cpp::GpuLayers;
 
+use super::layers;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
     /// List the devices that a model can run on here
@@ -49,7 +51,7 @@ pub(crate) struct Load {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
     /// Layers on GPUs: `none`, `all`, `fit` for as many as their free memory holds, or a number
-    #[arg(long, value_name = "N", default_value = "fit", value_parser = gpu_layers)]
+    #[arg(long, value_name = "N", default_value = "fit", value_parser = layers::named)]
     pub(crate) gpu_layers: GpuLayers,
     /// The chat template: `auto` for the file's own, `none`, or one by name: `chatml`, `gemma`, `llama3` or `mistral`
     #[arg(long, value_name = "NAME", default_value = "auto")]
@@ -211,18 +213,5 @@ impl From<ScoreName> for ScoreKind {
             ScoreName::CardPmi => Self::CardPmi,
             ScoreName::Fits => Self::Fits,
         }
-    }
-}
-
-fn gpu_layers(text: &str) -> Result<GpuLayers, String> {
-    match text {
-        "none" => Ok(GpuLayers::None),
-        "all" => Ok(GpuLayers::All),
-        "fit" => Ok(GpuLayers::Fit),
-        number => match number.parse() {
-            Ok(0) => Ok(GpuLayers::None),
-            Ok(layers) => Ok(GpuLayers::Count(layers)),
-            Err(_) => Err("give `none`, `all`, `fit` or a number".to_owned()),
-        },
     }
 }

@@ -6,6 +6,7 @@ mod calibrate;
 mod describe;
 mod fetch;
 mod generate;
+pub(crate) mod layers;
 pub(crate) mod load;
 mod score;
 pub(crate) mod why;

@@ -7,7 +7,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::{jobs::Job, toml_file::Source};
+use crate::{
+    jobs::Job,
+    model::layers::{self, Layers},
+    toml_file::Source,
+};
 
 /// The tables `[model_for.JOB]`.
 pub(super) type JobForms = BTreeMap<String, Spanned<ModelForm>>;
@@ -31,6 +35,12 @@ pub(super) struct ModelForm {
     pub(super) answer_tokens: Option<std::num::NonZeroU32>,
     /// Threads that compute; if left out, one for each physical core, and one alone for a small model.
     pub(super) threads: Option<u32>,
+    /// Layers on GPUs: `none`, `all`, `fit` for as many as their free memory holds, or a number; `fit` if left out.
+    #[serde(default)]
+    #[schemars(schema_with = "layers::schema")]
+    pub(super) gpu_layers: Option<Layers>,
+    /// The folder of llama.cpp's backends, in a build that loads them.
+    pub(super) backends: Option<PathBuf>,
     /// The file of `journeyman model calibrate` for this model.
     #[schemars(with = "Option<PathBuf>")]
     pub(super) calibration: Option<Spanned<PathBuf>>,

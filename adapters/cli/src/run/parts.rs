@@ -31,7 +31,10 @@ use super::{
 use crate::{
     jobs::Job,
     library,
-    model::load::{adapter_name, found_in, template},
+    model::{
+        layers::Layers,
+        load::{adapter_name, found_in, template},
+    },
     progress::Progress,
     stemming::retriever,
     toml_file::Source,
@@ -249,7 +252,7 @@ async fn load(
         (Some(file), None) => {
             let file = found_in(file, folder)?;
             let _progress = Progress::of("loading the model");
-            local(model, &file, adapters)
+            local(model, config_of(model, (&file, folder), adapters))
         }
         (None, Some(address)) => server(source, form, address, &adapters).await,
         _ => Err(source.refused(
@@ -260,17 +263,26 @@ async fn load(
     }
 }
 
-fn local(model: &ModelForm, file: &Path, adapters: Adapters) -> Result<Model> {
+/// How a file is loaded. The folder of backends is named as seen from the run's file, which lies in `folder`.
+fn config_of(model: &ModelForm, (file, folder): (&Path, &Path), adapters: Adapters) -> LlamaConfig {
     let mut config = LlamaConfig::new(file);
     config.adapters = adapters;
     config.n_ctx = model.context;
     config.threads = model.threads;
+    config.backends = model.backends.as_ref().map(|named| folder.join(named));
+    if let Some(Layers(layers)) = model.gpu_layers {
+        config.gpu_layers = layers;
+    }
     if model.exact {
         config = config.exact();
     }
     if let Some(name) = &model.template {
         config.template = template(name);
     }
+    config
+}
+
+fn local(model: &ModelForm, config: LlamaConfig) -> Result<Model> {
     let loaded = LlamaCpp::load(config).map_err(|error| {
         match model.template.is_none() && error.message().contains("chat template") {
             true => error.hint("in [model], name the template that the model was made for, such as `template = \"chatml\"`; a model that was made for none is no chat model: take an instruct model"),
@@ -344,6 +356,7 @@ mod tests {
     };
 
     use futures::executor::block_on;
+    use journeyman_llama_cpp::GpuLayers;
     use tempfile::TempDir;
 
     use super::*;
@@ -363,6 +376,25 @@ mod tests {
         let source = Source::read(RUN, &path).unwrap();
         let form = Form::read(&source).unwrap();
         part(&source, &form, folder.path())
+    }
+
+    #[test]
+    fn a_file_is_loaded_with_the_layers_and_the_backends_that_are_named() {
+        let config = |lines: &str| {
+            let model = format!("gguf = \"m.gguf\"\n{lines}");
+            of_file(&model, "program = \"none\"", |_, form, folder| {
+                let places = (Path::new("m.gguf"), folder);
+                let config = config_of(form.model.get_ref(), places, Adapters::new());
+                let backends = config.backends;
+                let backends = backends.map(|path| path.strip_prefix(folder).unwrap().to_owned());
+                (config.gpu_layers, backends)
+            })
+        };
+        assert_eq!(config(""), (GpuLayers::Fit, None));
+        assert_eq!(
+            config("gpu_layers = 20\nbackends = \"ggml\""),
+            (GpuLayers::Count(20), Some(PathBuf::from("ggml")))
+        );
     }
 
     #[test]

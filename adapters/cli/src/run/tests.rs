@@ -4,6 +4,7 @@
 use std::{fs, path::Path};
 
 use journeyman::{ErrorKind, Result, domain::Trust, stations::select::Nothing};
+use journeyman_llama_cpp::GpuLayers;
 use journeyman_mcp::McpServer;
 use journeyman_process::ProcessConfig;
 use tempfile::TempDir;
@@ -13,6 +14,7 @@ use super::{
     tasks::Tasks,
 };
 use crate::{
+    model::layers::{self, Layers},
     tests::{faults, is_published, root},
     toml_file::Source,
     world::{Protocol, WorldConfig},
@@ -334,6 +336,39 @@ fn the_values_of_variables_that_say_so_are_secrets() {
             "no, [redacted: named secret] of a-thousand is not the-red-door"
         );
     }
+}
+
+#[test]
+fn layers_on_gpus_are_named_as_on_the_command_line() {
+    let of_file = |named: &str| {
+        let lines = format!("gpu_layers = {named}\nbackends = \"ggml\"");
+        let text = SMALL.replace("\n[world]", &format!("{lines}\n\n[world]"));
+        read(&text, |form, _| {
+            let model = form.model.get_ref();
+            assert_eq!(model.backends.as_deref(), Some(Path::new("ggml")));
+            Ok(model.gpu_layers)
+        })
+    };
+    for (named, expect) in [
+        ("\"none\"", GpuLayers::None),
+        ("\"all\"", GpuLayers::All),
+        ("\"fit\"", GpuLayers::Fit),
+        ("0", GpuLayers::None),
+        ("20", GpuLayers::Count(20)),
+    ] {
+        assert_eq!(of_file(named).unwrap(), Some(Layers(expect)), "{named}");
+        let option = layers::named(named.trim_matches('"'));
+        assert_eq!(option, Ok(expect), "{named}");
+    }
+    for wrong in ["\"some\"", "\"20\"", "-1", "4294967296", "1.5", "true"] {
+        let error = of_file(wrong).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{wrong}");
+        assert_eq!(error.fact("line"), Some("8"), "{wrong}: {error}");
+        assert_eq!(error.fact("key"), Some("gpu_layers"), "{wrong}: {error}");
+        let said = "expected `none`, `all`, `fit` or a number";
+        assert!(error.message().contains(said), "{wrong}: {error}");
+    }
+    assert!(layers::named("some").is_err());
 }
 
 /// The jobs of a file with these lines behind `[model]`, each with its model's file, server and adapter.

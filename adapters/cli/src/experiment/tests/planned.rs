@@ -17,6 +17,7 @@ use journeyman::{
         select::{Candidates, GatePolicy, Nothing},
     },
 };
+use journeyman_llama_cpp::GpuLayers;
 use journeyman_toolworld::stream::UniverseSpec;
 
 use super::planned;
@@ -50,6 +51,22 @@ fn what_is_left_out_has_its_default() {
     assert_eq!(arm.recipe.select.selector, Nothing.into());
     assert_eq!((arm.has_skills, arm.learns), (false, false));
     assert!(file.model.ends_with("model.gguf") && file.model.is_absolute());
+}
+
+#[test]
+fn layers_on_gpus_are_part_of_the_cells_keys_and_backends_are_not() {
+    let with = |lines: &str| planned(&SMALL.replace("seeds = 3", &format!("seeds = 3\n{lines}")));
+    let key = |file: &PlanFile| serde_json::to_string(&file.settings).unwrap();
+    let plain = with("").unwrap();
+    let layers = with("gpu_layers = 20").unwrap();
+    assert_eq!(layers.settings.gpu_layers, Some(GpuLayers::Count(20)));
+    assert_ne!(key(&layers), key(&plain));
+    let backends = with("backends = \"ggml\"").unwrap();
+    assert!(backends.backends.as_ref().unwrap().ends_with("ggml"));
+    assert_eq!(key(&backends), key(&plain));
+    let refused = with("gpu_layers = \"some\"").unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Invalid);
+    assert_eq!(refused.fact("line"), Some("5"), "{refused}");
 }
 
 #[test]
