@@ -16,7 +16,7 @@ use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
 /// The model of a session: a GGUF file that is yet to be loaded, a loaded one, or another adapter's.
 ///
 /// It is made from a path, from a [`LlamaConfig`], or from an [`Arc<LlamaCpp>`](LlamaCpp) that the host has loaded, for example because
-/// two sessions share it.
+/// two sessions share it. A text is a path, and no name of a public model: [`find_model`](journeyman_llama_cpp::find_model) gives the path of one.
 ///
 /// ```
 /// use journeyman_local::{Model, journeyman_llama_cpp::LlamaConfig};
