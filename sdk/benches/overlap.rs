@@ -173,6 +173,7 @@ fn segment(
         errors,
         changes: vec!["ok".to_owned(), "done".to_owned()],
         success: Some(true),
+        skills: Vec::new(),
         taint: Taint::Clean,
         embedding: Some(Embedding::new(unit(row.collect())).expect("finite")),
     }

@@ -252,6 +252,8 @@ fn hisme_has_the_numbers_of_its_paper() {
             "/maintenance/macro/options/refactor/counterfactual",
             json!(false),
         ),
+        // Appendix C: skill-revision groups are exempt from two tasks.
+        ("/maintenance/macro/options/refactor/revisions", json!(true)),
         // Algorithm 5: at most five rules a role.
         ("/maintenance/macro/options/evolve/rules", json!(5)),
         // 3.3: harmful evidence, and no helpful evidence.
@@ -338,6 +340,7 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
         "/admit/identity",
         "/admit/revive",
         "/maintenance/macro/options/refactor/counterfactual",
+        "/maintenance/macro/options/refactor/revisions",
         "/maintenance/macro/options/refactor/skip_covered",
         "/maintenance/micro/options/bundles/gate",
         "/maintenance/micro/options/bundles/harm_blocks",
@@ -386,6 +389,17 @@ fn a_recipe_that_does_not_say_what_the_refiner_changes_lets_it_change_the_text()
     let read: Recipe = serde_json::from_value(listed(recipe)).expect("a recipe");
     let micro = read.maintenance.get::<MicroPolicy>().expect("its options");
     assert!(!micro.refine.expect("a policy").whole);
+}
+
+#[test]
+fn a_recipe_that_says_nothing_of_skill_revision_groups_has_none() {
+    let mut recipe = by_name(&recipe::hisme());
+    let refactor = recipe.pointer_mut("/maintenance/macro/options/refactor");
+    let refactor = refactor.and_then(Value::as_object_mut).expect("a policy");
+    assert_eq!(refactor.remove("revisions"), Some(json!(true)));
+    let read: Recipe = serde_json::from_value(listed(recipe)).expect("a recipe");
+    let across = read.maintenance.get::<MacroPolicy>().expect("its options");
+    assert!(!across.refactor.expect("a policy").revisions);
 }
 
 /// The numbers of a recipe that are at least 1 by their type.

@@ -277,8 +277,9 @@ pub enum RoleTask {
     },
     /// Write one skill from the common part of attempts at several tasks, or of several skills.
     Refactor {
-        /// The attempts of the group, and the stored attempts from which its skills were made; few or none where a host added
-        /// the skills.
+        /// The successful attempts of the group, and the stored ones from which its skills were made; few or none where a host
+        /// added the skills. Before them the failed attempts of a skill-revision group
+        /// ([`RefactorPolicy::revisions`](crate::papers::hisme::RefactorPolicy::revisions)).
         attempts: Vec<Trace>,
         /// The skills in the group, often none.
         skills: Vec<Skill>,

@@ -35,7 +35,7 @@ const OURS: (&str, Change) = ("ours", |_| {});
 const PAPERS: (&str, Change) = ("the paper's", |recipe| *recipe = recipe::hisme());
 
 /// Ours with one option as in the paper. The option's row, its name here, and how it is set back.
-const DEPARTURES: [(&str, Change); 14] = [
+const DEPARTURES: [(&str, Change); 15] = [
     ("H1 failed attempts extracted", |recipe| {
         if let Ok(Some(extract)) = recipe.write.by.read::<Extract>() {
             recipe.write.by = Extract {
@@ -53,6 +53,9 @@ const DEPARTURES: [(&str, Change); 14] = [
     }),
     ("H3 no counterfactual", |recipe| {
         refactor(recipe, |refactor| refactor.counterfactual = false);
+    }),
+    ("H3 skill-revision groups", |recipe| {
+        refactor(recipe, |refactor| refactor.revisions = true);
     }),
     ("H5 one task releases", one_task),
     ("H6 every case has to pass", |recipe| {

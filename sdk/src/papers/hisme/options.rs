@@ -295,14 +295,21 @@ pub struct RefactorPolicy {
     /// Whether an attempt that followed skills confirms a new one only if it goes better with the new one than with none. The
     /// paper: no. Ours: yes, since an attempt that is repeated with the skills that it followed goes as well again.
     pub counterfactual: bool,
+    /// Whether a skill and the failed attempts that had it in the prompt make a skill-revision group, which needs no second task
+    /// ([`CliqueOptions::revisions`]). The refactorer is shown these attempts beside the successful ones that confirm what it
+    /// writes. The paper: yes (appendix C). Ours: no, since the refiner revises a skill from the attempts that it failed.
+    #[serde(default)]
+    pub revisions: bool,
 }
 
 impl RefactorPolicy {
-    /// The paper's: groups by the overlap graph alone, and each true instance is played with the new skill alone.
+    /// The paper's: groups by the overlap graph alone, skill-revision groups among them, and each true instance is played with
+    /// the new skill alone.
     pub fn paper() -> Self {
         Self {
             skip_covered: false,
             counterfactual: false,
+            revisions: true,
             ..Self::default()
         }
     }
@@ -313,6 +320,7 @@ impl RefactorPolicy {
             largest: self.members as usize,
             groups: self.groups.get() as usize,
             skip_covered: self.skip_covered,
+            revisions: self.revisions,
             ..CliqueOptions::default()
         }
     }
@@ -326,6 +334,7 @@ impl Default for RefactorPolicy {
             overlap: OverlapOptions::default(),
             skip_covered: true,
             counterfactual: true,
+            revisions: false,
         }
     }
 }

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use crate::{
-    domain::{Action, ObservationKind, Step, Taint, Task, ToolCall, Trajectory, Trust, Verdict},
+    domain::{
+        Action, ObservationKind, SkillRef, SkillUse, Step, Taint, Task, ToolCall, Trajectory,
+        Trust, Verdict,
+    },
     id::SegmentId,
     papers::hisme::{Segment, SegmentArgument, SegmentCall, SegmentKind, ValueSource},
 };
@@ -44,7 +47,8 @@ pub fn project(task: &Task, trajectory: &Trajectory, verdict: Option<&Verdict>) 
     };
     let mut segments = Vec::new();
     for steps in trajectory.steps.chunk_by(|a, b| a.turn == b.turn) {
-        let Some(first) = steps.first() else { continue };
+        let [first, ..] = steps else { continue };
+        let last = steps.last().unwrap_or(first);
         seen.request(&first.observation.text);
         if steps.iter().any(is_untrusted) {
             taint = Taint::Tainted;
@@ -66,6 +70,7 @@ pub fn project(task: &Task, trajectory: &Trajectory, verdict: Option<&Verdict>) 
             errors: Vec::new(),
             changes: Vec::new(),
             success: verdict.and_then(|verdict| verdict.success()),
+            skills: skills_until(trajectory, last.index),
             taint,
             embedding: None,
         };
@@ -75,6 +80,14 @@ pub fn project(task: &Task, trajectory: &Trajectory, verdict: Option<&Verdict>) 
         segments.push(segment);
     }
     segments
+}
+
+/// The versions that were in the prompt up to this step, but for those that the agent passed over.
+fn skills_until(trajectory: &Trajectory, step: u32) -> Vec<SkillRef> {
+    let exposures = trajectory.exposures.iter();
+    let exposures = exposures.filter(|seen| seen.since <= step);
+    let kept = exposures.filter(|seen| seen.used != SkillUse::NotFollowed);
+    kept.map(|seen| seen.skill.clone()).collect()
 }
 
 fn is_untrusted(step: &Step) -> bool {

@@ -39,7 +39,7 @@ const EXTRACT: Extract = Extract {
 ///
 /// Differences without an option: if no case of a bundle can be played, live attempts release a skill, which the paper leaves
 /// open; a skill on trial is released only by whole-attempt cases, and while no more judgements call it harmful than tasks
-/// support it; a case that could not be played counts neither way; there are no skill-revision groups (H3).
+/// support it; a case that could not be played counts neither way.
 ///
 /// The paper's ablations (Table 3) switch parts off: [`MacroPolicy::evolve`] `None` is HiSME-static, `write.when = Never` is
 /// without the extractor, and [`MicroPolicy::refine`], [`MacroPolicy::refactor`] or [`MicroPolicy::filter`] `None` without those parts.
@@ -113,6 +113,7 @@ pub fn hisme() -> Recipe {
 /// | --- | --- | --- | --- |
 /// | H1 | [`Extract::failures`] | yes | no |
 /// | H3 | [`RefactorPolicy::skip_covered`], [`RefactorPolicy::counterfactual`] | no | yes |
+/// | H3 | [`RefactorPolicy::revisions`] | yes | no |
 /// | H5 | [`BundlePolicy::tasks`] | 1 | 2 |
 /// | H6 | [`BundlePolicy::gate`] | [`Gate::All`](crate::papers::hisme::Gate::All) | [`Gate::Better`](crate::papers::hisme::Gate::Better) |
 /// | H6 | [`BundlePolicy::harm_blocks`] | yes | no |

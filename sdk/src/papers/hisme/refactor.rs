@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     contract::{Embedding, RoleTask},
-    domain::{LibraryChange, Role, Skill, State, Trace},
+    domain::{LibraryChange, Role, Skill, SkillRef, SkillUse, State, Trace},
     error::Result,
     id::{AttemptId, TaskId},
     library::Entry,
@@ -29,7 +29,7 @@ use crate::{
             cases::can_confirm,
             outcomes::is_temporary,
             retries::{handled, missed},
-            support::Covered,
+            support::{Covered, use_of},
         },
     },
 };
@@ -56,10 +56,17 @@ pub(crate) struct Proposed {
 
 /// The segments of the library: the turns of its kept attempts, and its offered skills.
 fn segments(context: &MaintenanceContext<'_, MacroPolicy>) -> Vec<Segment> {
-    let traces = context
-        .library
-        .traces()
-        .flat_map(|trace| project(&trace.task, &trace.trajectory, trace.verdict.as_ref()));
+    let traces = context.library.traces().flat_map(|trace| {
+        let mut segments = project(&trace.task, &trace.trajectory, trace.verdict.as_ref());
+        // A judgement may settle that the attempt did not follow a skill.
+        let is_followed = |skill: &SkillRef| {
+            use_of(context.library, &trace.trajectory, skill) != SkillUse::NotFollowed
+        };
+        for segment in &mut segments {
+            segment.skills.retain(is_followed);
+        }
+        segments
+    });
     let offered = context.library.entries();
     let offered = offered.filter(|entry| entry.skill.state.is_offered());
     let skills = offered.map(|entry| Segment::of_skill(&entry.skill));
@@ -121,7 +128,7 @@ fn task(context: &MaintenanceContext<'_, MacroPolicy>, clique: &Clique) -> RoleT
     });
     let skills: Vec<Skill> = skills.cloned().collect();
     RoleTask::Refactor {
-        attempts: instances(context, &members, &skills),
+        attempts: shown(context, &members, &skills, clique.revises.is_some()),
         skills,
         reason: serde_json::to_string(&clique.purity).unwrap_or_default(),
         rules: context.library.rules(Role::Refactor).to_vec(),
@@ -129,20 +136,22 @@ fn task(context: &MaintenanceContext<'_, MacroPolicy>, clique: &Clique) -> RoleT
     }
 }
 
-/// The true instances of a group: the successful attempts of its turns, and the latest kept successful attempt at each task that
-/// its skills were written from. A skill alone does not show what only its attempt needed.
-fn instances(
+/// The attempts that the refactorer is shown: the true instances of a group, which are the successful attempts of its turns, and
+/// the latest kept successful attempt at each task that its skills were written from. A skill alone does not show what only its
+/// attempt needed. Of a group that revises a skill the failed attempts come first, since a prompt has the first ones.
+fn shown(
     context: &MaintenanceContext<'_, MacroPolicy>,
     members: &BTreeSet<&str>,
     skills: &[Skill],
+    revises: bool,
 ) -> Vec<Trace> {
     let made_from = skills.iter().flat_map(|skill| &skill.provenance.tasks);
     let made_from: BTreeSet<&TaskId> = made_from.collect();
-    let successes = || context.library.traces().filter(|trace| trace.is_success());
-    let latest: BTreeMap<&TaskId, &AttemptId> = successes()
+    let successes = context.library.traces().filter(|trace| trace.is_success());
+    let latest: BTreeMap<&TaskId, &AttemptId> = successes
         .map(|trace| (&trace.task.id, &trace.trajectory.attempt))
         .collect();
-    let is_instance = |trace: &&Trace| {
+    let is_shown = |trace: &&Trace| {
         let attempt = &trace.trajectory.attempt;
         let is_latest = latest.get(&trace.task.id) == Some(&attempt);
         let is_member = || {
@@ -151,9 +160,15 @@ fn instances(
                 .iter()
                 .any(|segment| members.contains(segment.id.as_str()))
         };
-        is_latest && made_from.contains(&trace.task.id) || is_member()
+        match trace.is_success() {
+            true => is_latest && made_from.contains(&trace.task.id) || is_member(),
+            false => revises && is_member(),
+        }
     };
-    successes().filter(is_instance).cloned().collect()
+    let traces = context.library.traces().filter(is_shown);
+    let mut traces: Vec<Trace> = traces.cloned().collect();
+    traces.sort_by_key(Trace::is_success);
+    traces
 }
 
 /// The skills that were written for groups, to be tried, and the changes that mark the other groups as handled or missed.
@@ -236,10 +251,16 @@ fn propose(
         };
         return Ok(of_known_skill(context, known, attempts, group));
     };
-    let tasks: BTreeSet<&TaskId> = attempts.iter().map(|trace| &trace.task.id).collect();
-    if tasks.len() < 2 {
+    let confirming = attempts.iter().filter(|trace| trace.is_success());
+    let tasks: BTreeSet<&TaskId> = confirming.map(|trace| &trace.task.id).collect();
+    // Only a skill-revision group is shown failed attempts. The paper exempts it from two tasks; its skill has to be confirmed all
+    // the same.
+    let (least, reason) = match attempts.iter().all(Trace::is_success) {
+        true => (2, "there are no attempts at two tasks to confirm it"),
+        false => (1, "there is no successful attempt to confirm it"),
+    };
+    if tasks.len() < least {
         let title = Some(skill.name.to_string());
-        let reason = "there are no attempts at two tasks to confirm it";
         events.extend(Admission::refused(title, false, reason).event());
         return Err(group);
     }

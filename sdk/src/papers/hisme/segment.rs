@@ -84,6 +84,9 @@ pub struct Segment {
     pub changes: Vec<String>,
     /// Whether the attempt succeeded; `None` for an attempt without a verdict, and for skills.
     pub success: Option<bool>,
+    /// Of a turn, the versions in its prompt that the agent followed or may have followed. Empty for skills.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<SkillRef>,
     /// Whether it may contain untrusted text (J7).
     pub taint: Taint,
     /// The embedding of [`Segment::text`], if the host has an embedder.
@@ -114,6 +117,7 @@ impl Segment {
             errors: Vec::new(),
             changes: Vec::new(),
             success: None,
+            skills: Vec::new(),
             taint: skill.taint,
             embedding: None,
         }
@@ -127,6 +131,19 @@ impl Segment {
     /// Whether it is a turn of an attempt that succeeded.
     pub fn is_true_instance(&self) -> bool {
         matches!(self.kind, SegmentKind::Trace { .. }) && self.success == Some(true)
+    }
+
+    /// The version, if it is a skill.
+    pub(super) fn skill(&self) -> Option<&SkillRef> {
+        match &self.kind {
+            SegmentKind::Skill(skill) => Some(skill),
+            SegmentKind::Trace { .. } => None,
+        }
+    }
+
+    /// Whether it is a turn of a failed attempt that had this version.
+    pub(super) fn is_failure_with(&self, skill: &SkillRef) -> bool {
+        self.success == Some(false) && self.skills.contains(skill)
     }
 
     /// The text for an embedder: the fragment, calls, results and refusals, a line each.

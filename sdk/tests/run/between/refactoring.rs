@@ -221,6 +221,70 @@ fn attempts_that_followed_a_skill_do_not_speak_for_it_where_they_cost_no_less_th
     assert_eq!(state, (1, State::Disabled));
 }
 
+/// An agent that does `task-0`, and at every other task says a wrong word and ends its turn.
+fn fails_elsewhere() -> ScriptedExecutor {
+    ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
+        let due: Vec<String> =
+            serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
+        Play::Give(match (attempt.task.id.as_str(), steps.len()) {
+            ("task-0", said) => due.get(said).cloned().map(Action::Message),
+            (_, 0) => Some(Action::Message("no".to_owned())),
+            _ => Some(Action::EndTurn),
+        })
+    })
+}
+
+#[test]
+fn a_skill_and_what_failed_with_it_are_refactored_where_the_recipe_asks_for_revisions() {
+    let learned = |revisions: bool| {
+        let mut recipe = recipe::hisme();
+        recipe.batch = n64(3);
+        every(&mut recipe, 3);
+        recipe.write.when = WriteWhen::Never;
+        across(&mut recipe, |parts| {
+            let refactor = parts.refactor.as_mut().expect("it refactors");
+            refactor.revisions = revisions;
+        });
+        let (mut components, prompts) = parts(Script {
+            refactor: "better soup: Says stir hot soup.\nsay: stir hot soup",
+            ..Script::default()
+        });
+        components.executor = Some(Arc::new(fails_elsewhere()));
+        let mut skill = sample::skill("soup");
+        skill.description = "say stir hot soup".to_owned();
+        skill.body = "say: stir hot soup".to_owned();
+        skill.provenance.tasks = vec!["task-0".into()];
+        let same = |n| sample::task(&format!("task-{n}"), &["stir", "hot", "soup"]);
+        let tasks: Vec<Task> = (0..3).map(same).collect();
+        let library = block_on(async {
+            let options = Options::new("test", Seed(7));
+            let journeyman = Journeyman::open(components, recipe, options).await;
+            let journeyman = journeyman.expect("it opens");
+            let added = journeyman.add(vec![skill], "a host's").await;
+            added.expect("added");
+            journeyman.learn(tasks).await.expect("it learns");
+            journeyman.library().await.expect("a library")
+        });
+        let skills = library.entries().map(|entry| &entry.skill);
+        let made = skills.filter(|skill| skill.provenance.origin == Origin::Refactored);
+        (shown(&prompts), made.count())
+    };
+    // The successful attempt at the skill's own task confirms what is written.
+    let (asked, made) = learned(true);
+    let outcomes = |prompt: &String| {
+        let lines = prompt.lines();
+        let outcomes = lines.filter_map(|line| line.strip_prefix("outcome: "));
+        outcomes.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let of_soup = asked.iter().find(|prompt| prompt.contains("skill: soup"));
+    assert_eq!(
+        outcomes(of_soup.expect("the skill's group")),
+        ["failed", "failed", "done"]
+    );
+    assert_eq!(made, 1);
+    assert_eq!(learned(false), (Vec::new(), 0));
+}
+
 #[test]
 fn what_attempts_at_one_task_share_is_no_skill() {
     let mut recipe = hisme();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::Taint,
+    domain::{SkillRef, Taint},
     id::{SegmentId, TaskId},
     papers::hisme::overlap::Purity,
 };
@@ -25,6 +25,10 @@ pub struct Clique {
     pub tasks: Vec<TaskId>,
     /// The segments of successful attempts; a skill that a refactorer writes must be supported by all of them.
     pub true_instances: Vec<SegmentId>,
+    /// The skill of a skill-revision group ([`CliqueOptions::revisions`](crate::papers::hisme::CliqueOptions::revisions)), in the
+    /// version that its failed turns had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revises: Option<SkillRef>,
     /// Why they belong together; at least one reason.
     pub purity: Vec<Purity>,
     /// The mean weight of the edges times the binary logarithm of the number of segments plus tasks, so that each further

@@ -144,6 +144,10 @@ pub struct CliqueOptions {
     /// Whether a group is left out if one of its skills was distilled from all of its tasks, since that skill is what its tasks
     /// share. The paper: no. Ours: yes.
     pub skip_covered: bool,
+    /// Whether a skill-revision group needs no second task (appendix C). Such a group is one skill in one version, and turns of
+    /// failed attempts that had this version in the prompt and did not pass it over. It is never left out as covered. The paper: yes. Ours: no.
+    #[serde(default)]
+    pub revisions: bool,
 }
 
 impl Default for CliqueOptions {
@@ -158,6 +162,7 @@ impl Default for CliqueOptions {
             aligned: 0.6,
             fresh: 0.5,
             skip_covered: true,
+            revisions: false,
         }
     }
 }

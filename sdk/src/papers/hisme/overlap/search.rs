@@ -3,6 +3,7 @@
 use std::{cell::OnceCell, collections::BTreeSet};
 
 use crate::{
+    domain::SkillRef,
     error::Result,
     id::{SegmentId, TaskId},
     papers::hisme::{
@@ -25,7 +26,8 @@ impl OverlapGraph {
     /// a [reason](crate::papers::hisme::overlap::Purity), and comes from at least two distinct tasks. A task counts where it succeeded: a *true
     /// instance* is a turn of a successful attempt. Turns of other attempts may be in a group, since they show failures, but
     /// add no task. A skill adds the tasks that it was distilled from; with `skip_covered` a group is dropped
-    /// if one skill was distilled from all of its tasks, since that skill is what its tasks share. At least the share `fresh` of a group is in none
+    /// if one skill was distilled from all of its tasks, since that skill is what its tasks share. With `revisions` a
+    /// skill-revision group, one skill and its failed turns, may come from one task or none. At least the share `fresh` of a group is in none
     /// of the groups that were `handed` out, and its [`Fingerprint`] is not among theirs: a group returns when it has changed.
     ///
     /// *Bounds.* Each segment forms groups only with its heaviest `neighbours`, at most two of them of the same tasks, and
@@ -123,7 +125,7 @@ impl<'a> Search<'a> {
     /// The best group that this segment forms with its heaviest neighbours.
     pub(super) fn best_of(&self, seed: Slot) -> Option<Clique> {
         let node = self.graph.node(seed)?;
-        if !self.may_have_two_tasks(node) {
+        if !self.may_have_two_tasks(node) && !self.may_revise(node) {
             return None;
         }
         let member = self.member(seed)?;
@@ -148,6 +150,18 @@ impl<'a> Search<'a> {
             .flat_map(|node| &node.segment.tasks);
         let first = tasks.next();
         first.is_some() && tasks.any(|task| Some(task) != first)
+    }
+
+    /// Whether a segment and one of its possible group members are a skill and a failed turn that had it.
+    fn may_revise(&self, node: &Node) -> bool {
+        let is_pair = |one: &Segment, other: &Segment| {
+            let skill = one.skill();
+            skill.is_some_and(|skill| other.is_failure_with(skill))
+        };
+        let near = node.heaviest.slots();
+        let mut near = near.filter_map(|slot| self.graph.segment(slot));
+        let own = &node.segment;
+        self.options.revisions && near.any(|other| is_pair(own, other) || is_pair(other, own))
     }
 
     fn member(&self, slot: Slot) -> Option<&Member<'a>> {
@@ -218,7 +232,7 @@ impl<'a> Search<'a> {
             !member.is_trace && tasks.iter().all(|task| made_from.contains(task))
         };
         let is_covered = || self.options.skip_covered && self.members(group).any(covers);
-        if tasks.len() < 2 || is_covered() {
+        if self.revised(group).is_none() && (tasks.len() < 2 || is_covered()) {
             return;
         }
         let size = group.slots.len() as f64;
@@ -236,6 +250,18 @@ impl<'a> Search<'a> {
         if is_better && self.is_fresh(group) {
             *best = Some(self.clique(group, segments, tasks, score));
         }
+    }
+
+    /// The skill of a skill-revision group: its only skill, which all of its turns had and failed with.
+    fn revised(&self, group: &Group<'_>) -> Option<&'a SkillRef> {
+        if !self.options.revisions {
+            return None;
+        }
+        let segments = || self.members(group).map(|member| &member.node.segment);
+        let skill = segments().find_map(Segment::skill)?;
+        let mut others = segments().filter(|segment| segment.skill() != Some(skill));
+        let is_revision = others.all(|segment| segment.is_failure_with(skill));
+        is_revision.then_some(skill)
     }
 
     fn members(&self, group: &Group<'_>) -> impl Iterator<Item = &Member<'a>> {
@@ -270,6 +296,7 @@ impl<'a> Search<'a> {
             true_instances: true_instances.map(|id| (*id).clone()).collect(),
             segments: segments.into_iter().cloned().collect(),
             tasks: tasks.into_iter().cloned().collect(),
+            revises: self.revised(group).cloned(),
             purity: group.shared.purity(),
             score,
             taint: taints.max().unwrap_or_default(),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::{
-    domain::Taint,
+    domain::{SkillRef, Taint},
     id::{SegmentId, SkillId, Version},
     papers::hisme::{Segment, SegmentArgument, SegmentCall, SegmentKind, ValueSource},
 };
@@ -28,6 +28,7 @@ fn turn(id: &str, task: &str, fragment: &str) -> Segment {
         errors: Vec::new(),
         changes: Vec::new(),
         success: Some(true),
+        skills: Vec::new(),
         taint: Taint::Clean,
         embedding: None,
     }
@@ -38,13 +39,27 @@ fn skill(id: &str, tasks: &[&str], fragment: &str) -> Segment {
     let skill = SkillId::new(id);
     Segment {
         id: Segment::id_of_skill(&skill),
-        kind: SegmentKind::Skill(crate::domain::SkillRef {
+        kind: SegmentKind::Skill(SkillRef {
             id: skill,
             version: Version(1),
         }),
         tasks: tasks.iter().map(|task| (*task).into()).collect(),
         success: None,
         ..turn(id, "", fragment)
+    }
+}
+
+/// The version of a segment of a skill.
+fn version_of(skill: &Segment) -> SkillRef {
+    skill.skill().cloned().unwrap()
+}
+
+/// The turn as one of a failed attempt that had this skill.
+fn failed_with(skill: &Segment, turn: Segment) -> Segment {
+    Segment {
+        success: Some(false),
+        skills: vec![version_of(skill)],
+        ..turn
     }
 }
 

@@ -35,7 +35,7 @@ impl Instance {
     }
 }
 
-/// The attempts as instances, by the policy; none where nothing can be replayed.
+/// The successful attempts as instances, by the policy; none where nothing can be replayed.
 pub(crate) fn instances_of<'a>(
     context: &MaintenanceContext<'_, MacroPolicy>,
     attempts: impl Iterator<Item = &'a Trace>,
@@ -46,6 +46,7 @@ pub(crate) fn instances_of<'a>(
     let policy = context.policy.refactor.as_ref();
     let counterfactual = policy.is_some_and(|policy| policy.counterfactual);
     attempts
+        .filter(|attempt| attempt.is_success())
         .map(|attempt| Instance::of(context.library, attempt, counterfactual))
         .collect()
 }

@@ -231,6 +231,88 @@ fn tasks_count_where_they_were_done() {
     assert_eq!(joined(&further.segments), "a skill:s");
 }
 
+/// The best group where skill-revision groups are asked for.
+fn first_with_revisions(segments: impl IntoIterator<Item = Segment>) -> Option<Clique> {
+    let options = CliqueOptions {
+        revisions: true,
+        ..CliqueOptions::default()
+    };
+    let cliques = graph(segments).cliques(&options, &BTreeSet::new());
+    cliques.unwrap().into_iter().next()
+}
+
+#[test]
+fn a_skill_and_its_failed_turns_need_no_second_task() {
+    let turn_of = |task: &str, id: &str| Segment {
+        tasks: vec![task.into()],
+        ..calling(id, "brew coffee", &["brew"])
+    };
+    const MADE_FROM: [&[&str]; 2] = [&["t"], &[]];
+    for made_from in MADE_FROM {
+        let own = skill("s", made_from, "brew coffee");
+        let failed = || failed_with(&own, turn_of("t", "a"));
+        assert_eq!(first([own.clone(), failed()]), None);
+        let clique = first_with_revisions([own.clone(), failed()]).unwrap();
+        assert_eq!(joined(&clique.segments), "a skill:s");
+        assert_eq!(clique.revises, Some(version_of(&own)));
+        assert!(clique.true_instances.is_empty());
+        assert_eq!(clique.tasks.len(), made_from.len());
+        let tools = vec!["brew".to_owned()];
+        assert_eq!(clique.purity[0], Purity::SharedTools { tools });
+        let json = serde_json::to_string(&clique).unwrap();
+        assert_eq!(serde_json::from_str::<Clique>(&json).unwrap(), clique);
+    }
+}
+
+#[test]
+fn any_other_group_needs_two_tasks_beside_revisions_too() {
+    let turn_of_a = || calling("a", "brew coffee", &["brew"]);
+    let own = skill("s", &["task-a"], "brew coffee");
+    let none = |segments: Vec<Segment>| assert_eq!(first_with_revisions(segments), None);
+    // A turn that had no skill, one that succeeded, and one that had another version.
+    let unaided = Segment {
+        success: Some(false),
+        ..turn_of_a()
+    };
+    none(vec![own.clone(), unaided]);
+    let done = Segment {
+        success: Some(true),
+        ..failed_with(&own, turn_of_a())
+    };
+    none(vec![own.clone(), done]);
+    let mut newer = own.clone();
+    newer.kind = SegmentKind::Skill(SkillRef {
+        version: Version(2),
+        ..version_of(&own)
+    });
+    none(vec![newer, failed_with(&own, turn_of_a())]);
+    // Failed turns without their skill.
+    let other = calling("b", "brew coffee", &["brew"]);
+    let turns = [turn_of_a(), other].map(|turn| failed_with(&own, turn));
+    none(turns.to_vec());
+    // A group of two tasks revises nothing.
+    let pair = ["a", "b"].map(|id| calling(id, "brew coffee", &["brew"]));
+    assert_eq!(first_with_revisions(pair).unwrap().revises, None);
+}
+
+#[test]
+fn a_skill_revision_group_is_not_left_out_as_covered() {
+    let own = skill("s", &["task-a", "task-b"], "brew coffee");
+    let turn = calling("a", "brew coffee", &["brew"]);
+    let segments = || [own.clone(), failed_with(&own, turn.clone())];
+    assert_eq!(first(segments()), None);
+    let clique = first_with_revisions(segments()).unwrap();
+    assert_eq!(clique.revises, Some(version_of(&own)));
+}
+
+#[test]
+fn options_that_say_nothing_of_revisions_ask_for_none() {
+    let mut json = serde_json::to_value(CliqueOptions::default()).unwrap();
+    json.as_object_mut().unwrap().remove("revisions").unwrap();
+    let read: CliqueOptions = serde_json::from_value(json).unwrap();
+    assert_eq!(read, CliqueOptions::default());
+}
+
 #[test]
 fn what_was_handed_out_comes_again_when_enough_is_new() {
     let one = |id: &str| calling(id, "brew coffee", &["brew"]);

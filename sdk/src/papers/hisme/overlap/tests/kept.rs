@@ -66,16 +66,41 @@ impl Draws {
     }
 }
 
+/// Every second turn as one of a failed attempt that had every skill, so that there are skill-revision groups.
+fn failing(segment: Segment, number: usize) -> Segment {
+    if matches!(segment.kind, SegmentKind::Skill(_)) || number.is_multiple_of(2) {
+        return segment;
+    }
+    let version = |number: usize| SkillRef {
+        id: SkillId::new(format!("s{number:03}")),
+        version: Version(1),
+    };
+    Segment {
+        success: Some(false),
+        skills: (0..90).map(version).collect(),
+        ..segment
+    }
+}
+
+/// What the compared searches found, over all of them.
+#[derive(Default)]
+struct Found {
+    groups: usize,
+    with_untold: usize,
+    revisions: usize,
+}
+
 /// Whatever came, went and was handed out before: the groups are those of a search that looks at everything, and those of a
 /// graph that is built anew.
-#[test]
-fn the_groups_are_those_of_a_search_over_everything() {
-    let (mut groups, mut with_untold) = (0, 0);
+fn compared(revisions: bool) -> Found {
+    let mut all = Found::default();
     for seed in 0..24 {
         let mut draws = Draws(Seed(seed), 0);
         let embedded = [0, 0, 100][seed as usize % 3];
         let options = CliqueOptions {
             neighbours: [12, 3, 16][draws.below(3)],
+            groups: if revisions { 30 } else { 3 },
+            revisions,
             ..CliqueOptions::default()
         };
         let mut graph = OverlapGraph::new(OverlapOptions::default()).unwrap();
@@ -83,7 +108,10 @@ fn the_groups_are_those_of_a_search_over_everything() {
         for round in 0..8 {
             for _ in 0..if round == 0 { 50 } else { 6 } {
                 let number = draws.below(90);
-                let segment = draws.segment(number, embedded);
+                let mut segment = draws.segment(number, embedded);
+                if revisions {
+                    segment = failing(segment, number);
+                }
                 graph.insert(segment).unwrap();
                 if draws.chance(30) {
                     let other = draws.below(90);
@@ -107,10 +135,11 @@ fn the_groups_are_those_of_a_search_over_everything() {
                 anew.cliques(&options, &handed).unwrap(),
                 "seed {seed}"
             );
-            groups += found.len();
+            all.groups += found.len();
+            all.revisions += found.iter().filter(|one| one.revises.is_some()).count();
             let taskless = |id: &&SegmentId| graph.get(id).is_some_and(|one| one.tasks.is_empty());
             let members = found.iter().flat_map(|clique| &clique.segments);
-            with_untold += members.filter(taskless).count();
+            all.with_untold += members.filter(taskless).count();
             if draws.chance(80) {
                 handed.extend(found.into_iter().map(|clique| clique.fingerprint));
             }
@@ -119,10 +148,26 @@ fn the_groups_are_those_of_a_search_over_everything() {
             }
         }
     }
+    all
+}
+
+#[test]
+fn the_groups_are_those_of_a_search_over_everything() {
+    let Found {
+        groups,
+        with_untold,
+        revisions,
+    } = compared(false);
     assert!(
         groups > 200 && with_untold > 50,
         "{groups} groups, {with_untold} taskless"
     );
+    assert_eq!(revisions, 0, "the recipe asks for none");
+}
+
+#[test]
+fn the_skill_revision_groups_are_those_of_a_search_over_everything() {
+    assert!(compared(true).revisions > 0);
 }
 
 /// A library of skills of no task that are all alike: they are not compared until a group could hold two of them, and what

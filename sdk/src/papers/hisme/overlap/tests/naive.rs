@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
+    domain::SkillRef,
     id::{SegmentId, TaskId},
     papers::hisme::{
         Segment, SegmentKind,
@@ -168,7 +169,8 @@ impl<'a> Search<'a> {
             !member.is_trace && tasks.iter().all(|task| made_from.contains(task))
         };
         let is_covered = self.options.skip_covered && self.members(group).any(covers);
-        if tasks.len() < 2 || is_covered {
+        let spans_tasks = tasks.len() >= 2 && !is_covered;
+        if !spans_tasks && self.revised(group).is_none() {
             return;
         }
         let size = group.slots.len() as f64;
@@ -186,6 +188,21 @@ impl<'a> Search<'a> {
         if is_better && self.is_fresh(group) {
             *best = Some(self.clique(group, segments, tasks, score));
         }
+    }
+
+    /// The skill of a group of one skill and failed turns that had it, where such groups are asked for.
+    fn revised(&self, group: &Group<'_>) -> Option<SkillRef> {
+        let (mut skills, mut turns) = (Vec::new(), Vec::new());
+        for member in self.members(group) {
+            match &member.node.segment.kind {
+                SegmentKind::Skill(skill) => skills.push(skill.clone()),
+                SegmentKind::Trace { .. } => turns.push(&member.node.segment),
+            }
+        }
+        let skill = skills.pop().filter(|_| skills.is_empty())?;
+        let failed = |turn: &&Segment| turn.success == Some(false) && turn.skills.contains(&skill);
+        let is_revision = self.options.revisions && turns.iter().all(failed);
+        is_revision.then_some(skill)
     }
 
     fn members(&self, group: &Group<'_>) -> impl Iterator<Item = &Member<'a>> {
@@ -220,6 +237,7 @@ impl<'a> Search<'a> {
             true_instances: true_instances.map(|id| (*id).clone()).collect(),
             segments: segments.into_iter().cloned().collect(),
             tasks: tasks.into_iter().cloned().collect(),
+            revises: self.revised(group),
             purity: group.shared.purity(),
             score,
             taint: taints.max().unwrap_or_default(),
