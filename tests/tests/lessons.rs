@@ -1,4 +1,5 @@
-//! Lessons on real inference: what the bundled model learns from failed attempts does other tasks of the same contract.
+//! Lessons on real inference: of other tasks of the same contract, the share that the bundled model does at the first attempt with
+//! what it learns from failed attempts.
 #![allow(clippy::expect_used, clippy::print_stdout, missing_docs)]
 
 use std::{
@@ -31,13 +32,32 @@ use quickstart::{Parts, spoken};
 /// Number of contracts.
 const CONTRACTS: u64 = 16;
 
-/// What lessons of recovered attempts bring: of other tasks of the same contracts, the share done at the first attempt. Of two
-/// lessons on one tool `distil-bank` keeps one (`docs/results/general.md`).
-const OF_RECOVERED: f64 = 0.812;
+/// A share of other tasks of the same contracts that are done at the first attempt.
+#[derive(Clone, Copy)]
+struct Share {
+    /// The bound, which was set with 60 contracts. A share below it is printed as short (`docs/results/general.md`) and fails no test.
+    bound: f64,
+    /// The share that was measured last with these contracts. One that is lower by more than [`MARGIN`] fails the test.
+    measured: f64,
+}
+
+/// What lessons of recovered attempts bring. Of two lessons on one tool `distil-bank` keeps one, so the bound is missed.
+const OF_RECOVERED: Share = Share {
+    bound: 0.967 - BOUND_MARGIN,
+    measured: 0.812,
+};
 /// What lessons of failed attempts bring.
-const OF_FAILED: f64 = 0.938;
-/// What a first bank of patterns and lessons brings.
-const OF_BANK: f64 = 0.812;
+const OF_FAILED: Share = Share {
+    bound: 0.983 - BOUND_MARGIN,
+    measured: 0.938,
+};
+/// What a first bank of patterns and lessons brings. It misses the bound as lessons of recovered attempts do.
+const OF_BANK: Share = Share {
+    bound: 1.0 - BOUND_MARGIN,
+    measured: 0.812,
+};
+/// What a bound leaves to chance: two standard errors of a share of 0.97 of 60 contracts.
+const BOUND_MARGIN: f64 = 0.045;
 /// What a share may lose against the measured one, on a machine that rounds otherwise: one contract.
 const MARGIN: f64 = 0.065;
 
@@ -207,44 +227,46 @@ fn shows_how_skills_are_used(report: &RunReport, journal: &[JournalEntry]) {
     assert!(lines.contains("Skill: "), "{lines}");
 }
 
-/// Checks what came of a bank: a skill of each contract, no task that is done at the first attempt without skills, and at least this
-/// share of them with skills.
-fn check(what: &str, measured: &Measured, share: f64) {
+/// Checks what came of a bank: a skill of each contract, no task that is done at the first attempt without skills, and at least the
+/// measured share of them with skills, less one contract. Says whether the bound holds.
+fn check(what: &str, measured: &Measured, share: Share) {
     let Measured {
         named,
         without,
         with,
     } = *measured;
+    let held = if with >= share.bound { "ok" } else { "short" };
     println!("{what}: at the first attempt {without:.3} without skills, {with:.3} with them");
+    println!("{what}: bound {:.3}, {held}", share.bound);
     assert_eq!(
         (named as u64, without),
         (CONTRACTS, 0.0),
         "{what}: a skill names each contract's tool"
     );
-    assert!(with >= share - MARGIN, "{what}: {with}");
+    assert!(with >= share.measured - MARGIN, "{what}: {with}");
 }
 
 #[test]
-fn lessons_of_recovered_attempts_do_other_tasks_of_the_same_contract_at_once() {
+fn lessons_of_recovered_attempts_do_three_of_four_other_tasks_at_once() {
     let measured = measure((11, By::Tool), lessons_alone(Failure::Refusal), 8);
     check("lessons, by tool", &measured, OF_RECOVERED);
 }
 
 #[test]
-fn lessons_of_recovered_attempts_at_tasks_that_are_grouped_by_verb_do_others_at_once() {
+fn lessons_of_recovered_attempts_by_verb_do_three_of_four_other_tasks_at_once() {
     let measured = measure((11, By::Verb), lessons_alone(Failure::Refusal), 8);
     check("lessons, by verb", &measured, OF_RECOVERED);
 }
 
 #[test]
-fn a_lesson_of_a_failed_attempt_does_another_task_of_the_same_contract_at_once() {
+fn lessons_of_failed_attempts_do_seven_of_eight_other_tasks_at_once() {
     // Within one step an attempt fails at its first refusal.
     let measured = measure((12, By::Tool), lessons_alone(Failure::Verdict), 1);
     check("lessons of failed attempts", &measured, OF_FAILED);
 }
 
 #[test]
-fn a_first_bank_of_patterns_and_lessons_does_other_tasks_at_once() {
+fn a_first_bank_of_patterns_and_lessons_does_three_of_four_other_tasks_at_once() {
     let mut recipe = lessons_alone(Failure::Refusal);
     let maintenance = &mut recipe.maintenance;
     maintenance.edit(|bank: &mut BankPolicy| bank.first = true);
