@@ -167,6 +167,21 @@ fn a_saved_run_of_another_schema_or_of_garbage_is_refused() {
 }
 
 #[test]
+fn a_run_of_another_version_is_refused_with_what_to_do_and_what_stays_usable() {
+    let policies = journeyman::policy::Policies::new();
+    let error = RunMachine::resume("{\"schema\": 99}", &policies).expect_err("refused");
+    let reads = RunMachine::SCHEMA;
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "Unsupported at RunMachine::resume {{ reads: {reads} }}: schema 99 is not the one this version reads; \
+             hint: finish the run with the version that began it, or begin it anew; the library is no part of the \
+             journal and opens as before, with all that this run changed in it"
+        )
+    );
+}
+
+#[test]
 fn an_answer_that_nothing_waits_for_changes_nothing() {
     let mut machine = RunMachine::new(plan(Mode::Train)).expect("a machine");
     let before = machine.save().expect("it saves");

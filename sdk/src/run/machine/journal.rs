@@ -90,7 +90,8 @@ impl RunEntry {
                 "RunEntry::from_entry",
                 format!("schema {} is not the one this version reads", entry.schema),
             )
-            .with("sequence", entry.sequence));
+            .with("sequence", entry.sequence)
+            .hint(RunMachine::OF_ANOTHER_VERSION));
         }
         // With another version of the machine, the answers at the same places may belong to other questions.
         let machine = entry.event.pointer("/started/machine/schema");

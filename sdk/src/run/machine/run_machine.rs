@@ -380,6 +380,10 @@ impl RunMachine {
         Ok(())
     }
 
+    /// The hint where a saved run or its journal is of another version.
+    pub(crate) const OF_ANOTHER_VERSION: &str = "finish the run with the version that began it, or begin it anew; \
+        the library is no part of the journal and opens as before, with all that this run changed in it";
+
     pub(crate) fn check_schema(operation: &'static str, schema: u64) -> Result<()> {
         if schema == u64::from(Self::SCHEMA) {
             return Ok(());
@@ -389,7 +393,7 @@ impl RunMachine {
             format!("schema {schema} is not the one this version reads"),
         )
         .with("reads", Self::SCHEMA)
-        .hint("finish the run with the version that began it, or begin it anew"))
+        .hint(Self::OF_ANOTHER_VERSION))
     }
 
     pub(crate) fn context(&self) -> RunContext<'_> {

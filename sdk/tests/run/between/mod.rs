@@ -386,6 +386,12 @@ fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
         *library.expect("it begins with a library") = "another form".into();
         let error = replay(&other, &journeyman::policy::Policies::new()).expect_err("refused");
         assert_eq!(error.kind(), ErrorKind::Unsupported);
+        let hint = error.hint_text().unwrap_or_default();
+        assert!(
+            hint.contains("the library is no part of the journal"),
+            "{hint}"
+        );
+        // As the hint says, the library of the run is there.
         let folded = SkillLibrary::replay(&store.load().await.expect("it loads").committed);
         assert_eq!(
             folded.expect("it folds").to_json().expect("it is written"),
