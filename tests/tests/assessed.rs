@@ -132,12 +132,13 @@ fn agreeing(library: &SkillLibrary, kinds: &BTreeMap<&AttemptId, Vec<String>>) -
 }
 
 #[test]
-fn prototypes_name_what_their_members_do_and_scores_agree_with_the_world() {
+fn nine_of_ten_prototypes_are_named_for_their_members_and_17_of_20_scores_agree_with_the_world() {
     let (report, library) = learn(21);
     let kinds = kinds(&library);
     let (right, prototypes) = right(&library, &kinds);
     let (agreeing, scored) = agreeing(&library, &kinds);
     println!("{right} of {prototypes} prototypes, {agreeing} of {scored} scores");
+    // The shares are of at least so many: few, since the test takes a minute.
     assert!(prototypes >= 3, "{prototypes}");
     assert!(10 * right >= 9 * prototypes, "{right} of {prototypes}");
     assert!(scored >= 13, "{scored}");

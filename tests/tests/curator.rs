@@ -73,7 +73,7 @@ fn first_attempts(report: &RunReport) -> f64 {
 }
 
 #[test]
-fn a_library_that_it_curates_makes_later_tasks_cheaper_under_any_executor() {
+fn a_library_that_it_curates_saves_steps_and_lifts_first_attempts_with_the_model_and_by_rule() {
     let parts = parts();
     let (hidden, plain) = (3, 1);
     let spec = UniverseSpec {
