@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use journeyman::{
-    Error, ErrorKind, Result, Version,
+    Error, ErrorKind, ModelId, Result, Version,
     domain::{Skill, SkillRef, State},
     library::{Entry, format::SkillMd},
     text::plain_terminal,
@@ -137,6 +137,7 @@ fn facts(entry: &Entry, skill: &Skill) -> Vec<(&'static str, Value)> {
         .iter()
         .map(|(path, file)| json!({"path": path, "sha256": file.sha256, "bytes": file.bytes}))
         .collect();
+    let proven_on: Vec<&ModelId> = entry.life.proven_on(skill.version).collect();
     vec![
         ("name", json!(skill.name)),
         ("id", json!(skill.id)),
@@ -152,7 +153,7 @@ fn facts(entry: &Entry, skill: &Skill) -> Vec<(&'static str, Value)> {
         ("tasks", json!(skill.provenance.tasks)),
         ("taint", json!(skill.taint)),
         ("parents", json!(skill.parents)),
-        ("proven_on", json!(skill.proven_on)),
+        ("proven_on", json!(proven_on)),
         ("utility", json!(entry.utility)),
         ("uses", json!(entry.uses)),
         ("credits", json!(entry.credits)),

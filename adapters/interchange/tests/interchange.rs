@@ -463,7 +463,6 @@ fn nothing_that_a_stranger_says_of_trust_is_taken_over() {
     theirs.version = journeyman::Version(7);
     theirs.parents = vec![sample::skill("grind").reference()];
     theirs.provenance.runs = vec![journeyman::RunId::new("theirs")];
-    theirs.proven_on = Some(journeyman::ModelId::new("theirs"));
     let ours = imported(theirs.clone(), &source()).unwrap();
     let expect = Skill {
         id: ours.id.clone(),

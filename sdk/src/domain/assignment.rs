@@ -74,6 +74,9 @@ pub struct ComparedPair {
     pub before: f64,
     /// With the skill.
     pub with: f64,
+    /// The model that acted in both, with its adapter; `None` where the agent does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelId>,
 }
 
 impl ComparedPair {

@@ -12,7 +12,10 @@ use crate::{
         Trace, skill_use, tier_policy::check,
     },
     error::{Error, ErrorKind, Result},
-    id::{AttemptId, CommitKey, PrototypeId, Revision, RunId, SkillId, TaskId, Timestamp, Version},
+    id::{
+        AttemptId, CommitKey, ModelId, PrototypeId, Revision, RunId, SkillId, TaskId, Timestamp,
+        Version,
+    },
 };
 
 /// Checks files and version. A version has an upper bound, so that there is always a next one.
@@ -200,6 +203,15 @@ pub enum LibraryChange {
         /// One for each task.
         pairs: Vec<ComparedPair>,
     },
+    /// It is proven that more, or less, is done with a version on a model than with what was before it. Its state stays.
+    Prove {
+        /// Which skill, in which version.
+        skill: SkillRef,
+        /// The model, with its adapter.
+        model: ModelId,
+        /// Whether it is more.
+        helps: bool,
+    },
     /// A version's measured information gain (ARISE D.3). For people: no decision depends on it.
     Gain {
         /// Which skill, in which version.
@@ -315,6 +327,7 @@ impl LibraryChange {
             | Self::Expose { .. }
             | Self::Attribute(_)
             | Self::Test { .. }
+            | Self::Prove { .. }
             | Self::Observe(_)
             | Self::Handled { .. }
             | Self::SetState { .. }

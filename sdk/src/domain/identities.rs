@@ -38,9 +38,10 @@ impl LibraryChange {
                 let cases = cases.flat_map(|case| [case.task.id.as_str(), case.attempt.as_str()]);
                 std::iter::once(skill.as_str()).chain(cases).collect()
             }
-            Self::Test { skill, .. } | Self::Gain { skill, .. } | Self::Release { skill, .. } => {
-                vec![skill.id.as_str()]
-            }
+            Self::Test { skill, .. }
+            | Self::Gain { skill, .. }
+            | Self::Prove { skill, .. }
+            | Self::Release { skill, .. } => vec![skill.id.as_str()],
             Self::Observe(trace) => {
                 vec![trace.task.id.as_str(), trace.trajectory.attempt.as_str()]
             }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{FilePath, FileRef, SkillName},
-    id::{Category, ModelId, RunId, SkillId, TaskId, Version, sha256_hex},
+    id::{Category, RunId, SkillId, TaskId, Version, sha256_hex},
 };
 
 /// The kind of a skill (HiSME 3.2).
@@ -216,8 +216,6 @@ pub struct Skill {
     pub provenance: Provenance,
     /// Whether it was distilled from untrusted text.
     pub taint: Taint,
-    /// The model it was proven on.
-    pub proven_on: Option<ModelId>,
 }
 
 impl Skill {

@@ -88,6 +88,7 @@ impl SkillLibrary {
             | LibraryChange::Test { .. }
             | LibraryChange::Gain { .. }
             | LibraryChange::Compare { .. }
+            | LibraryChange::Prove { .. }
             | LibraryChange::Observe(_)
             | LibraryChange::Note(_)
             | LibraryChange::Assign(_)

@@ -223,6 +223,7 @@ fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
         | LibraryChange::Test { skill, .. }
         | LibraryChange::Gain { skill, .. }
         | LibraryChange::Compare { skill, .. }
+        | LibraryChange::Prove { skill, .. }
         | LibraryChange::Release { skill, .. } => vec![&skill.id],
         LibraryChange::Attribute(attribution) => vec![&attribution.skill.id],
         LibraryChange::Add(skill) | LibraryChange::Revise(skill) => vec![&skill.id],
@@ -342,10 +343,6 @@ fn fields(skill: &Skill) -> Vec<(&'static str, Option<String>)> {
         ("compatibility", skill.compatibility.clone()),
         ("taint", word(&skill.taint)),
         ("origin", word(&skill.provenance.origin)),
-        (
-            "proven_on",
-            skill.proven_on.as_ref().map(ToString::to_string),
-        ),
     ]
 }
 

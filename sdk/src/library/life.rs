@@ -12,7 +12,7 @@ use crate::{
         Attribution, BundleCase, CaseOutcome, ComparedPair, ExposureOutcome, InformationGain,
         Judgement, SkillUse, State,
     },
-    id::{AttemptId, RunId, TaskId, Version},
+    id::{AttemptId, ModelId, RunId, TaskId, Version},
 };
 
 /// The greatest number of cases of a bundle; of more, the oldest integration and negative cases go first.
@@ -80,6 +80,19 @@ pub struct Compared {
     /// The scores.
     pub pair: ComparedPair,
     /// The run that made it, if one did.
+    pub run: Option<RunId>,
+}
+
+/// What is proven of a version on a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// Which version.
+    pub version: Version,
+    /// The model, with its adapter.
+    pub model: ModelId,
+    /// Whether more is done with it than with what was before it, and not less.
+    pub helps: bool,
+    /// The run that proved it, if one did.
     pub run: Option<RunId>,
 }
 
@@ -203,6 +216,9 @@ pub struct Life {
     /// The pairs of attempts that compare versions with what was before them, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compared: Vec<Compared>,
+    /// What is proven of versions, one for each model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<Proof>,
     /// The information gain when it was measured last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gained: Option<Gained>,
@@ -294,6 +310,7 @@ impl Life {
         self.past.extend(exposed.chain(judged).cloned());
         self.tested = None;
         self.compared.clear();
+        self.proofs.clear();
     }
 
     /// A version's judgements since its latest trial began: each version begins anew (algorithm 4: a refined
@@ -357,7 +374,31 @@ impl Life {
         of_version.map(|one| &one.pair)
     }
 
-    /// Adds the pairs of tasks that have none yet, and says whether there was one.
+    /// The models on which a version is proven to help.
+    pub fn proven_on(&self, version: Version) -> impl Iterator<Item = &ModelId> {
+        let of_version = self.proofs.iter().filter(move |one| one.version == version);
+        of_version.filter(|one| one.helps).map(|one| &one.model)
+    }
+
+    /// What is proven of a version on a model: that it helps, or that it harms.
+    pub fn proven(&self, version: Version, model: &ModelId) -> Option<bool> {
+        let mut proofs = self.proofs.iter();
+        let proof = proofs.find(|one| one.version == version && one.model == *model)?;
+        Some(proof.helps)
+    }
+
+    /// Takes a proof in the place of what was proven before of the version on this model; whether that is something else.
+    pub(super) fn prove(&mut self, proof: Proof) -> bool {
+        let new = self.proven(proof.version, &proof.model) != Some(proof.helps);
+        if new {
+            let other = |one: &Proof| (one.version, &one.model) != (proof.version, &proof.model);
+            self.proofs.retain(other);
+            self.proofs.push(proof);
+        }
+        new
+    }
+
+    /// Adds the pairs of tasks that have none yet with their model, and says whether there was one.
     pub(super) fn compare(
         &mut self,
         version: Version,
@@ -366,7 +407,9 @@ impl Life {
     ) -> bool {
         let before = self.compared.len();
         for pair in pairs {
-            if self.pairs(version).all(|known| known.task != pair.task) {
+            let same =
+                |known: &ComparedPair| (&known.task, &known.model) == (&pair.task, &pair.model);
+            if !self.pairs(version).any(same) {
                 self.compared.push(Compared {
                     version,
                     pair: pair.clone(),
@@ -409,8 +452,13 @@ impl Life {
         let tested = self.tested.iter().map(|tested| &tested.run);
         let gained = self.gained.iter().map(|gained| &gained.run);
         let compared = self.compared.iter().map(|compared| &compared.run);
+        let proofs = self.proofs.iter().map(|proof| &proof.run);
         let all = judged.chain(bundled).chain(exposed);
-        let mut runs = all.chain(tested).chain(gained).chain(compared);
+        let mut runs = all
+            .chain(tested)
+            .chain(gained)
+            .chain(compared)
+            .chain(proofs);
         let set = |set: &StateSet| matches!(&set.by, SetBy::Run(by) if by == run);
         runs.any(|made| made.as_ref() == Some(run)) || self.states.iter().any(set)
     }
@@ -424,6 +472,7 @@ impl Life {
         self.tested = self.tested.take().filter(|tested| other(&tested.run));
         self.gained = self.gained.take().filter(|gained| other(&gained.run));
         self.compared.retain(|compared| other(&compared.run));
+        self.proofs.retain(|proof| other(&proof.run));
         let exposed = self.exposed.iter().map(|one| &one.attempt);
         let judged = self.judged.iter().map(|one| &one.attribution.attempt);
         let known: BTreeSet<&AttemptId> = judged.chain(exposed).collect();

@@ -107,8 +107,8 @@ pub use fork::{Conflict, ConflictReason, Fork, Rebased};
 pub use fork::{Difference, FieldChange};
 pub use history::{FoundRun, RunFilter};
 pub use life::{
-    BundledCase, Compared, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, SetBy,
-    StateSet, Tested,
+    BundledCase, Compared, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, Proof,
+    SetBy, StateSet, Tested,
 };
 pub use rubrics::KnownSubgoal;
 pub use skill_library::SkillLibrary;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     KnownSubgoal, PassReason, SkillLibrary,
     applied::Outcome,
-    life::{Exposed, Gained, Judged, Tested},
+    life::{Exposed, Gained, Judged, Proof, Tested},
     memory::Memory,
 };
 use crate::{
@@ -122,6 +122,22 @@ impl SkillLibrary {
                     return Err(PassReason::OtherVersion);
                 }
                 entry.life.compare(skill.version, pairs, run)
+            }
+            LibraryChange::Prove {
+                skill,
+                model,
+                helps,
+            } => {
+                let entry = self.known(&skill.id)?;
+                if entry.skill.version != skill.version {
+                    return Err(PassReason::OtherVersion);
+                }
+                entry.life.prove(Proof {
+                    version: skill.version,
+                    model: model.clone(),
+                    helps: *helps,
+                    run: run.cloned(),
+                })
             }
             LibraryChange::Gain { skill, gain } => {
                 let entry = self.known(&skill.id)?;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Committed, IndexUpdate, Skill, SkillName, SkillRef, Tier, TierPolicy},
+    domain::{Committed, IndexUpdate, Skill, SkillName, SkillRef, State, Tier, TierPolicy},
     error::{Error, ErrorKind, Result},
     id::{CommitKey, Revision, SkillId},
     library::{
@@ -67,6 +67,34 @@ impl Default for SkillLibrary {
 }
 
 impl SkillLibrary {
+    /// The library with the current version of a skill in another state; `None` where there is no such skill.
+    pub(crate) fn with_state(&self, skill: &SkillId, state: State) -> Option<Self> {
+        let mut library = self.clone();
+        library.entries.get_mut(skill)?.skill.state = state;
+        Some(library)
+    }
+
+    /// The library with each version on trial replaced by the one that was in use before it, where there is one: what an evaluation is
+    /// made with where skills are released by proof.
+    pub(crate) fn with_versions_in_use(mut self) -> Self {
+        let on_trial = self.entries.values();
+        let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
+        let in_use = on_trial.filter_map(|entry| {
+            let before = entry.in_use_before()?.clone();
+            // Another skill may have the old name by now.
+            let name = entry.skill.name.clone();
+            Some(Skill { name, ..before })
+        });
+        let in_use: Vec<Skill> = in_use.collect();
+        for skill in in_use {
+            if let Some(entry) = self.entries.get_mut(&skill.id) {
+                entry.sha256 = skill.content_sha256();
+                entry.skill = skill;
+            }
+        }
+        self
+    }
+
     /// The version of the JSON form.
     pub const SCHEMA: u32 = 6;
 

@@ -40,7 +40,6 @@ fn skill(id: &str, name: &str) -> Skill {
             tasks: Vec::new(),
         },
         taint: Taint::Clean,
-        proven_on: None,
     }
 }
 

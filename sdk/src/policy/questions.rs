@@ -11,6 +11,7 @@ use crate::{
         InformationGain, Query, Role, ScoreKind, Skill, Task, Trace, Trajectory, Usage, Verdict,
     },
     error::{Error, ErrorKind, Result},
+    id::ModelId,
     library::Entry,
     policy::program::{self, Dialogue},
     run::report::{EventKind, RoleCounts, shown},
@@ -348,6 +349,9 @@ pub struct CaseRun {
     pub verdict: Verdict,
     /// Tokens used by the agent.
     pub usage: Usage,
+    /// The model that acted, with its adapter; `None` where the agent does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelId>,
 }
 
 /// A skill to inject, with the expected hash of its content.

@@ -10,9 +10,9 @@ use crate::{
         Tier, Trajectory, Verdict,
         retrieval::{Retrieval, SelectPer},
     },
-    id::{RunId, Seed},
+    id::{ModelId, RunId, Seed},
     library::{Entry, SkillLibrary},
-    policy::standing::Standing,
+    policy::{standing::Standing, traits::SelectProgram},
     run::report::{AttemptReport, EventKind},
 };
 
@@ -26,9 +26,11 @@ pub struct View {
     warming_up: bool,
     explores: bool,
     replays: bool,
+    model: Option<ModelId>,
     left: MaintenanceBudget,
     standing: Arc<Standing>,
     retrieval: Retrieval,
+    selector: Option<Arc<dyn SelectProgram>>,
     library: SkillLibrary,
     step: u64,
 }
@@ -44,12 +46,26 @@ impl View {
             warming_up: context.warming_up,
             explores: context.explores,
             replays: context.replays,
+            model: context.model.cloned(),
             left: context.left,
             standing: Arc::clone(context.standing),
             retrieval: context.retrieval,
+            selector: context.selector.cloned(),
             library: context.library.clone(),
             step,
         }
+    }
+
+    /// The same run as an evaluation with this library would see it.
+    pub(crate) fn evaluating(&self, library: SkillLibrary) -> Self {
+        let context = Context {
+            mode: Mode::Evaluate,
+            warming_up: false,
+            explores: false,
+            library: &library,
+            ..self.context()
+        };
+        Self::of(&context, self.step)
     }
 
     /// The borrowed form of this view.
@@ -62,9 +78,11 @@ impl View {
             warming_up: self.warming_up,
             explores: self.explores,
             replays: self.replays,
+            model: self.model.as_ref(),
             left: self.left,
             standing: &self.standing,
             retrieval: self.retrieval,
+            selector: self.selector.as_ref(),
             library: &self.library,
         }
     }
@@ -106,6 +124,11 @@ impl View {
         self.replays
     }
 
+    /// The model that acts in this run, with its adapter; `None` where the agent does not say.
+    pub fn model(&self) -> Option<&ModelId> {
+        self.model.as_ref()
+    }
+
     /// What was left of the round's budget when this part of maintenance began ([`MaintenanceBudget`]). A program of a host's
     /// own keeps to it by itself.
     pub fn budget_left(&self) -> MaintenanceBudget {
@@ -139,12 +162,16 @@ pub(crate) struct Context<'a> {
     pub(crate) explores: bool,
     /// Whether attempts can be repeated: the host gave an agent, a judge, and a world that can be set up again.
     pub(crate) replays: bool,
+    /// The model that acts, with its adapter.
+    pub(crate) model: Option<&'a ModelId>,
     /// What is left of the budget of this round of maintenance.
     pub(crate) left: MaintenanceBudget,
     /// What the recipe says beside the policy's own options.
     pub(crate) standing: &'a Arc<Standing>,
     /// How the recipe finds and ranks candidates.
     pub(crate) retrieval: Retrieval,
+    /// The recipe's selector; `None` where policies run by themselves.
+    pub(crate) selector: Option<&'a Arc<dyn SelectProgram>>,
     pub(crate) library: &'a SkillLibrary,
 }
 
@@ -155,14 +182,31 @@ impl<'a> Context<'a> {
     }
 
     /// Whether a skill may be offered to the agent: an active skill of the cache always, a skill on trial only in training
-    /// (HiSME, appendix B), and so one that is tried in quarantine.
+    /// (HiSME, appendix B), and so one that is tried in quarantine, and one that is proven on other models than this one.
     pub(crate) fn offers(&self, entry: &Entry) -> bool {
         let in_training = self.mode == Mode::Train;
+        let in_use = entry.skill.state == State::Active && !self.is_to_prove_again(entry);
+        if self.is_proven_to_harm(entry) {
+            return false;
+        }
         match entry.tier {
-            Tier::Cache => entry.skill.state == State::Active || in_training,
+            Tier::Cache => in_use || in_training,
             Tier::Aside => in_training && self.tries(entry),
             Tier::Reservoir => false,
         }
+    }
+
+    /// Whether skills are released by proof, and this one is proven on other models than the one that acts.
+    pub(crate) fn is_to_prove_again(&self, entry: &Entry) -> bool {
+        let mut on = entry.life.proven_on(entry.skill.version).peekable();
+        let is_proven = on.peek().is_some();
+        self.standing.by_proof() && is_proven && on.all(|model| Some(model) != self.model)
+    }
+
+    /// Whether skills are released by proof, and this one is proven to harm with the model that acts.
+    fn is_proven_to_harm(&self, entry: &Entry) -> bool {
+        let proven = |model| entry.life.proven(entry.skill.version, model);
+        self.standing.by_proof() && self.model.and_then(proven) == Some(false)
     }
 
     /// Whether the recipe tries the skill in quarantine.

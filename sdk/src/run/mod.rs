@@ -13,8 +13,8 @@ pub mod report;
 
 pub use driver::{DecisionCost, Performer};
 pub use host::{
-    AddFate, AddReport, AddedSkill, AttemptGroup, AttemptHandle, Events, GateInForce, GroupStatus,
-    Journeyman, Options, Retirement, ThresholdBy,
+    AddFate, AddReport, AddedSkill, AttemptGroup, AttemptHandle, Certificate, CertifiedSkill,
+    Events, GateInForce, GroupStatus, Journeyman, Options, Retirement, ThresholdBy,
 };
 pub use machine::{
     AttemptEffect, CaseEffect, Effect, EffectId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,

@@ -63,7 +63,6 @@ pub fn skill(name: &str) -> Skill {
             tasks: Vec::new(),
         },
         taint: Taint::Clean,
-        proven_on: None,
     }
 }
 

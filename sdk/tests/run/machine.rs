@@ -94,6 +94,7 @@ fn plan(mode: Mode) -> RunPlan {
         mode,
         tasks: tasks(8),
         replays: true,
+        model: None,
         library: SkillLibrary::new(),
         policies: journeyman::policy::Policies::new(),
         width: n64(4),

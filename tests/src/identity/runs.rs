@@ -68,6 +68,7 @@ pub(super) fn learn(
         mode: Mode::Train,
         tasks: tasks.collect(),
         replays: true,
+        model: None,
         library: SkillLibrary::new(),
         policies: Policies::new(),
         width: NonZeroU64::MIN,

@@ -125,6 +125,7 @@ async fn shuffled(
         mode: Mode::Train,
         tasks: tasks.stream.clone(),
         replays: true,
+        model: None,
         library: SkillLibrary::new(),
         policies: journeyman::policy::Policies::new(),
         width: NonZeroU64::MIN,

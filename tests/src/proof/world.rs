@@ -298,7 +298,13 @@ async fn proof(
     recipe.tiers.traces = PROOF;
     let compare = ComparePolicy::default();
     let every = const { NonZeroU64::new(60).expect("not 0") };
-    recipe.maintenance.programs = vec![ScheduledProgram::new(every, ProvenRelease { compare })];
+    recipe.maintenance.programs = vec![ScheduledProgram::new(
+        every,
+        ProvenRelease {
+            compare,
+            ..ProvenRelease::default()
+        },
+    )];
     let on_trial = library.iter().cloned().map(|skill| Skill {
         state: State::Trial,
         ..skill

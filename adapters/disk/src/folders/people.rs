@@ -126,7 +126,6 @@ fn edited(
         changes.push(LibraryChange::Revise(Box::new(Skill {
             taint: current.taint,
             parents: vec![current.reference()],
-            proven_on: None,
             ..skill
         })));
     }
@@ -177,7 +176,6 @@ fn human_version(
             tasks: Vec::new(),
         },
         taint: Taint::Clean,
-        proven_on: None,
     })
 }
 

@@ -141,6 +141,5 @@ pub fn of_draft(draft: &SkillDraft) -> Skill {
             tasks: Vec::new(),
         },
         taint: Taint::Clean,
-        proven_on: None,
     }
 }

@@ -100,6 +100,7 @@ impl Journeyman {
             mode: Mode::Evaluate,
             tasks: vec![task],
             replays: false,
+            model: None,
             library,
             policies: session.options.policies.clone(),
             width: NonZeroU64::MIN,

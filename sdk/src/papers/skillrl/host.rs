@@ -164,7 +164,7 @@ impl Journeyman {
         let (recipe, policies) = (&session.recipe, &session.policies);
         let run_context = RunContext::new(
             (run, session.options.seed.derive(run.as_str(), 0)),
-            (Mode::Train, session.performer.replays()),
+            (Mode::Train, session.performer.replays(), None),
             recipe,
             &library,
             policies,

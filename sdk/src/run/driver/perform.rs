@@ -11,6 +11,7 @@ use crate::{
         Action, Candidate, DecidedOn, Query, Skill, SkillRef, Task, Trajectory, Usage, Verdict,
     },
     error::{Error, Result},
+    id::ModelId,
     policy::{Answer, FailedCall},
     run::{
         driver::{
@@ -214,10 +215,15 @@ impl Performer {
         trajectory.left_out = given.left_out;
         trajectory.undecided = given.undecided;
         if trajectory.model.is_none() {
-            let model = executor.capabilities().map(|known| known.model.clone());
-            trajectory.model = model;
+            trajectory.model = self.acting_model();
         }
         Ok(Box::new(trajectory))
+    }
+
+    /// The model that acts, with its adapter; `None` where the agent does not say.
+    pub(crate) fn acting_model(&self) -> Option<ModelId> {
+        let executor = self.components.executor.as_ref()?;
+        executor.capabilities().map(|known| known.model.clone())
     }
 
     pub(crate) async fn judge(&self, task: &Task, trajectory: &Trajectory) -> Result<Verdict> {

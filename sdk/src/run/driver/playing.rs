@@ -57,6 +57,7 @@ impl Performer {
             refusals: u32::try_from(refused).unwrap_or(u32::MAX),
             verdict,
             usage: trajectory.usage,
+            model: trajectory.model.clone(),
         })
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod asked_roles;
 pub(crate) mod asking;
+mod certify;
 pub(crate) mod checks;
 mod events;
 mod gate_in_force;
@@ -14,6 +15,7 @@ pub(crate) mod session;
 mod watching;
 pub(crate) mod withheld;
 
+pub use certify::{Certificate, CertifiedSkill};
 pub use events::Events;
 pub use gate_in_force::{GateInForce, ThresholdBy};
 pub use group::{AttemptGroup, GroupStatus};

@@ -127,6 +127,7 @@ impl Session {
             mode,
             tasks,
             replays: self.performer.replays(),
+            model: self.performer.acting_model(),
             library,
             policies: self.options.policies.clone(),
             width: NonZeroU64::try_from(self.options.in_flight).unwrap_or(NonZeroU64::MIN),

@@ -11,7 +11,7 @@ use crate::{
         Action, Commit, DecidedOn, MaintenanceBudget, Mode, Query, ScoreKind, Skill, Task, Trace,
         Trajectory, TurnQuery,
     },
-    id::{AttemptId, RunId, Seed},
+    id::{AttemptId, ModelId, RunId, Seed},
     library::SkillLibrary,
     policy::{
         Answer, Case, ChosenSkill, Context, Question, ResolvedPolicies, View, program::QuestionPath,
@@ -345,7 +345,7 @@ impl<'a> RunContext<'a> {
     /// Borrows the present state of a run.
     pub(crate) fn new(
         (run, seed): (&'a RunId, Seed),
-        (mode, replays): (Mode, bool),
+        (mode, replays, model): (Mode, bool, Option<&'a ModelId>),
         recipe: &'a Recipe,
         library: &'a SkillLibrary,
         policies: &'a ResolvedPolicies,
@@ -363,9 +363,11 @@ impl<'a> RunContext<'a> {
             warming_up: mode == Mode::Train && library.tasks_learned() < recipe.warm_up_tasks(),
             explores: true,
             replays,
+            model,
             left: MaintenanceBudget::default(),
             standing: &policies.standing,
             retrieval: recipe.select.retrieval(),
+            selector: Some(&policies.selector),
             library,
         };
         Self {

@@ -371,6 +371,7 @@ pub(super) fn is_record(change: &LibraryChange) -> bool {
         change,
         LibraryChange::Test { .. }
             | LibraryChange::Compare { .. }
+            | LibraryChange::Prove { .. }
             | LibraryChange::Gain { .. }
             | LibraryChange::Handled { .. }
             | LibraryChange::SetPrototypes(_)
@@ -407,9 +408,9 @@ pub(super) fn start(
     })
 }
 
-/// The changes of a program where another one releases skills by proof: nothing that is on trial becomes active by them, and what they add
-/// or release from quarantine begins on trial. A next version of a skill in use takes its place as before, and so does what skills in use
-/// are merged into: on trial it would leave nothing in use.
+/// The changes of a program where another one releases skills by proof: nothing that is on trial becomes active by them, and what they add,
+/// revise or release from quarantine begins on trial. What skills in use are merged into takes their place as before: on trial it would
+/// leave nothing in use.
 fn held_back(ask: &mut Ask, view: &View, changes: Vec<LibraryChange>) -> Vec<LibraryChange> {
     let library = view.library();
     let on_trial = |id: &SkillId| {
@@ -448,17 +449,13 @@ fn held_back(ask: &mut Ask, view: &View, changes: Vec<LibraryChange>) -> Vec<Lib
                 });
                 None
             }
-            LibraryChange::Add(skill) => {
+            LibraryChange::Add(skill) | LibraryChange::Revise(skill) => {
                 begin_on_trial(skill);
                 Some(change)
             }
             LibraryChange::Merge { skill, sources }
                 if sources.iter().all(|source| on_trial(source).is_some()) =>
             {
-                begin_on_trial(skill);
-                Some(change)
-            }
-            LibraryChange::Revise(skill) if on_trial(&skill.id).is_some() => {
                 begin_on_trial(skill);
                 Some(change)
             }

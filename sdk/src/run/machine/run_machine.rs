@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     domain::{Mode, SkillRef, Task},
     error::{Error, ErrorKind, Result},
-    id::{RunId, Seed},
+    id::{ModelId, RunId, Seed},
     library::{Applied, SkillLibrary},
     policy::{Answer, ChosenSkill, CommitDone, Policies, ResolvedPolicies},
     run::{
@@ -44,6 +44,8 @@ pub struct RunPlan {
     pub tasks: Vec<Task>,
     /// Whether test cases can be played ([`View::replays`](crate::policy::View::replays)).
     pub replays: bool,
+    /// The model that acts, with its adapter; `None` where the agent does not say.
+    pub model: Option<ModelId>,
     /// The library at the start.
     pub library: SkillLibrary,
     /// The host's own policies that the recipe names.
@@ -83,6 +85,7 @@ pub struct RunPlan {
 ///     mode: Mode::Evaluate,
 ///     tasks: vec![Task::new("t-1", "close ticket 17")],
 ///     replays: false,
+///     model: None,
 ///     library: SkillLibrary::new(),
 ///     policies: Policies::new(),
 ///     width: NonZeroU64::MIN,
@@ -111,6 +114,9 @@ pub struct RunMachine {
     pub(crate) mode: Mode,
     pub(crate) tasks: Vec<Task>,
     pub(crate) replays: bool,
+    /// The model that acts, with its adapter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<ModelId>,
     /// Whether a gate may explore.
     pub(crate) explores: bool,
     pub(crate) library: SkillLibrary,
@@ -173,8 +179,13 @@ impl RunMachine {
                     .with("task", &twice.id),
             );
         }
+        let by_proof = policies.standing.by_proof();
+        let library = match plan.mode {
+            Mode::Evaluate if by_proof => plan.library.with_versions_in_use(),
+            _ => plan.library,
+        };
         let total = plan.tasks.len() as u64;
-        let (batch, learned) = (plan.recipe.batch, plan.library.tasks_learned());
+        let (batch, learned) = (plan.recipe.batch, library.tasks_learned());
         let mut machine = Self {
             schema: Self::SCHEMA,
             events: vec![Event::new(
@@ -191,8 +202,9 @@ impl RunMachine {
             mode: plan.mode,
             tasks: plan.tasks,
             replays: plan.replays,
+            model: plan.model,
             explores,
-            library: plan.library,
+            library,
             width: match plan.mode {
                 Mode::Train => batch,
                 Mode::Evaluate => plan.width,
@@ -399,7 +411,7 @@ impl RunMachine {
     pub(crate) fn context(&self) -> RunContext<'_> {
         RunContext::new(
             (&self.run, self.seed),
-            (self.mode, self.replays),
+            (self.mode, self.replays, self.model.as_ref()),
             &self.recipe,
             &self.library,
             &self.policies,
@@ -663,7 +675,7 @@ impl RunMachine {
         }
         let context = RunContext::new(
             (&self.run, self.seed),
-            (self.mode, self.replays),
+            (self.mode, self.replays, self.model.as_ref()),
             &self.recipe,
             &self.library,
             &self.policies,

@@ -31,7 +31,6 @@ use crate::{
 pub fn imported(mut skill: Skill, source: &Source) -> Result<Skill> {
     skill.version = Version(1);
     skill.parents.clear();
-    skill.proven_on = None;
     skill.provenance = Provenance {
         origin: Origin::Imported,
         runs: Vec::new(),

@@ -78,6 +78,5 @@ pub fn to_skill(draft: &SkillDraft, admittance: Admittance) -> Result<Skill> {
         parents: admittance.parents,
         provenance: admittance.provenance,
         taint: admittance.taint,
-        proven_on: None,
     })
 }

@@ -215,12 +215,6 @@ impl Lifts {
             .find(|lift| lift.model.as_ref() == model)
     }
 
-    /// What a version changes over all tasks, with the model that has most of them.
-    pub(crate) fn most_of(&self, skill: &SkillRef) -> Option<&Lift> {
-        let tasks = |lift: &&Lift| lift.tasks().0 + lift.tasks().1;
-        self.of_skill(skill).max_by_key(tasks)
-    }
-
     /// What a version changes over all tasks, with each model.
     fn of_skill(&self, skill: &SkillRef) -> impl Iterator<Item = &Lift> {
         let is_it = move |lift: &&Lift| {

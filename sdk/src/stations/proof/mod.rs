@@ -20,6 +20,7 @@
 mod discoveries;
 mod effect;
 mod lifts;
+mod neighbours;
 mod paired;
 mod release;
 mod withheld;
@@ -29,6 +30,7 @@ pub use effect::{Arm, Effect, EvidenceAbove, Interval};
 pub use lifts::{Amount, Lift, LiftOf, LiftPolicy, LiftVerdict, Lifts};
 pub use paired::{ComparePolicy, Comparison, Conclusion};
 pub use release::ProvenRelease;
+pub(crate) use release::{Tried, decided, tried};
 
 pub use crate::domain::{Assignment, Withhold};
 

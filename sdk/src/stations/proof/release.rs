@@ -5,13 +5,13 @@ use std::{collections::BTreeSet, num::NonZeroU32};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{ComparePolicy, Comparison, Conclusion, LiftPolicy, LiftVerdict, Lifts};
+use super::{ComparePolicy, Comparison, Conclusion, LiftPolicy, LiftVerdict, Lifts, neighbours};
 use crate::{
     domain::{
         CaseKind, ComparedPair, LibraryChange, MaintenanceBudget, Skill, SkillRef, State, Trace,
     },
     error::Result,
-    id::TaskId,
+    id::{ModelId, TaskId},
     library::{Entry, SkillLibrary},
     policy::{Ask, Case, MaintenanceProgram, PlayedCase, PolicyOptions, Release, View},
     run::report::EventKind,
@@ -35,7 +35,7 @@ use crate::{
 /// let mut recipe = recipe::standard();
 /// let compare = ComparePolicy { error: 0.05, ..ComparePolicy::default() };
 /// let every = NonZeroU64::new(10).expect("not 0");
-/// recipe.maintenance.programs.push(ScheduledProgram::new(every, ProvenRelease { compare }));
+/// recipe.maintenance.programs.push(ScheduledProgram::new(every, ProvenRelease { compare, ..ProvenRelease::default() }));
 /// recipe.tiers.traces = 200;
 /// // A skill that is active from the start would be in use before it is proven.
 /// assert!(recipe.resolve(&Policies::new()).is_err());
@@ -49,14 +49,34 @@ use crate::{
 /// side; one that fails for the moment is made again. Where the world cannot be set up again, the ledger of lifts tells instead
 /// ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)), against no skill at all.
 ///
-/// In a recipe with this program nothing that is on trial becomes active by another one, and what another one adds or
-/// releases from quarantine begins on trial. A next version of a skill in use still takes its place as the recipe says, and so does what
-/// skills in use are merged into.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// In a recipe with this program nothing that is on trial becomes active by another one, and what another one adds, revises or
+/// releases from quarantine begins on trial. While a next version is on trial, evaluations have the version that was in use before it. What
+/// skills in use are merged into takes their place at once.
+///
+/// Before a release, tasks that other skills did are looked at: where the recipe's selector would choose the released version from now
+/// on, the task is attempted again with either. A version that fails where the other skill does it is held back, and its task is told.
+///
+/// A proof holds for the model, with its adapter, that acted ([`Proof`](crate::library::Proof)). With another model a proven skill is
+/// offered in learning alone until it is proven there too; if it is proven to harm there, it is not offered to that model any more. Where the
+/// agent does not say which model acts, nothing is recorded of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProvenRelease {
     /// How likely a version that does not help may ever be released, from what difference on it matters, and how many pairs it may take.
     pub compare: ComparePolicy,
+    /// Greatest number of tasks of other skills that are looked at before a release; 0 for none. A version that would be chosen at one
+    /// of them, and fails where the other skill does it again, is held back.
+    pub neighbours: u32,
+}
+
+impl Default for ProvenRelease {
+    /// The comparison's own default, and 24 tasks of other skills.
+    fn default() -> Self {
+        Self {
+            compare: ComparePolicy::default(),
+            neighbours: 24,
+        }
+    }
 }
 
 impl PolicyOptions for ProvenRelease {
@@ -71,24 +91,24 @@ impl PolicyOptions for ProvenRelease {
 impl MaintenanceProgram for ProvenRelease {
     async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
         let library = view.library();
-        let on_trial = library.entries();
-        let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
-        if !view.context().replays {
+        let on_trial = library.entries().filter(|entry| is_to_prove(view, entry));
+        if !view.replays() {
             let lifts = Lifts::of(library, self.lifts())?;
-            let of = |entry: &Entry| by_lift(ask, &lifts, entry);
+            let of = |entry: &Entry| by_lift(ask, (&lifts, view.model()), entry);
             return Ok(on_trial.flat_map(of).collect());
         }
-        let mut trials: Vec<Tried<'_>> = Vec::new();
-        for entry in on_trial {
-            trials.push(Tried::of(library, entry, self.compare)?);
-        }
         let mut left = view.budget_left();
-        while self.some_more(ask, library, &mut trials, &mut left).await {}
+        let trials = tried(ask, view, (on_trial.collect(), self.compare), &mut left).await?;
         let mut changes = Vec::new();
         for tried in trials {
             changes.extend(tried.recorded());
-            changes.extend(decided(tried.entry, &tried.comparison));
             tell(ask, &tried);
+            let mut decided = decided(view.model(), tried.entry, &tried.comparison);
+            if tried.comparison.conclusion() == Conclusion::Better {
+                let held = self.held_for_neighbours(ask, view, tried.entry, &mut left);
+                decided = held.await.unwrap_or(decided);
+            }
+            changes.extend(decided);
         }
         Ok(changes)
     }
@@ -120,53 +140,101 @@ impl ProvenRelease {
         }
     }
 
-    /// Makes as many pairs for each skill as may decide at once; whether there was one to make.
-    async fn some_more(
+    /// The changes in the place of a release that would break a neighbour; `None` where it would not.
+    async fn held_for_neighbours(
         &self,
         ask: &mut Ask,
-        library: &SkillLibrary,
-        trials: &mut [Tried<'_>],
+        view: &View,
+        entry: &Entry,
         left: &mut MaintenanceBudget,
-    ) -> bool {
-        let at_once = usize::try_from(self.compare.least).unwrap_or(usize::MAX);
-        let mut room = *left;
-        let (mut cases, mut due) = (Vec::new(), Vec::new());
-        for tried in trials.iter_mut() {
-            let mut attempts = Vec::new();
-            let open = !tried.comparison.is_over() && !left.is_spent();
-            let most = usize::try_from(tried.comparison.left()).unwrap_or(usize::MAX);
-            while open && attempts.len() < at_once.min(most) && room.allows(2) {
-                let Some(attempt) = tried.attempts.pop() else {
-                    break;
-                };
-                room.pay(Default::default(), 2);
-                cases.extend(pair_of_cases(library, tried.entry, attempt));
-                attempts.push(attempt);
-            }
-            due.push(attempts);
+    ) -> Option<Vec<LibraryChange>> {
+        let mut reason =
+            "it does better at its own tasks, and would break one of another skill".to_owned();
+        let mut changes = Vec::new();
+        if !view.library().is_handled(&neighbours::mark(entry)) {
+            let broken = neighbours::broken(ask, view, entry, (self.neighbours, left)).await?;
+            let (task, neighbour) = (broken.task, broken.neighbour);
+            reason = format!("{reason}: {task}, which {neighbour} does and this one does not");
+            changes.push(neighbours::recorded(entry));
         }
-        if cases.is_empty() {
-            return false;
-        }
-        let runs = play_all(ask, left, cases).await;
-        for (tried, attempts) in trials.iter_mut().zip(due) {
-            for attempt in attempts {
-                let pair = pair(attempt, tried.entry, &runs);
-                tried
-                    .pairs
-                    .extend(pair.inspect(|pair| tried.comparison.add(pair.before, pair.with)));
-            }
-        }
-        true
+        wait(ask, entry, reason);
+        Some(changes)
     }
 }
 
-/// A skill on trial, and what it is compared by.
-struct Tried<'a> {
-    entry: &'a Entry,
+/// Compares skills, each with what was before it: some pairs for each, then some more, until all is clear or nothing is left to do.
+///
+/// # Errors
+/// `Invalid` for a policy out of its ranges.
+pub(crate) async fn tried<'a>(
+    ask: &mut Ask,
+    view: &'a View,
+    (entries, compare): (Vec<&'a Entry>, ComparePolicy),
+    left: &mut MaintenanceBudget,
+) -> Result<Vec<Tried<'a>>> {
+    let trials = entries
+        .into_iter()
+        .map(|entry| Tried::of(view, entry, compare));
+    let mut trials: Vec<Tried<'_>> = trials.collect::<Result<_>>()?;
+    while some_more(ask, (view.library(), compare), &mut trials, left).await {}
+    Ok(trials)
+}
+
+/// Makes as many pairs for each skill as may decide at once; whether there was one to make.
+async fn some_more(
+    ask: &mut Ask,
+    (library, compare): (&SkillLibrary, ComparePolicy),
+    trials: &mut [Tried<'_>],
+    left: &mut MaintenanceBudget,
+) -> bool {
+    let at_once = usize::try_from(compare.least).unwrap_or(usize::MAX);
+    let mut room = *left;
+    let (mut cases, mut due) = (Vec::new(), Vec::new());
+    for tried in trials.iter_mut() {
+        let mut attempts = Vec::new();
+        let open = !tried.comparison.is_over() && !left.is_spent();
+        let most = usize::try_from(tried.comparison.left()).unwrap_or(usize::MAX);
+        while open && attempts.len() < at_once.min(most) && room.allows(2) {
+            let Some(attempt) = tried.attempts.pop() else {
+                break;
+            };
+            room.pay(Default::default(), 2);
+            cases.extend(pair_of_cases(library, tried.entry, attempt));
+            attempts.push(attempt);
+        }
+        due.push(attempts);
+    }
+    if cases.is_empty() {
+        return false;
+    }
+    let runs = play_all(ask, left, cases).await;
+    for (tried, attempts) in trials.iter_mut().zip(due) {
+        for attempt in attempts {
+            let pair = pair(attempt, tried.entry, &runs);
+            tried
+                .pairs
+                .extend(pair.inspect(|pair| tried.comparison.add(pair.before, pair.with)));
+        }
+    }
+    true
+}
+
+/// Whether a skill has to prove itself with the model that acts: it is on trial, or in use and proven on other models alone.
+fn is_to_prove(view: &View, entry: &Entry) -> bool {
+    let context = view.context();
+    match entry.skill.state {
+        State::Trial => true,
+        State::Active => context.is_to_prove_again(entry) && context.offers(entry),
+        _ => false,
+    }
+}
+
+/// A skill that has to prove itself, and what it is compared by.
+pub(crate) struct Tried<'a> {
+    pub(crate) entry: &'a Entry,
     /// The kept attempts whose tasks are still to be attempted again, the next one last.
     attempts: Vec<&'a Trace>,
-    comparison: Comparison,
+    pub(crate) comparison: Comparison,
     /// The pairs of this round.
     pairs: Vec<ComparedPair>,
 }
@@ -174,11 +242,13 @@ struct Tried<'a> {
 impl<'a> Tried<'a> {
     /// # Errors
     /// `Invalid` for a policy out of its ranges.
-    fn of(library: &'a SkillLibrary, entry: &'a Entry, policy: ComparePolicy) -> Result<Self> {
-        let skill = entry.skill.reference();
+    fn of(view: &'a View, entry: &'a Entry, policy: ComparePolicy) -> Result<Self> {
+        let (library, skill) = (view.library(), entry.skill.reference());
         let mut comparison = Comparison::new(policy)?;
         let mut tasks: BTreeSet<&TaskId> = entry.skill.provenance.tasks.iter().collect();
-        for pair in entry.life.pairs(skill.version) {
+        // What another model did says nothing of this one.
+        let pairs = entry.life.pairs(skill.version);
+        for pair in pairs.filter(|pair| pair.model.as_ref() == view.model()) {
             tasks.insert(&pair.task);
             comparison.add(pair.before, pair.with);
         }
@@ -197,7 +267,8 @@ impl<'a> Tried<'a> {
         })
     }
 
-    fn recorded(&self) -> Option<LibraryChange> {
+    /// The record of the pairs of this round.
+    pub(crate) fn recorded(&self) -> Option<LibraryChange> {
         (!self.pairs.is_empty()).then(|| LibraryChange::Compare {
             skill: self.entry.skill.reference(),
             pairs: self.pairs.clone(),
@@ -213,7 +284,7 @@ fn had(trace: &Trace, skill: &SkillRef) -> bool {
 
 /// An attempt's task with what was in use before, and with the skill.
 fn pair_of_cases(library: &SkillLibrary, entry: &Entry, attempt: &Trace) -> [Case; 2] {
-    let before = entry.in_use_before().cloned().map(Box::new);
+    let before = before(entry).cloned().map(Box::new);
     let case = Box::new(whole_attempt(library, attempt, CaseKind::Integration));
     [before, Some(Box::new(entry.skill.clone()))].map(|skill| Case {
         skill,
@@ -221,50 +292,86 @@ fn pair_of_cases(library: &SkillLibrary, entry: &Entry, attempt: &Trace) -> [Cas
     })
 }
 
+/// What a version is compared with: the one that was in use before it. For one that is in use, and proven on other models alone, no skill.
+fn before(entry: &Entry) -> Option<&Skill> {
+    match entry.skill.state {
+        State::Active => None,
+        _ => entry.in_use_before(),
+    }
+}
+
 /// The pair of an attempt's task; `None` where one of the two failed for the moment, and is made again.
 fn pair(attempt: &Trace, entry: &Entry, runs: &[PlayedCase]) -> Option<ComparedPair> {
-    let score = |skill: Option<SkillRef>| {
+    let mut model = None;
+    let mut score = |skill: Option<SkillRef>| {
         let is_it = |played: &&PlayedCase| {
             let of = played.case.skill.as_ref().map(|skill| skill.reference());
             of == skill && played.case.case.attempt == attempt.trajectory.attempt
         };
         match &runs.iter().find(is_it)?.run {
-            Ok(run) if run.verdict.success().is_some() => Some(run.verdict.score()),
+            Ok(run) => {
+                model = run.model.clone();
+                let is_decided = run.verdict.success().is_some();
+                Some(if is_decided { run.verdict.score() } else { 0.0 })
+            }
             Err(error) if is_temporary(error) => None,
-            Ok(_) | Err(_) => Some(0.0),
+            Err(_) => Some(0.0),
         }
     };
     Some(ComparedPair {
         task: attempt.task.id.clone(),
-        before: score(entry.in_use_before().map(Skill::reference))?,
+        before: score(before(entry).map(Skill::reference))?,
         with: score(Some(entry.skill.reference()))?,
+        model,
     })
 }
 
 /// The changes that a comparison concludes.
-fn decided(entry: &Entry, comparison: &Comparison) -> Vec<LibraryChange> {
+pub(crate) fn decided(
+    model: Option<&ModelId>,
+    entry: &Entry,
+    comparison: &Comparison,
+) -> Vec<LibraryChange> {
     let points = 100.0 * comparison.estimate().unwrap_or(0.0);
     let pairs = comparison.pairs();
     let reason = format!(
         "{points:+.0} points of the score at {pairs} tasks, each attempted with what was before and with it"
     );
     match comparison.conclusion() {
-        Conclusion::Better => vec![released(&entry.skill.reference(), reason)],
-        Conclusion::Worse => undone(entry, reason),
+        Conclusion::Better => released(model, entry, reason),
+        Conclusion::Worse => undone(model, entry, reason),
         _ => Vec::new(),
     }
 }
 
-fn released(skill: &SkillRef, reason: String) -> LibraryChange {
-    LibraryChange::Release {
-        skill: skill.clone(),
+/// The changes for a version that is proven to help.
+fn released(model: Option<&ModelId>, entry: &Entry, reason: String) -> Vec<LibraryChange> {
+    let skill = entry.skill.reference();
+    let proven = proven(model, &skill, true);
+    let release = (entry.skill.state == State::Trial).then(|| LibraryChange::Release {
+        skill,
         reason,
         from_quarantine: false,
-    }
+    });
+    release.into_iter().chain(proven).collect()
 }
 
-/// What becomes of a version that is proven to do worse: the one that was in use before is in use again.
-fn undone(entry: &Entry, reason: String) -> Vec<LibraryChange> {
+/// The record of a proof; none where the agent does not say which model acts.
+fn proven(model: Option<&ModelId>, skill: &SkillRef, helps: bool) -> Option<LibraryChange> {
+    Some(LibraryChange::Prove {
+        skill: skill.clone(),
+        model: model?.clone(),
+        helps,
+    })
+}
+
+/// What becomes of a version that is proven to do worse: the one that was in use before is in use again. One that another model is
+/// helped by stays for that one, and is not offered to this.
+fn undone(model: Option<&ModelId>, entry: &Entry, reason: String) -> Vec<LibraryChange> {
+    if entry.skill.state == State::Active {
+        let proven = proven(model, &entry.skill.reference(), false);
+        return proven.into_iter().collect();
+    }
     let skill = entry.skill.id.clone();
     let state = |state| LibraryChange::SetState {
         skill: skill.clone(),
@@ -284,10 +391,13 @@ fn undone(entry: &Entry, reason: String) -> Vec<LibraryChange> {
     }
 }
 
-/// The changes that the ledger of lifts decides, where nothing can be attempted again: by the model with most tasks.
-fn by_lift(ask: &mut Ask, lifts: &Lifts, entry: &Entry) -> Vec<LibraryChange> {
-    let skill = entry.skill.reference();
-    let Some(lift) = lifts.most_of(&skill) else {
+/// The changes that the ledger of lifts decides, where nothing can be attempted again.
+fn by_lift(
+    ask: &mut Ask,
+    (lifts, model): (&Lifts, Option<&ModelId>),
+    entry: &Entry,
+) -> Vec<LibraryChange> {
+    let Some(lift) = lifts.skill(&entry.skill.reference(), model) else {
         let reason = "nothing can be attempted again here, and no task went without it by chance yet (`SelectPolicy::withhold`)";
         wait(ask, entry, reason.to_owned());
         return Vec::new();
@@ -298,8 +408,8 @@ fn by_lift(ask: &mut Ask, lifts: &Lifts, entry: &Entry) -> Vec<LibraryChange> {
         "{points:+.0} points of tasks done at {with} tasks with it, and by chance {without} without it"
     );
     match lift.verdict {
-        Some(LiftVerdict::Helps) => vec![released(&skill, reason)],
-        Some(LiftVerdict::Harms) => undone(entry, reason),
+        Some(LiftVerdict::Helps) => released(model, entry, reason),
+        Some(LiftVerdict::Harms) => undone(model, entry, reason),
         _ => {
             wait(ask, entry, format!("{reason} are no proof yet"));
             Vec::new()

@@ -57,7 +57,6 @@ fn skill(id: &str, words: [&str; 4]) -> Skill {
             tasks: Vec::new(),
         },
         taint: Taint::Clean,
-        proven_on: None,
     }
 }
 

@@ -324,6 +324,7 @@ fn machine() -> RunMachine {
         mode: Mode::Train,
         tasks,
         replays: true,
+        model: None,
         library: SkillLibrary::new(),
         policies: Policies::new(),
         width: n64(1),

@@ -122,6 +122,7 @@ fn a_host_s_program_with_a_name_of_ours_is_refused_wherever_a_run_begins() {
             mode: Mode::Train,
             tasks: tasks(1),
             replays: true,
+            model: None,
             library: SkillLibrary::new(),
             policies: policies.clone(),
             width: n64(1),

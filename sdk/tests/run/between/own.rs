@@ -422,6 +422,7 @@ fn a_program_that_asks_otherwise_when_it_is_resumed_is_found_out() {
         mode: Mode::Train,
         tasks: tasks(4),
         replays: true,
+        model: None,
         library: SkillLibrary::new(),
         policies: policies.clone(),
         width: n64(1),

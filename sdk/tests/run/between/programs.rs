@@ -27,6 +27,7 @@ fn machine_of(recipe: Recipe) -> RunMachine {
         mode: Mode::Train,
         tasks: tasks(9),
         replays: true,
+        model: None,
         library: SkillLibrary::new(),
         policies: journeyman::policy::Policies::new(),
         width: n64(1),

@@ -473,7 +473,6 @@ fn the_same_library_and_curator_run_under_another_executor_and_nothing_names_one
     assert_eq!(second.report.tasks[0].attempts[0].injected.len(), 1);
     let one = second.entry("one");
     assert_eq!(one.skill.version.0, 2);
-    assert_eq!(one.skill.proven_on, None);
     assert!(
         one.versions()
             .all(|version| version.provenance.origin == Origin::Curated)

@@ -236,6 +236,7 @@ fn a_call_that_another_writer_overtook_is_refused_and_counted() {
         mode: Mode::Train,
         tasks: words(&["one"]),
         replays: true,
+        model: None,
         library: SkillLibrary::replay(&committed).expect("it folds"),
         policies: Policies::new(),
         width: n64(1),

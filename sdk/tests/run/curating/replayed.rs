@@ -61,6 +61,7 @@ fn a_run_with_a_curator_resumes_between_any_two_answers() {
             mode: Mode::Train,
             tasks: words(&WORDS),
             replays: true,
+            model: None,
             library: SkillLibrary::new(),
             policies: Policies::new(),
             width: n64(1),

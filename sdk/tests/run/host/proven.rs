@@ -1,7 +1,8 @@
 //! Skills on trial that are released when the same tasks, attempted with and without them, prove that they help.
 
 use journeyman::{
-    SkillId,
+    ModelId, SkillId,
+    contract::ModelCapabilities,
     domain::{SkillRef, Withhold},
     papers::hisme::MicroPolicy,
     policy::{Ask, MaintenanceProgram, Policies, View},
@@ -38,7 +39,8 @@ fn proving(every: u64) -> Recipe {
     recipe.attempts.group = n32(1);
     recipe.admit.initial_state = State::Trial;
     let program = ProvenRelease {
-        compare: ComparePolicy::default(),
+        neighbours: 4,
+        ..ProvenRelease::default()
     };
     recipe.maintenance.programs = vec![ScheduledProgram::new(n64(every), program)];
     recipe
@@ -180,6 +182,7 @@ fn no_more_pairs_are_made_than_the_policy_allows_and_that_is_said() {
                 most: 12,
                 ..ComparePolicy::default()
             },
+            ..ProvenRelease::default()
         };
         recipe.maintenance.programs = vec![ScheduledProgram::new(n64(20), program)];
         let (library, events) = tried("other", recipe, 60).await;
@@ -205,6 +208,7 @@ fn no_difference_that_matters_is_said_and_ends_the_pairs() {
                 margin: 0.5,
                 ..ComparePolicy::default()
             },
+            ..ProvenRelease::default()
         };
         recipe.maintenance.programs = vec![ScheduledProgram::new(n64(20), program)];
         // The agent knows nothing of this skill: it goes as without one.
@@ -335,5 +339,229 @@ fn where_nothing_can_be_attempted_again_the_ledger_releases() {
         }
         let after = after.expect("it is released");
         assert!((8..40).contains(&after), "{after}");
+    });
+}
+
+/// An agent by a model.
+#[derive(Debug)]
+struct With(ModelCapabilities, ScriptedExecutor);
+
+impl With {
+    fn model(name: &str) -> Arc<Self> {
+        let capabilities = ModelCapabilities::new(ModelId::new(name), 4096);
+        Arc::new(Self(capabilities, agent()))
+    }
+}
+
+#[async_trait]
+impl Executor for With {
+    async fn execute(
+        &self,
+        attempt: Attempt<'_>,
+        episode: &mut dyn Episode,
+    ) -> journeyman::Result<Trajectory> {
+        self.1.execute(attempt, episode).await
+    }
+
+    fn capabilities(&self) -> Option<&ModelCapabilities> {
+        Some(&self.0)
+    }
+}
+
+/// A session over a library, with an agent by a model.
+async fn session(store: &Arc<MemoryStore>, model: &str, name: &str) -> Journeyman {
+    let mut parts = components();
+    parts.store = Some(Arc::clone(store) as _);
+    parts.executor = Some(With::model(model));
+    let options = Options::new(name, Seed(7));
+    let opened = Journeyman::open(parts, proving(4), options).await;
+    opened.expect("it opens")
+}
+
+async fn injected(journeyman: &Journeyman) -> usize {
+    let report = journeyman.evaluate(tasks(3)).await.expect("evaluated");
+    let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
+    attempts.map(|attempt| attempt.injected.len()).sum()
+}
+
+#[test]
+fn a_proof_holds_for_its_model_and_another_one_proves_the_skill_again() {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        let first = session(&store, "first", "one").await;
+        let skill = Skill {
+            state: State::Trial,
+            ..sample::skill("good")
+        };
+        first.add(vec![skill], "a start").await.expect("added");
+        assert_eq!(injected(&first).await, 0);
+        first.learn(tasks(40)).await.expect("it learns");
+        let proven = |library: &SkillLibrary| -> Vec<String> {
+            let entry = library.get(&SkillId::new("good")).expect("there");
+            assert_eq!(entry.skill.state, State::Active);
+            let models = entry.life.proven_on(entry.skill.version);
+            models.map(ToString::to_string).collect()
+        };
+        assert_eq!(proven(&first.library().await.expect("read")), ["first"]);
+        assert_eq!(injected(&first).await, 3);
+
+        let second = session(&store, "second", "two").await;
+        assert_eq!(injected(&second).await, 0);
+        second.learn(tasks(40)).await.expect("it learns");
+        let library = second.library().await.expect("read");
+        assert_eq!(proven(&library), ["first", "second"]);
+        assert_eq!(injected(&second).await, 3);
+        // Each model has pairs of its own.
+        let entry = library.get(&SkillId::new("good")).expect("there");
+        let pairs: Vec<_> = entry.life.pairs(entry.skill.version).collect();
+        let of = |name: &str| {
+            let is_it = |model: &ModelId| model.as_str() == name;
+            let own = pairs.iter();
+            own.filter(|pair| pair.model.as_ref().is_some_and(is_it))
+                .count()
+        };
+        assert!(of("first") >= 8 && of("second") >= 8);
+        assert_eq!(of("first") + of("second"), pairs.len());
+    });
+}
+
+#[test]
+fn what_harms_with_one_model_stays_for_the_model_that_it_helps() {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        let bad = sample::skill("bad");
+        let proof = LibraryChange::Prove {
+            skill: bad.reference(),
+            model: ModelId::new("first"),
+            helps: true,
+        };
+        let changes = vec![LibraryChange::Add(Box::new(bad)), proof];
+        let commit = sample::commit(0, "key", changes);
+        store.commit(&commit).await.expect("committed");
+        let second = session(&store, "second", "two").await;
+        second.learn(tasks(40)).await.expect("it learns");
+        let library = second.library().await.expect("read");
+        let entry = library.get(&SkillId::new("bad")).expect("there");
+        let version = entry.skill.version;
+        assert_eq!(entry.skill.state, State::Active);
+        assert_eq!(
+            entry.life.proven(version, &ModelId::new("second")),
+            Some(false)
+        );
+        // It is not offered to this model any more, and to the other one as before.
+        let attempts = entry.life.lifetime().injected;
+        second
+            .learn(tasks(44).split_off(40))
+            .await
+            .expect("it learns");
+        let library = second.library().await.expect("read");
+        let entry = library.get(&SkillId::new("bad")).expect("there");
+        assert_eq!(entry.life.lifetime().injected, attempts);
+        let first = session(&store, "first", "one").await;
+        assert_eq!(injected(&first).await, 3);
+    });
+}
+
+#[test]
+fn while_a_next_version_is_on_trial_evaluations_have_the_one_in_use() {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        let first = sample::skill("good");
+        let second = Skill {
+            body: "Another text.".to_owned(),
+            version: journeyman::Version(2),
+            state: State::Trial,
+            ..first.clone()
+        };
+        let changes = vec![
+            LibraryChange::Add(Box::new(first.clone())),
+            LibraryChange::Revise(Box::new(second)),
+        ];
+        let commit = sample::commit(0, "key", changes);
+        store.commit(&commit).await.expect("committed");
+        let journeyman = session(&store, "first", "one").await;
+        let report = journeyman.evaluate(tasks(1)).await.expect("evaluated");
+        let injected = &report.tasks[0].attempts[0].injected;
+        assert_eq!(injected[0], first.reference());
+        let report = journeyman.learn(tasks(1)).await.expect("it learns");
+        let injected = &report.tasks[0].attempts[0].injected;
+        assert_eq!(injected[0].version, journeyman::Version(2));
+    });
+}
+
+/// Whether `good` is released after tasks of its own, where `helper` did others at which `good` would be chosen from then on.
+async fn released_beside_a_neighbour(program: ProvenRelease) -> (State, Vec<Event>) {
+    let agent = ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
+        let words: Vec<String> =
+            serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
+        let mut skills = attempt.injection.skills.iter();
+        let is_letter = attempt.task.id.as_str().starts_with("letter");
+        let wanted = if is_letter { "helper" } else { "good" };
+        let knows = skills.any(|had| had.skill.id.as_str() == wanted);
+        Play::Give(match (knows, words.get(steps.len())) {
+            (true, Some(word)) => Some(Action::Message(word.clone())),
+            _ => None,
+        })
+    });
+    let mut parts = components();
+    parts.executor = Some(Arc::new(agent));
+    let mut recipe = proving(4);
+    recipe.maintenance.programs = vec![ScheduledProgram::new(n64(4), program)];
+    let opened = Journeyman::open(parts, recipe, Options::new("test", Seed(7))).await;
+    let journeyman = opened.expect("it opens");
+    let helper = Skill {
+        description: "Send a letter.".to_owned(),
+        ..sample::skill("helper")
+    };
+    journeyman
+        .add(vec![helper], "a start")
+        .await
+        .expect("added");
+    let letters = (0..4).map(|number| Task {
+        instruction: "send a letter".to_owned(),
+        ..sample::task(&format!("letter-{number}"), &["one", "two"])
+    });
+    journeyman
+        .learn(letters.collect())
+        .await
+        .expect("it learns");
+    let good = Skill {
+        description: "Say one, two, three, and send a letter of two words.".to_owned(),
+        trigger: Some("send a letter".to_owned()),
+        state: State::Trial,
+        ..sample::skill("good")
+    };
+    journeyman.add(vec![good], "a skill").await.expect("added");
+    let events = journeyman.events();
+    journeyman.learn(tasks(24)).await.expect("it learns");
+    let library = journeyman.library().await.expect("read");
+    (state(&library, "good"), told(events))
+}
+
+#[test]
+fn a_release_that_breaks_a_neighbour_is_held_back_with_its_task() {
+    block_on(async {
+        let held = |events: &[Event]| {
+            let reasons = events.iter().filter_map(|event| match &event.kind {
+                EventKind::Waits { reason, .. } => Some(reason.clone()),
+                _ => None,
+            });
+            let of_neighbour = reasons.filter(|reason| reason.contains("would break"));
+            of_neighbour.collect::<Vec<String>>()
+        };
+        let (alone, events) = released_beside_a_neighbour(ProvenRelease {
+            neighbours: 0,
+            ..ProvenRelease::default()
+        })
+        .await;
+        assert_eq!((alone, held(&events).len()), (State::Active, 0));
+        let (beside, events) = released_beside_a_neighbour(ProvenRelease::default()).await;
+        assert_eq!(beside, State::Trial);
+        let held = held(&events);
+        // The task is attempted again once, and the version stays held back.
+        assert!(
+            held[0].contains("letter-3") && held[0].contains("helper") && held.len() > 1,
+            "{held:?}"
+        );
     });
 }

@@ -127,7 +127,6 @@ impl SkillMd {
                 tasks: Vec::new(),
             },
             taint: Taint::Clean,
-            proven_on: None,
         })
     }
 }

@@ -377,7 +377,6 @@ fn a_skill_goes_to_its_file_and_back() {
             tasks: Vec::new(),
         },
         taint: Taint::Clean,
-        proven_on: None,
     };
     let file = SkillMd::from(&skill);
     let parts = SkillMd::read_strict(&file.write().unwrap(), None)

@@ -301,6 +301,7 @@ impl Reference {
             | LibraryChange::Test { .. }
             | LibraryChange::Gain { .. }
             | LibraryChange::Compare { .. }
+            | LibraryChange::Prove { .. }
             | LibraryChange::Observe(_)
             | LibraryChange::Note(_)
             | LibraryChange::Handled { .. }

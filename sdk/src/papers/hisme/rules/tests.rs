@@ -91,9 +91,11 @@ impl Made {
             warming_up: false,
             explores: true,
             replays: true,
+            model: None,
             left: MaintenanceBudget::default(),
             standing: &resolved.standing,
             retrieval: recipe.select.retrieval(),
+            selector: None,
             library: &self.library,
         };
         let evolves = MacroPolicy {

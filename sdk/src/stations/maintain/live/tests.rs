@@ -90,9 +90,11 @@ impl Case {
             warming_up: false,
             explores: true,
             replays,
+            model: None,
             left: MaintenanceBudget::default(),
             standing: &resolved.standing,
             retrieval: recipe.select.retrieval(),
+            selector: None,
             library: &library,
         };
         let entry = library.get(&sample::skill("one").id).expect("it is there");

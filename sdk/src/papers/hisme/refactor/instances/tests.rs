@@ -28,6 +28,7 @@ fn run(refusals: u32, success: Option<bool>, score: f64) -> Result<CaseRun> {
             None => Verdict::undecided().with_score(score)?,
         },
         usage: Usage::default(),
+        model: None,
     })
 }
 

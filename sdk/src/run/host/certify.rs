@@ -1,0 +1,172 @@
+//! Whether the skills of a library help with the model at hand.
+
+use serde::{Deserialize, Serialize};
+
+use super::journeyman::Journeyman;
+use crate::{
+    domain::{LibraryChange, MaintenanceBudget, Mode, SkillName, SkillRef, State, Usage},
+    error::{Error, Result},
+    id::{ModelId, Revision},
+    library::Entry,
+    policy::{
+        Ask,
+        program::{QuestionPath, Running},
+    },
+    run::machine::effect::{Of, RunContext, effect},
+    stations::proof::{ComparePolicy, Conclusion, Tried, decided, tried},
+};
+
+/// What [`Journeyman::certify`] found out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// The model that acted, with its adapter; `None` where the agent does not say: then no proof is recorded.
+    pub model: Option<ModelId>,
+    /// The skills in use and on trial, by id.
+    pub skills: Vec<CertifiedSkill>,
+    /// The library's revision after the call.
+    pub revision: Revision,
+    /// Tokens of the attempts.
+    pub usage: Usage,
+}
+
+/// A skill of a [`Certificate`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CertifiedSkill {
+    /// Which skill, in which version.
+    pub skill: SkillRef,
+    /// Its name.
+    pub name: SkillName,
+    /// Its state before the call.
+    pub state: State,
+    /// What the pairs say.
+    pub conclusion: Conclusion,
+    /// Number of tasks that were attempted with this model, with the skill and without it: now and before.
+    pub pairs: u64,
+    /// The mean of the score with it, less that without it; `None` without a pair.
+    pub difference: Option<f64>,
+}
+
+impl CertifiedSkill {
+    fn of(tried: &Tried<'_>) -> Self {
+        let (skill, comparison) = (&tried.entry.skill, &tried.comparison);
+        Self {
+            skill: skill.reference(),
+            name: skill.name.clone(),
+            state: skill.state,
+            conclusion: comparison.conclusion(),
+            pairs: comparison.pairs(),
+            difference: comparison.estimate(),
+        }
+    }
+}
+
+impl Journeyman {
+    /// Attempts tasks again with each skill that is in use or on trial, and with what was before it (nothing for one in use), until it is
+    /// clear whether the skill helps with the session's model. The tasks are those of kept attempts that had the skill in their prompt,
+    /// of any model, each once; pairs that this model made before count without being made again.
+    ///
+    /// The pairs are recorded, with the proofs; a skill on trial is released, or taken back, as by
+    /// [`ProvenRelease`](crate::stations::proof::ProvenRelease). A skill in use keeps its state: a recipe with that program offers it to the
+    /// models that it is proven on, and in learning to those that nothing is known of.
+    ///
+    /// ```
+    /// use journeyman::{
+    ///     Seed,
+    ///     agent::MemoryStore,
+    ///     contract::Components,
+    ///     recipe,
+    ///     run::{Journeyman, Options},
+    ///     stations::proof::ComparePolicy,
+    ///     testing::{ScriptedEnvironment, ScriptedExecutor, Play, sample},
+    /// };
+    /// use std::sync::Arc;
+    ///
+    /// # futures::executor::block_on(async {
+    /// let mut components = Components::new(
+    ///     Arc::new(ScriptedExecutor::acting(|_, _| Play::Give(None))),
+    ///     Arc::new(ScriptedEnvironment::words()),
+    ///     Arc::new(journeyman::agent::EnvironmentJudge),
+    /// );
+    /// components.store = Some(Arc::new(MemoryStore::new()));
+    /// let options = Options::new("desk", Seed(7));
+    /// let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
+    /// journeyman.add(vec![sample::skill("close-ticket")], "ours").await?;
+    /// let certificate = journeyman.certify(ComparePolicy::default()).await?;
+    /// // No attempt had it yet: nothing is known of it.
+    /// assert_eq!(certificate.skills[0].pairs, 0);
+    /// # Ok::<_, journeyman::Error>(())
+    /// # })?;
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Unsupported` for a read-only library, and where attempts cannot be repeated: without an agent, a judge, or a world that can be
+    /// set up again; `Invalid` for a policy out of its ranges; the store's error.
+    pub async fn certify(&self, compare: ComparePolicy) -> Result<Certificate> {
+        const OPERATION: &str = "Journeyman::certify";
+        self.writable(OPERATION)?;
+        compare.validate()?;
+        let session = &self.session;
+        if !session.performer.replays() {
+            return Err(Error::unsupported(
+                OPERATION,
+                "tasks cannot be attempted again here",
+            )
+            .hint(
+                "give the session an agent, a judge, and an environment whose capabilities say `resettable`; a host's own loop learns \
+                 it from the ledger (`SelectPolicy::withhold`, `Journeyman::lift`)",
+            ));
+        }
+        session.performer.refresh_index().await;
+        let library = self.library().await?;
+        let model = session.performer.acting_model();
+        let run = session.next_run("certify");
+        let run_context = RunContext::new(
+            (&run, session.options.seed.derive(run.as_str(), 0)),
+            (Mode::Train, true, model.as_ref()),
+            &session.recipe,
+            &library,
+            &session.policies,
+        );
+        let start = |mut ask: Ask| -> Running<Result<Decided>> {
+            let view = run_context.view(0);
+            Box::pin(async move {
+                let tested = |entry: &&Entry| entry.skill.state.is_offered();
+                let entries = view.library().entries().filter(tested).collect();
+                let mut left = MaintenanceBudget::default();
+                let trials = tried(&mut ask, &view, (entries, compare), &mut left).await?;
+                let changes = trials.iter().flat_map(|tried| {
+                    let decided = decided(view.model(), tried.entry, &tried.comparison);
+                    tried.recorded().into_iter().chain(decided)
+                });
+                Ok(Decided {
+                    skills: trials.iter().map(CertifiedSkill::of).collect(),
+                    changes: changes.collect(),
+                })
+            })
+        };
+        let effect = |place: &QuestionPath, question| {
+            Ok(effect(&run_context, 0, Of::Maintenance, place, &question))
+        };
+        let ended = self.to_the_end(start, effect).await?;
+        let Decided { skills, changes } = ended.value?;
+        let revision = match changes.is_empty() {
+            true => library.revision(),
+            false => {
+                let reason = "skills were compared with doing without them";
+                self.commit_changes(run, changes, reason).await?
+            }
+        };
+        Ok(Certificate {
+            model,
+            skills,
+            revision,
+            usage: ended.usage,
+        })
+    }
+}
+
+struct Decided {
+    skills: Vec<CertifiedSkill>,
+    changes: Vec<LibraryChange>,
+}
