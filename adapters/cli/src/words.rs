@@ -114,8 +114,8 @@ const WORDS: [(&str, &str); 49] = [
     ),
     ("try again, or raise `DiskOptions::patience`", "try again"),
     (
-        "fit them for this model with `journeyman model calibrate`, or choose them by hand and leave `GatePolicy::fitted_for` empty",
-        "fit them for this model with `journeyman model calibrate`, and name the file in `calibration` of [model]",
+        "fit it for this model with `journeyman model calibrate`, or choose one by hand and leave `GatePolicy::fitted_for` empty",
+        "fit it for this model with `journeyman model calibrate`, and name the file in `calibration` of [model]",
     ),
     (
         "fit it with `journeyman model calibrate` and give it to `Recipe::calibrate` (`calibration` in a run's file), or set `GatePolicy::fitted_for` where you know that it fits",

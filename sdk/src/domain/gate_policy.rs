@@ -68,7 +68,8 @@ pub struct GatePolicy {
     /// [0, 1]. The paper: 0.1. Always 0 in evaluation, and for attempts that a host begins
     /// ([`Options::explore_live`](crate::run::Options::explore_live)).
     pub epsilon: f64,
-    /// The score and the model that the absolute threshold was fitted for; `None` for a threshold chosen by hand.
+    /// The score, the model and the prompt format that the absolute threshold was fitted for; `None` for a threshold chosen by hand. Where
+    /// another model, adapter or prompt format scores, the gate injects nothing.
     pub fitted_for: Option<ThresholdFor>,
 }
 
@@ -114,6 +115,32 @@ pub struct ThresholdFor {
     /// A digest of the prompt format's words, where it is known. Calibrations that lie on disk say `dialect`.
     #[serde(default, alias = "dialect", skip_serializing_if = "Option::is_none")]
     pub prompt_format: Option<String>,
+}
+
+/// The fact of an error by which it says that a threshold is not valid for what scores: the model that it was fitted for.
+pub(crate) const FITTED_FOR: &str = "fitted_for";
+
+impl ThresholdFor {
+    /// Checks that the threshold was fitted for the model that scores.
+    ///
+    /// # Errors
+    /// `Invalid`, naming both models.
+    pub(crate) fn check_model(&self, model: &ModelId) -> Result<()> {
+        if self.model == *model {
+            return Ok(());
+        }
+        Err(self.not_valid(format!(
+            "the threshold was fitted for the model {}, and {model} scores",
+            self.model
+        )))
+    }
+
+    /// The error that the threshold is not valid for what scores.
+    pub(crate) fn not_valid(&self, message: String) -> Error {
+        invalid(message).with(FITTED_FOR, &self.model).hint(
+            "fit it for this model with `journeyman model calibrate`, or choose one by hand and leave `GatePolicy::fitted_for` empty",
+        )
+    }
 }
 
 impl Default for GatePolicy {
@@ -240,12 +267,8 @@ impl GatePolicy {
     pub fn validate_for(&self, model: &ModelId) -> Result<()> {
         self.in_range()?;
         match &self.fitted_for {
-            Some(fitted) if fitted.model != *model => Err(invalid(format!(
-                "the threshold was fitted for the model {}, and {model} scores",
-                fitted.model
-            ))
-            .hint("fit it again, or choose one by hand and leave `fitted_for` empty")),
-            _ => Ok(()),
+            Some(fitted) => fitted.check_model(model),
+            None => Ok(()),
         }
     }
 }

@@ -132,7 +132,8 @@ pub enum NothingReason {
         /// The value to exceed.
         threshold: f64,
     },
-    /// Nobody fitted the gate's threshold to the model that scores, and the session could not either; in words.
+    /// Nobody fitted the gate's threshold to the model that scores, and the session could not either; or it was fitted for another model,
+    /// adapter or prompt format. In words.
     Uncalibrated(String),
     /// The scorer failed or cannot score; in words.
     ScorerUnavailable(String),

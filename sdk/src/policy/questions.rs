@@ -9,6 +9,7 @@ use crate::{
     domain::{
         BundleCase, Candidate, Committed, DecidedOn, FittedThreshold, GenerationRecord,
         InformationGain, Query, Role, ScoreKind, Skill, Task, Trace, Trajectory, Usage, Verdict,
+        gate_policy::{GatePolicy, ThresholdFor},
     },
     error::{Error, ErrorKind, Result},
     id::ModelId,
@@ -34,6 +35,10 @@ pub enum Question {
         skills: Arc<[Skill]>,
         /// The score that they are for.
         score: ScoreKind,
+        /// What the threshold was fitted for that the scores are compared with, if it was. Where another model, adapter or prompt format
+        /// scores, the answer is an error.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fitted_for: Option<ThresholdFor>,
     },
     /// The threshold of a gate for the model that scores, where nobody fitted one.
     Threshold {
@@ -102,13 +107,14 @@ impl Dialogue for Questions {
     type Event = EventKind;
 
     /// The skills of a score are identified by their versions: a version's text never changes, and a cache of skills is
-    /// long.
+    /// long. What its threshold was fitted for is the recipe's, which a run keeps.
     fn identity(question: &Question) -> serde_json::Result<Vec<u8>> {
         match question {
             Question::Score {
                 query,
                 skills,
                 score,
+                ..
             } => {
                 let skills: Vec<_> = skills.iter().map(Skill::reference).collect();
                 serde_json::to_vec(&("score", query, skills, score))
@@ -163,11 +169,38 @@ impl Ask {
         skills: Vec<Skill>,
         score: ScoreKind,
     ) -> Result<Vec<SkillScores>> {
+        let skills = skills.into();
         let question = Question::Score {
             query,
-            skills: skills.into(),
+            skills,
             score,
+            fitted_for: None,
         };
+        self.scored(question).await
+    }
+
+    /// [`score`](Self::score) for a gate, by its score.
+    ///
+    /// # Errors
+    /// `Invalid` where its threshold was fitted for another model, adapter or prompt format than those that score
+    /// ([`GatePolicy::fitted_for`](crate::stations::select::GatePolicy)); else the scorer's error.
+    pub async fn score_for_gate(
+        &mut self,
+        query: String,
+        skills: Vec<Skill>,
+        gate: &GatePolicy,
+    ) -> Result<Vec<SkillScores>> {
+        let skills = skills.into();
+        let question = Question::Score {
+            query,
+            skills,
+            score: gate.score,
+            fitted_for: gate.fitted_for.clone(),
+        };
+        self.scored(question).await
+    }
+
+    async fn scored(&mut self, question: Question) -> Result<Vec<SkillScores>> {
         match self.one(question).await {
             Answer::Scored(scores) => scores,
             _ => Err(other_answer()),
@@ -652,6 +685,7 @@ mod tests {
                 query: query.to_owned(),
                 skills: Arc::from([skill]),
                 score,
+                fitted_for: None,
             })
             .unwrap()
         };
@@ -664,5 +698,26 @@ mod tests {
         ] {
             assert_ne!(one, other);
         }
+    }
+
+    #[test]
+    fn what_a_threshold_was_fitted_for_changes_no_journal() {
+        let of = |fitted_for| Question::Score {
+            query: "brew coffee".to_owned(),
+            skills: Arc::from([sample::skill("brew")]),
+            score: ScoreKind::Pmi,
+            fitted_for,
+        };
+        let fitted = ThresholdFor {
+            score: ScoreKind::Pmi,
+            model: "m".into(),
+            prompt_format: None,
+        };
+        assert_eq!(
+            Questions::identity(&of(Some(fitted))).unwrap(),
+            Questions::identity(&of(None)).unwrap()
+        );
+        let json = serde_json::to_string(&of(None)).unwrap();
+        assert!(!json.contains("fitted_for"), "{json}");
     }
 }

@@ -54,7 +54,8 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
     async fn select(&self, ask: &mut Ask, view: &View, query: &TurnQuery) -> Result<Selected>;
 
     /// The gate by which it injects a skill or none: a session says where the gate cannot decide with the host's parts, and finds
-    /// its threshold. `None` for a selector that asks no scorer.
+    /// its threshold. Such a selector asks by `Ask::score_for_gate`, which refuses where the threshold was fitted for another model. `None` for
+    /// a selector that asks no scorer.
     fn gate(&self) -> Option<SelectorGate<'_>> {
         None
     }

@@ -2,6 +2,7 @@
 
 mod abstracted;
 mod adding;
+mod calibrated;
 mod events;
 mod findings;
 mod fitting;

@@ -59,6 +59,7 @@ pub(super) fn record(
                 skills: skills.clone().into(),
                 score,
                 repeatable: false,
+                fitted_for: None,
             };
             let Answer::Scored(scores) = block_on(performer.perform(effect))? else {
                 return Err("the model gave no scores".into());

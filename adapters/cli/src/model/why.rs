@@ -245,6 +245,10 @@ fn threshold(gate: &GateInForce) -> String {
             fitted.tasks
         ),
         ThresholdBy::Calibration => "from a calibration for this model".to_owned(),
+        ThresholdBy::OtherModel(error) => format!(
+            "from a calibration that does not hold here: {}",
+            error.message()
+        ),
         _ => "as the recipe says".to_owned(),
     };
     format!("{threshold:.2} nats, {from}")
@@ -355,7 +359,14 @@ mod tests {
         for (by, from) in [
             (ThresholdBy::Fitted(fitted()), "by 24 tasks"),
             // Nothing is fitted then, and the search counts by the calibration.
-            (ThresholdBy::Calibration, "from a calibration"),
+            (
+                ThresholdBy::Calibration,
+                "from a calibration for this model",
+            ),
+            (
+                ThresholdBy::OtherModel(Error::invalid("test", "fitted for n")),
+                "from a calibration that does not hold here: fitted for n",
+            ),
         ] {
             let (scores, text) = said(&gate(Some(WEIGHT), by));
             let expect = Score {

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{
-        Candidate, Decision, NothingReason, Query, Scope, Selection, Skill, SkillRef, TurnQuery,
+        Candidate, Decision, FittedThreshold, NothingReason, Query, Scope, Selection, Skill,
+        SkillRef, TurnQuery,
         gate_policy::{GatePolicy, SelectorGate},
         retrieval::Candidates,
     },
@@ -21,7 +22,7 @@ use crate::{
     run::report::EventKind,
     stations::{
         retrieve::view_text,
-        select::gate::{Gated, gated, in_force, meaningful},
+        select::gate::{Gated, gated, in_force, meaningful, unscored},
     },
 };
 
@@ -328,6 +329,20 @@ fn candidates(general: &[&Skill], similar: &[Candidate]) -> Vec<Candidate> {
     general.chain(similar.iter().cloned()).collect()
 }
 
+/// The test of each skill by itself, by the gate that is in force.
+///
+/// # Errors
+/// The reason why nothing may be injected: the skills were not scored.
+async fn test_each(
+    ask: &mut Ask,
+    (policy, fitted): (&GatePolicy, Option<&FittedThreshold>),
+    (query, skills): (&TurnQuery, Vec<Skill>),
+) -> Result<Gated, NothingReason> {
+    let scores = ask.score_for_gate(query.text.clone(), skills, policy).await;
+    let gated = scores.and_then(|scores| gated(policy, &meaningful(scores, policy, fitted)));
+    gated.map_err(|error| unscored(&error))
+}
+
 /// The chosen skills that pass the bank's gate, if it has one.
 async fn passed(
     ask: &mut Ask,
@@ -356,10 +371,7 @@ async fn passed(
         result = match in_force(ask, &gate.policy, on).await {
             Ok((policy, fitted)) => {
                 (score, by) = (policy.score, fitted);
-                let scores = ask.score(query.text.clone(), tested, score).await;
-                let gated = scores
-                    .and_then(|scores| gated(&policy, &meaningful(scores, &policy, by.as_ref())));
-                gated.map_err(|error| NothingReason::ScorerUnavailable(error.to_string()))
+                test_each(ask, (&policy, by.as_ref()), (query, tested)).await
             }
             Err(reason) => Err(reason),
         };

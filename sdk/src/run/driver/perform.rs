@@ -9,6 +9,7 @@ use crate::{
     contract::{Attempt, JudgeRequest},
     domain::{
         Action, Candidate, DecidedOn, Query, Skill, SkillRef, Task, Trajectory, Usage, Verdict,
+        gate_policy::ThresholdFor,
     },
     error::{Error, Result},
     id::ModelId,
@@ -25,6 +26,7 @@ use crate::{
         },
         machine::effect::{AttemptEffect, Effect},
     },
+    stations::select::check_fitted_for,
 };
 
 /// How long an executor may exceed its time limit before the driver drops it. An executor that keeps its limit ends by
@@ -70,9 +72,11 @@ impl Performer {
                 skills,
                 score,
                 repeatable,
+                fitted_for,
             } => {
                 let wanted = Wanted { score, repeatable };
-                self.scored(&query, &skills, wanted).await
+                self.scored(&query, &skills, (wanted, fitted_for.as_ref()))
+                    .await
             }
             Effect::Threshold { most_wrong, on } => self.fitted((most_wrong, on)).await,
             Effect::Attempt(effect) => {
@@ -120,8 +124,19 @@ impl Performer {
         })
     }
 
-    async fn scored(&self, query: &str, skills: &[Skill], wanted: Wanted) -> Answer {
-        let scores = self.score(query, skills, wanted);
+    async fn scored(
+        &self,
+        query: &str,
+        skills: &[Skill],
+        (wanted, fitted_for): (Wanted, Option<&ThresholdFor>),
+    ) -> Answer {
+        let scores = async {
+            // Scores of other parts are on another scale than the threshold.
+            if let Some(fitted) = fitted_for {
+                check_fitted_for(fitted, &self.components)?;
+            }
+            self.score(query, skills, wanted).await
+        };
         let part = (DecidingPart::Gate, self.limits.score);
         let scores = self.bounded_decision("Scorer::score", part, scores).await;
         Answer::Scored(scores.and_then(guards::sound_scores))

@@ -14,7 +14,7 @@ use crate::{
     stations::{
         propose::WriteWhen,
         recipe::Recipe,
-        select::{SelectorGate, prompt_format_digest},
+        select::{SelectorGate, check_fitted_for},
     },
 };
 
@@ -507,26 +507,19 @@ fn cannot_ask(components: &Components, gate: &SelectorGate<'_>) -> Option<Error>
         .flatten()
 }
 
-/// A finding if the gate's thresholds were fitted for another model than the scorer's.
+/// A finding if the gate's threshold was fitted for another model, adapter or prompt format than those that score.
 fn other_model_finding(components: &Components, gate: &SelectorGate<'_>) -> Option<Finding> {
-    let policy = gate.policy;
-    let scorer = components.scorer.as_ref()?;
-    let other_prompt_format = || {
-        let (prompt_format, fitted) = (
-            components.prompt_format.as_ref()?,
-            policy.fitted_for.as_ref()?,
-        );
-        let other = fitted.prompt_format.as_ref()? != &prompt_format_digest(prompt_format.as_ref());
-        let message = "the threshold was fitted for another prompt format";
-        other.then(|| Error::invalid("GatePolicy::validate", message))
+    let fitted = gate.policy.fitted_for.as_ref()?;
+    let fault = check_fitted_for(fitted, components).err()?;
+    let consequence = match gate.exempts_general {
+        true => "the gate injects nothing: only general skills are injected",
+        false => "the gate injects nothing",
     };
-    let fault = policy.validate_for(&scorer.weights(None)).err();
-    let fault = fault.or_else(other_prompt_format)?;
     Some(Finding::new(
         FindingKind::OtherModel,
-        "the gate's thresholds are not valid for the scorer's model",
+        consequence,
         fault.message(),
-        "fit them for this model with `journeyman model calibrate`, or choose them by hand and leave `GatePolicy::fitted_for` empty",
+        fault.hint_text().unwrap_or_default(),
     ))
 }
 

@@ -5,11 +5,11 @@ use std::fmt;
 use super::journeyman::Journeyman;
 use crate::{
     domain::{DecidedOn, FittedThreshold, FoundWeight, Scope, ScoreKind},
-    error::Result,
+    error::{Error, Result},
     id::ModelId,
     policy::Answer,
     run::machine::Effect,
-    stations::select::{Candidates, SelectorGate},
+    stations::select::{Candidates, SelectorGate, check_fitted_for},
 };
 
 /// By which score and threshold a session injects a skill, and where the threshold comes from.
@@ -36,6 +36,9 @@ pub enum ThresholdBy {
     Recipe,
     /// A calibration was fitted for this model ([`GateCalibration`](crate::stations::select::GateCalibration)).
     Calibration,
+    /// A calibration was fitted for another model, adapter or prompt format, so that the gate injects nothing. The error names both, and
+    /// hints what to do.
+    OtherModel(Error),
     /// The session fitted it to the model without labels.
     Fitted(FittedThreshold),
 }
@@ -57,10 +60,17 @@ impl fmt::Display for GateInForce {
             Some(model) => write!(f, " with {model}")?,
             None => f.write_str(" without a scorer")?,
         }
-        f.write_str(match self.by {
-            ThresholdBy::Calibration => ", calibrated for it",
-            _ => ", as the recipe says",
-        })
+        match &self.by {
+            ThresholdBy::Calibration => f.write_str(", calibrated for it"),
+            ThresholdBy::OtherModel(error) => {
+                let why = error.message();
+                write!(
+                    f,
+                    ", by a calibration that does not hold here, so that the gate injects nothing: {why}"
+                )
+            }
+            _ => f.write_str(", as the recipe says"),
+        }
     }
 }
 
@@ -82,8 +92,11 @@ impl Journeyman {
             score: policy.score,
             threshold: policy.absolute,
             found: policy.found,
-            by: match policy.fitted_for {
-                Some(_) => ThresholdBy::Calibration,
+            by: match &policy.fitted_for {
+                Some(fitted) => match check_fitted_for(fitted, &session.components) {
+                    Ok(()) => ThresholdBy::Calibration,
+                    Err(error) => ThresholdBy::OtherModel(error),
+                },
                 None => ThresholdBy::Recipe,
             },
         };

@@ -9,7 +9,7 @@ use crate::{
     contract::RoleTask,
     domain::{
         Action, Commit, DecidedOn, MaintenanceBudget, Mode, Query, ScoreKind, Skill, Task, Trace,
-        Trajectory, TurnQuery,
+        Trajectory, TurnQuery, gate_policy::ThresholdFor,
     },
     id::{AttemptId, ModelId, RunId, Seed},
     library::SkillLibrary,
@@ -80,6 +80,9 @@ pub enum Effect {
         score: ScoreKind,
         /// Whether the answer has to be the same each time ([`ScoreRequest::repeatable`](crate::contract::ScoreRequest)).
         repeatable: bool,
+        /// What the threshold was fitted for that the scores are compared with, if it was. Where another model, adapter or prompt format
+        /// scores, the answer is an error.
+        fitted_for: Option<ThresholdFor>,
     },
     /// The threshold of a gate for the model that scores.
     Threshold {
@@ -225,12 +228,14 @@ pub(crate) fn effect(
             query,
             skills,
             score,
+            fitted_for,
         } => Effect::Score {
             query: query.clone(),
             skills: skills.clone(),
             score: *score,
             // What is evaluated is decided alike each time, whatever shares the model's batches.
             repeatable: context.mode == Mode::Evaluate,
+            fitted_for: fitted_for.clone(),
         },
         Question::Threshold { most_wrong, on } => Effect::Threshold {
             most_wrong: *most_wrong,

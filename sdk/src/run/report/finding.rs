@@ -41,7 +41,7 @@ pub enum FindingKind {
     UnfinishedRun,
     /// A host's part blocks its thread.
     BlockingPart,
-    /// The gate's thresholds were fitted for another model.
+    /// The gate's threshold was fitted for another model, adapter or prompt format: the gate injects nothing.
     OtherModel,
     /// The gate's absolute threshold was never fitted to the model that scores.
     Uncalibrated,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{GatePolicy, ThresholdFor};
 use crate::{
-    contract::PromptFormat,
+    contract::{Components, PromptFormat},
     domain::{FoundWeight, ScoreKind},
     error::{Error, Result},
     id::{ModelId, Seed, TaskId, sha256_hex},
@@ -277,8 +277,33 @@ fn fitted_for(
     }
 }
 
+/// Checks that a threshold was fitted for the model, the adapter and the prompt format by which a host has skills scored. Without a scorer
+/// nothing is compared with it, and it passes.
+///
+/// # Errors
+/// `Invalid`, with the fact [`FITTED_FOR`](crate::domain::gate_policy::FITTED_FOR), naming both models or both prompt formats.
+pub(crate) fn check_fitted_for(fitted: &ThresholdFor, components: &Components) -> Result<()> {
+    let Some(scorer) = &components.scorer else {
+        return Ok(());
+    };
+    let model = scorer.weights(None);
+    fitted.check_model(&model)?;
+    let (Some(wanted), Some(prompt_format)) = (&fitted.prompt_format, &components.prompt_format)
+    else {
+        return Ok(());
+    };
+    let present = prompt_format_digest(prompt_format.as_ref());
+    if *wanted == present {
+        return Ok(());
+    }
+    Err(fitted.not_valid(format!(
+        "the threshold was fitted for the model {model} in another prompt format (digest {wanted}), and this one (digest {present}) asks it \
+         in other words"
+    )))
+}
+
 /// A digest of the texts by which a prompt format has skills scored: scores of another prompt format are on another scale.
-pub(crate) fn prompt_format_digest(prompt_format: &dyn PromptFormat) -> String {
+fn prompt_format_digest(prompt_format: &dyn PromptFormat) -> String {
     let question = prompt_format.fit_question("a task", "a skill");
     let question = question.map(|one| (one.prompt.text(), one.fits, one.does_not));
     let texts = (prompt_format.score_prompt("a task").text(), question.ok());

@@ -13,7 +13,7 @@ use crate::{
     stations::select::{
         baselines::first,
         candidates::{found, selections},
-        gate::{decide, in_force, meaningful},
+        gate::{decide, in_force, meaningful, unscored},
     },
 };
 
@@ -51,10 +51,7 @@ impl SelectProgram for GatePolicy {
         Ok(match chosen {
             Ok(selections) => Selected::new(candidates, selections),
             // Missing or invalid scores cost the injection, not the task (F13).
-            Err(error) => {
-                let reason = NothingReason::ScorerUnavailable(error.to_string());
-                Selected::nothing(candidates, reason)
-            }
+            Err(error) => Selected::nothing(candidates, unscored(&error)),
         })
     }
 
@@ -67,7 +64,7 @@ impl SelectProgram for GatePolicy {
 /// beside the model's.
 ///
 /// # Errors
-/// The scorer's error.
+/// `Invalid` where the gate's threshold was fitted for another model; else the scorer's error.
 async fn scored(
     ask: &mut Ask,
     query: &TurnQuery,
@@ -78,7 +75,7 @@ async fn scored(
     if let Some((_, first)) = found {
         skills.retain(|skill| skill.id == first.skill.id);
     }
-    let mut scores = ask.score(query.text.clone(), skills, gate.score).await?;
+    let mut scores = ask.score_for_gate(query.text.clone(), skills, gate).await?;
     if let (Some((weight, first)), [one]) = (found, scores.as_mut_slice())
         && let Some(behind_the_task) = &mut one.conditional
     {

@@ -6,6 +6,7 @@ use crate::{
     contract::SkillScores,
     domain::{
         DecidedOn, Decision, FittedThreshold, Mode, NothingReason, Scored, Selection, SkillRef,
+        gate_policy::FITTED_FOR,
     },
     error::{Error, Result},
     id::Seed,
@@ -196,5 +197,13 @@ pub(crate) async fn in_force(
             Ok((policy, Some(fitted)))
         }
         Err(error) => Err(NothingReason::Uncalibrated(error.to_string())),
+    }
+}
+
+/// The reason why nothing is injected where skills were not scored for a gate.
+pub(crate) fn unscored(error: &Error) -> NothingReason {
+    match error.fact(FITTED_FOR) {
+        Some(_) => NothingReason::Uncalibrated(error.to_string()),
+        None => NothingReason::ScorerUnavailable(error.to_string()),
     }
 }

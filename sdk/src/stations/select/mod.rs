@@ -30,7 +30,7 @@ mod options;
 mod tests;
 
 pub use baselines::{First, Nothing, Random, Top};
-pub(crate) use calibration::prompt_format_digest;
+pub(crate) use calibration::check_fitted_for;
 pub use calibration::{GateCalibration, GateRates, LabeledScores, Share};
 pub use candidates::candidates;
 pub use gate::decide;

@@ -6,7 +6,7 @@ use journeyman::{
     domain::Selection,
     papers::skillrl::{BankGate, WithoutCategory},
     policy::PolicyOptions,
-    stations::select::Candidates,
+    stations::select::{Candidates, ThresholdFor},
     testing::WordTokenizer,
 };
 
@@ -315,6 +315,37 @@ fn a_gate_without_scores_leaves_what_is_exempt() {
         panic!("nothing can be tested");
     };
     assert_eq!(ids(&gated(true, None)), "g1 g2");
+}
+
+#[test]
+fn a_gate_that_was_calibrated_for_another_model_leaves_what_is_exempt() {
+    let selection = |exempt_general| {
+        let mut policy = GatePolicy {
+            epsilon: 0.0,
+            ..GatePolicy::default()
+        };
+        policy.fitted_for = Some(ThresholdFor {
+            score: policy.score,
+            model: "another".into(),
+            prompt_format: None,
+        });
+        let selector = BankSelector {
+            gate: Some(BankGate {
+                policy,
+                exempt_general,
+            }),
+            ..BankSelector::default()
+        };
+        selected(selector, Some("tea"), |components, recipe| {
+            with_embedder(components, recipe);
+            components.scorer = Some(Arc::new(ScriptedScorer::that(Play::Give(-1.0))));
+        })
+    };
+    let Decision::Nothing(NothingReason::Uncalibrated(why)) = selection(false).decision else {
+        panic!("no threshold is valid");
+    };
+    assert!(why.contains("another"), "{why}");
+    assert_eq!(ids(&selection(true)), "g1 g2");
 }
 
 #[test]

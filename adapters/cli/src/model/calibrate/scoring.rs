@@ -60,6 +60,7 @@ impl Scoring<'_> {
             skills: skills.collect(),
             score: self.score,
             repeatable: false,
+            fitted_for: None,
         };
         let Answered::Scored(scores) = self.performer.perform(effect).await? else {
             return Err(Error::invalid(CALIBRATE, "the model gave no scores"));
