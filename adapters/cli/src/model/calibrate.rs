@@ -12,7 +12,7 @@ use journeyman::{
     domain::{FittedThreshold, ScoreKind},
     recipe::{self, Limits},
     run::{Journeyman, Options, Performer, ThresholdBy},
-    stations::select::{GateCalibration, GateRates, Share},
+    stations::select::{GateCalibration, GateRates},
 };
 use journeyman_tantivy::Bm25Retriever;
 use serde_json::json;
@@ -166,15 +166,6 @@ impl Fitting<'_> {
 }
 
 fn as_text(fitted: &GateCalibration, has_labels: bool, file: Option<&Path>) -> String {
-    let share = |share: Share| match share.of {
-        0 => "not known".to_owned(),
-        _ => format!(
-            "{:.1}% ({:.1} to {:.1})",
-            100.0 * share.value(),
-            100.0 * share.low,
-            100.0 * share.high
-        ),
-    };
     let row = |name: &str, rates: &GateRates| {
         vec![
             name.to_owned(),
@@ -183,8 +174,8 @@ fn as_text(fitted: &GateCalibration, has_labels: bool, file: Option<&Path>) -> S
                 false => rates.wrong_injected.of,
             }
             .to_string(),
-            share(rates.right_injected),
-            share(rates.wrong_injected),
+            rates.right_injected.to_string(),
+            rates.wrong_injected.to_string(),
         ]
     };
     let rows = match has_labels {

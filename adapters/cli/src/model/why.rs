@@ -11,7 +11,7 @@ use journeyman::{
     library::SkillLibrary,
     recipe,
     run::{Events, GateInForce, Journeyman, Options, ThresholdBy, report::EventKind},
-    stations::select::GateCalibration,
+    stations::select::{GateCalibration, GateRates},
 };
 use journeyman_tantivy::Bm25Retriever;
 use serde::Serialize;
@@ -34,11 +34,13 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
     let store = FrozenStore::new(snapshot).with_scores_of(opened.store);
     let retriever = Bm25Retriever::new(Default::default())?;
     opened.library.refresh(&retriever).await?;
-    let mut recipe = recipe::standard();
+    let (mut recipe, mut held_out) = (recipe::standard(), None);
     if let Some(file) = &command.calibration {
         let text = std::fs::read_to_string(file);
         let text = text.map_err(|source| unreadable(WHY, file, source))?;
-        recipe.calibrate(&GateCalibration::from_json(&text)?)?;
+        let calibration = GateCalibration::from_json(&text)?;
+        recipe.calibrate(&calibration)?;
+        held_out = Some(calibration.held_out);
     }
     let model = Model::load(&command.load)?;
     recipe.limits.score = model.time_limit;
@@ -67,6 +69,7 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
         scores: &scores,
         selection: &selection,
         gate: gate.as_ref().map(Option::as_ref),
+        held_out,
     };
     Ok(Answer {
         text: explained.text(),
@@ -74,6 +77,7 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
             "task": command.task,
             "gate": explained.gate(),
             "threshold": selection.fitted,
+            "held_out": explained.held_out(),
             "retrieved": found,
             "scores": scores,
             "selection": selection,
@@ -138,6 +142,8 @@ struct Explained<'a> {
     selection: &'a Selection,
     /// `None` for a recipe without one; the error where a threshold could not be fitted.
     gate: std::result::Result<Option<&'a GateInForce>, &'a Error>,
+    /// What the calibration that was named does on held-out tasks.
+    held_out: Option<GateRates>,
 }
 
 impl Explained<'_> {
@@ -148,6 +154,13 @@ impl Explained<'_> {
             Ok(None) => String::new(),
             Err(error) => format!("not known: {}", error.message()),
         }
+    }
+
+    /// What the threshold does on held-out tasks, where it is a calibration's.
+    fn held_out(&self) -> Option<GateRates> {
+        let gate = self.gate.ok().flatten();
+        let is_by_it = gate.is_some_and(|gate| gate.by == ThresholdBy::Calibration);
+        self.held_out.filter(|_| is_by_it)
     }
 
     fn text(&self) -> String {
@@ -172,6 +185,8 @@ impl Explained<'_> {
         text.push_str(&format!("\ngate: {}\n", self.gate()));
         if let Ok(Some(gate)) = self.gate {
             text.push_str(&format!("threshold: {}\n", threshold(gate)));
+            let rates = self.held_out();
+            text.push_str(&rates.map_or_else(String::new, |rates| format!("held out: {rates}\n")));
             let zero = zero(gate.score).map(|zero| format!("zero: {zero}\n"));
             text.push_str(&zero.unwrap_or_default());
         }
@@ -272,6 +287,7 @@ mod tests {
     use journeyman::{
         Version,
         domain::{Decision, FittedThreshold, NothingReason, Scored},
+        stations::select::Share,
     };
 
     use super::*;
@@ -343,6 +359,7 @@ mod tests {
             scores: &scores,
             selection: &selection,
             gate: Ok(Some(gate)),
+            held_out: None,
         }
         .text();
         (scores, text)
@@ -412,6 +429,34 @@ mod tests {
     }
 
     #[test]
+    fn a_calibration_in_force_says_what_it_does_on_held_out_tasks() {
+        let share = |count, low, high| Share {
+            count,
+            of: 20,
+            low,
+            high,
+        };
+        let rates = GateRates {
+            right_injected: share(18, 0.699, 0.972),
+            wrong_injected: share(1, 0.009, 0.236),
+        };
+        let other = ThresholdBy::OtherModel(Error::invalid("test", "fitted for n"));
+        for (by, expect) in [(ThresholdBy::Calibration, true), (other, false)] {
+            let text = Explained {
+                library: &SkillLibrary::new(),
+                found: &[],
+                scores: &[],
+                selection: &Selection::nothing(NothingReason::NoCandidates),
+                gate: Ok(Some(&gate(None, by))),
+                held_out: Some(rates),
+            }
+            .text();
+            let line = "\nheld out: a right skill is injected at 90.0% (69.9 to 97.2) of 20 tasks, and a wrong skill is injected at 5.0% (0.9 to 23.6) of 20 ";
+            assert_eq!(text.contains(line), expect, "{text}");
+        }
+    }
+
+    #[test]
     fn a_gate_that_could_not_be_fitted_says_why() {
         let error = Error::invalid("test", "too slow");
         let reason = NothingReason::Uncalibrated("too slow".to_owned());
@@ -421,6 +466,7 @@ mod tests {
             scores: &[],
             selection: &Selection::nothing(reason),
             gate: Err(&error),
+            held_out: None,
         }
         .text();
         assert!(text.contains("\ngate: not known: "), "{text}");

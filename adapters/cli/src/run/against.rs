@@ -12,7 +12,10 @@ use journeyman::{
         Journeyman, Options,
         report::{AttemptReport, RunReport},
     },
-    stations::proof::{ComparePolicy, Comparison, Conclusion},
+    stations::{
+        proof::{ComparePolicy, Comparison, Conclusion},
+        select::GateRates,
+    },
 };
 use journeyman_mcp::ExpectationJudge;
 use serde_json::{Value, json};
@@ -48,6 +51,8 @@ struct Side {
     file: PathBuf,
     journeyman: Journeyman,
     held_out: BTreeMap<TaskId, Task>,
+    /// What its calibration does on held-out tasks, if it has one.
+    held_out_rates: Option<GateRates>,
     seed: Seed,
     world: World,
     /// What it holds while it is open.
@@ -190,6 +195,7 @@ impl Side {
         let folder = source.folder();
         let name = format!("{}{behind}", form.name(&source)?);
         let recipe = form.recipe(&source, &folder)?;
+        let held_out_rates = form.held_out_rates(&source, &folder)?;
         let held_out = form.held_out.get_ref();
         let tasks = Tasks::read(&folder, &form.tasks, held_out, form.protocol(), false)?;
         let judge = ExpectationJudge::new(tasks.expected);
@@ -209,6 +215,7 @@ impl Side {
             file: file.to_owned(),
             journeyman,
             held_out: held_out.map(|task| (task.id.clone(), task)).collect(),
+            held_out_rates,
             world: parts.world,
             _trace: trace,
             _held: parts.held,
@@ -221,7 +228,7 @@ impl Side {
         let tasks: Vec<Task> = tasks.cloned().collect();
         let count = tasks.len();
         let run = self.journeyman.evaluate(tasks);
-        let said = (&*self._trace, &GateSaid::default());
+        let said = (&*self._trace, &GateSaid::with(self.held_out_rates));
         let (report, _) = follow(&self.journeyman, run, count, said).await?;
         refuse_short_context(&report)?;
         Ok(report)

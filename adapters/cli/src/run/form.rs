@@ -8,7 +8,10 @@ use std::{
 };
 
 use journeyman::{
-    Error, Result, recipe::Recipe, stations::select::GateCalibration, text::Redactor,
+    Error, Result,
+    recipe::Recipe,
+    stations::select::{GateCalibration, GateRates},
+    text::Redactor,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -125,21 +128,9 @@ impl Form {
                     .with("field", &change.path)
             })?;
         }
-        let jobs = self.jobs(source)?;
-        let gate = jobs.iter().find(|job| job.job == Job::Gate);
-        let scores = gate.map_or(&self.model, |gate| &gate.model);
-        if let Some(named) = &scores.get_ref().calibration {
-            let file = folder.join(named.get_ref());
-            let text = fs::read_to_string(&file).map_err(|error| unreadable(RUN, &file, error))?;
-            let of_file = |error: Error| error.with("path", file.display());
-            let fitted = GateCalibration::from_json(&text).map_err(of_file)?;
-            if fitted.found.is_some() && self.stems.is_some() {
-                let message = "the calibration counts the score of a search without stems";
-                let error = Error::invalid(RUN, message)
-                    .hint("leave out `stems`, or calibrate with `--score`");
-                return Err(of_file(error));
-            }
-            recipe.calibrate(&fitted).map_err(of_file)?;
+        if let Some((file, fitted)) = self.calibration(source, folder)? {
+            let calibrated = recipe.calibrate(&fitted);
+            calibrated.map_err(|error| error.with("path", file.display()))?;
         }
         recipes::check(&recipe).map_err(|error| match std::error::Error::source(&error) {
             None => error,
@@ -151,6 +142,41 @@ impl Form {
             }
         })?;
         Ok(recipe)
+    }
+
+    /// What the calibration that the file names does on held-out tasks; `None` where it names none.
+    pub(super) fn held_out_rates(
+        &self,
+        source: &Source<'_>,
+        folder: &Path,
+    ) -> Result<Option<GateRates>> {
+        let calibration = self.calibration(source, folder)?;
+        Ok(calibration.map(|(_, fitted)| fitted.held_out))
+    }
+
+    /// The calibration of the model that scores, with its file; `None` where the run's file names none.
+    fn calibration(
+        &self,
+        source: &Source<'_>,
+        folder: &Path,
+    ) -> Result<Option<(PathBuf, GateCalibration)>> {
+        let jobs = self.jobs(source)?;
+        let gate = jobs.iter().find(|job| job.job == Job::Gate);
+        let scores = gate.map_or(&self.model, |gate| &gate.model);
+        let Some(named) = &scores.get_ref().calibration else {
+            return Ok(None);
+        };
+        let file = folder.join(named.get_ref());
+        let text = fs::read_to_string(&file).map_err(|error| unreadable(RUN, &file, error))?;
+        let of_file = |error: Error| error.with("path", file.display());
+        let fitted = GateCalibration::from_json(&text).map_err(of_file)?;
+        if fitted.found.is_some() && self.stems.is_some() {
+            let message = "the calibration counts the score of a search without stems";
+            let error =
+                Error::invalid(RUN, message).hint("leave out `stems`, or calibrate with `--score`");
+            return Err(of_file(error));
+        }
+        Ok(Some((file, fitted)))
     }
 
     /// The models of single jobs.

@@ -55,6 +55,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let folder = source.folder();
     let name = form.name(&source)?.to_owned();
     let recipe = form.recipe(&source, &folder)?;
+    let held_out_rates = form.held_out_rates(&source, &folder)?;
     if command.approve_tools {
         return approve(RUN, Some(form.world(&source, &folder)?)).await;
     }
@@ -81,7 +82,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let journeyman = Journeyman::open(parts.components, recipe, options).await?;
     trace.begin()?;
     tell_findings(&journeyman);
-    let gate = GateSaid::default();
+    let gate = GateSaid::with(held_out_rates);
     let session = Session {
         journeyman: &journeyman,
         stream: &tasks.stream,

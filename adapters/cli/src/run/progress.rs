@@ -14,9 +14,10 @@ use journeyman::{
     Result, SkillId,
     domain::{Decision, Selection},
     run::{
-        GateInForce, Journeyman,
+        GateInForce, Journeyman, ThresholdBy,
         report::{Event, EventKind, RunReport, TaskReport},
     },
+    stations::select::GateRates,
 };
 
 use super::trace::Trace;
@@ -77,7 +78,11 @@ pub(super) async fn follow(
 
 /// What was said of the gate so far: each threshold is said once, in all parts of a run together.
 #[derive(Debug, Default)]
-pub(super) struct GateSaid(Cell<Said>);
+pub(super) struct GateSaid {
+    said: Cell<Said>,
+    /// What the calibration that the run's file names does on held-out tasks.
+    held_out: Option<GateRates>,
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 enum Said {
@@ -92,16 +97,24 @@ enum Said {
 }
 
 impl GateSaid {
+    /// Nothing yet, of a gate with this calibration or none.
+    pub(super) fn with(held_out: Option<GateRates>) -> Self {
+        Self {
+            held_out,
+            ..Self::default()
+        }
+    }
+
     /// What is to be said at a decision by a threshold that the session fitted. Of any other one the session is asked.
     fn at(&self, selection: &Selection) -> Option<String> {
-        match (&selection.fitted, self.0.get()) {
+        match (&selection.fitted, self.said.get()) {
             (Some(fitted), Said::Fitted(known)) if known == fitted.threshold => None,
             (Some(fitted), _) => {
-                self.0.set(Said::Fitted(fitted.threshold));
+                self.said.set(Said::Fitted(fitted.threshold));
                 Some(fitted.to_string())
             }
             (None, Said::Nothing) if selection.score.is_some() => {
-                self.0.set(Said::Due);
+                self.said.set(Said::Due);
                 None
             }
             (None, _) => None,
@@ -109,14 +122,18 @@ impl GateSaid {
     }
 
     fn is_due(&self) -> bool {
-        matches!(self.0.get(), Said::Due)
+        matches!(self.said.get(), Said::Due)
     }
 
     /// What the session says of its gate; a gate that is not known is among its findings.
     fn of_session(&self, gate: Result<Option<GateInForce>>) -> Option<String> {
-        self.0.set(Said::Known);
-        let gate = gate.ok().flatten();
-        gate.map(|gate| gate.to_string())
+        self.said.set(Said::Known);
+        let gate = gate.ok().flatten()?;
+        let is_calibrated = gate.by == ThresholdBy::Calibration;
+        Some(match self.held_out.filter(|_| is_calibrated) {
+            Some(rates) => format!("{gate}; on held-out tasks {rates}"),
+            None => gate.to_string(),
+        })
     }
 }
 
@@ -351,8 +368,9 @@ impl Shown<'_> {
 #[cfg(test)]
 mod tests {
     use journeyman::{
+        Error,
         domain::{FittedThreshold, NothingReason, ScoreKind},
-        run::ThresholdBy,
+        stations::select::Share,
     };
 
     use super::*;
@@ -418,6 +436,42 @@ mod tests {
         }
     }
 
+    fn in_force(by: ThresholdBy) -> GateInForce {
+        GateInForce {
+            model: Some("m".into()),
+            score: ScoreKind::Pmi,
+            threshold: Some(5.0),
+            found: None,
+            by,
+        }
+    }
+
+    #[test]
+    fn a_calibration_in_force_says_what_it_does_on_held_out_tasks() {
+        let share = |count, of, low, high| Share {
+            count,
+            of,
+            low,
+            high,
+        };
+        // Without labels nothing is known to be right.
+        let rates = GateRates {
+            right_injected: share(0, 0, 0.0, 1.0),
+            wrong_injected: share(1, 24, 0.007, 0.202),
+        };
+        let rates_said = "; on held-out tasks a wrong skill is injected at 4.2% (0.7 to 20.2) of 24 tasks where no right one is there";
+        let other = ThresholdBy::OtherModel(Error::invalid("test", "fitted for n"));
+        for (by, expect) in [
+            (ThresholdBy::Calibration, true),
+            (ThresholdBy::Recipe, false),
+            (other, false),
+        ] {
+            let said = GateSaid::with(Some(rates));
+            let line = said.of_session(Ok(Some(in_force(by)))).unwrap();
+            assert_eq!(line.ends_with(rates_said), expect, "{line}");
+        }
+    }
+
     #[test]
     fn a_gate_of_the_recipe_or_of_a_calibration_is_said_once() {
         for (by, from) in [
@@ -433,13 +487,7 @@ mod tests {
             assert!(!said.is_due());
             assert_eq!(said.at(&scored(None)), None);
             assert!(said.is_due());
-            let line = said.of_session(Ok(Some(GateInForce {
-                model: Some("m".into()),
-                score: ScoreKind::Pmi,
-                threshold: Some(5.0),
-                found: None,
-                by,
-            })));
+            let line = said.of_session(Ok(Some(in_force(by))));
             let expect = format!("pmi above 5.00 nats with m, {from}");
             assert_eq!(line, Some(expect));
             assert_eq!(said.at(&scored(None)), None);

@@ -534,6 +534,8 @@ fn why_a_skill_is_chosen_is_said_and_nothing_is_changed() {
     let calibrated = with(&["--json", "--calibration", &out]).done().json();
     let gate = calibrated["gate"].as_str().unwrap();
     assert!(gate.contains("calibrated for it"), "{gate}");
+    assert_eq!(calibrated["held_out"]["wrong_injected"]["of"], 24);
+    assert!(got["held_out"].is_null(), "{got}");
     for same in ["candidates", "decision"] {
         assert_eq!(calibrated["selection"][same], got["selection"][same]);
     }

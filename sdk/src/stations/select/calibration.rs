@@ -2,6 +2,8 @@
 
 mod unlabeled;
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{GatePolicy, ThresholdFor};
@@ -93,6 +95,17 @@ impl Share {
     }
 }
 
+impl fmt::Display for Share {
+    /// In percent, with its interval.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [value, low, high] = [self.value(), self.low, self.high].map(|share| 100.0 * share);
+        match self.of {
+            0 => f.write_str("not known"),
+            _ => write!(f, "{value:.1}% ({low:.1} to {high:.1})"),
+        }
+    }
+}
+
 /// What a threshold does on tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GateRates {
@@ -102,6 +115,25 @@ pub struct GateRates {
     /// Tasks at which a skill is injected although none of the candidates is right: the right ones, if there are any, are taken
     /// away.
     pub wrong_injected: Share,
+}
+
+impl fmt::Display for GateRates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (right, wrong) = (self.right_injected, self.wrong_injected);
+        // Without labels nobody knows what is right.
+        if right.of > 0 {
+            write!(
+                f,
+                "a right skill is injected at {right} of {} tasks, and ",
+                right.of
+            )?;
+        }
+        write!(
+            f,
+            "a wrong skill is injected at {wrong} of {} tasks where no right one is there",
+            wrong.of
+        )
+    }
 }
 
 impl GateRates {
