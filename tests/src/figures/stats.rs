@@ -96,7 +96,7 @@ pub fn clustered(
     }
     let sums: Vec<(f64, usize)> = sums.into_values().collect();
     let mut rng = seed.rng();
-    let mut means: Vec<f64> = (0..resamples)
+    let means: Vec<f64> = (0..resamples)
         .map(|_| {
             let (mut total, mut tasks) = (0.0, 0);
             for _ in 0..sums.len() {
@@ -107,14 +107,80 @@ pub fn clustered(
             total / tasks as f64
         })
         .collect();
-    means.sort_by(f64::total_cmp);
-    let low = ((0.025 * resamples as f64) as usize).min(resamples - 1);
+    let (low, high) = ends(means);
     Ok(Interval {
         mean: mean(&differences),
-        low: means[low],
-        high: means[resamples - 1 - low],
+        low,
+        high,
         n: differences.len(),
     })
+}
+
+/// A statistic of tasks, which are given by their places, with the interval of the bootstrap of [`clustered`].
+///
+/// # Errors
+/// When there are no tasks or resamples.
+pub fn clustered_of(
+    statistic: impl Fn(&[usize]) -> f64,
+    clusters: &[String],
+    seed: Seed,
+    resamples: usize,
+) -> Result<Interval, String> {
+    if clusters.is_empty() || resamples == 0 {
+        return Err("a bootstrap needs tasks and resamples".to_owned());
+    }
+    let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, cluster) in clusters.iter().enumerate() {
+        members.entry(cluster).or_default().push(place);
+    }
+    let members: Vec<Vec<usize>> = members.into_values().collect();
+    let mut rng = seed.rng();
+    let mut values = Vec::with_capacity(resamples);
+    for _ in 0..resamples {
+        let mut drawn = Vec::new();
+        for _ in 0..members.len() {
+            let cluster = (rng.next_u64() % members.len() as u64) as usize;
+            drawn.extend(&members[cluster]);
+        }
+        values.push(statistic(&drawn));
+    }
+    let (low, high) = ends(values);
+    let all: Vec<usize> = (0..clusters.len()).collect();
+    Ok(Interval {
+        mean: statistic(&all),
+        low,
+        high,
+        n: clusters.len(),
+    })
+}
+
+/// A share, given as 100 or 0 for each case, in percent, with the wider one of two intervals at each end: that of [`clustered`], and
+/// Wilson's, which has a width where all cases are alike.
+///
+/// # Errors
+/// As [`clustered`].
+pub fn clustered_share(
+    percent: &[f64],
+    clusters: &[String],
+    seed: Seed,
+    resamples: usize,
+) -> Result<Interval, String> {
+    let before = vec![0.0; percent.len()];
+    let drawn = clustered(&before, percent, clusters, seed, resamples)?;
+    let alone = share_interval(percent);
+    Ok(Interval {
+        low: drawn.low.min(alone.low),
+        high: drawn.high.max(alone.high),
+        ..drawn
+    })
+}
+
+/// The 2.5th and the 97.5th percentile of values of which there is one at least.
+fn ends(mut values: Vec<f64>) -> (f64, f64) {
+    values.sort_by(f64::total_cmp);
+    let last = values.len() - 1;
+    let low = ((0.025 * values.len() as f64) as usize).min(last);
+    (values[low], values[last - low])
 }
 
 fn differences(before: &[f64], after: &[f64]) -> Result<Vec<f64>, String> {
@@ -236,6 +302,43 @@ mod tests {
             tools.high - tools.low > 3.0 * (single.high - single.low),
             "{tools:?} {single:?}"
         );
+    }
+
+    #[test]
+    fn a_bootstrap_of_any_statistic_draws_the_same_clusters() {
+        let after: Vec<f64> = (0..60).map(|i| f64::from(i % 5 == 0)).collect();
+        let of_means = boot(&after, |i| i / 7, 1);
+        let clusters: Vec<String> = (0..60).map(|i: usize| (i / 7).to_string()).collect();
+        let statistic =
+            |drawn: &[usize]| mean(&drawn.iter().map(|&at| after[at]).collect::<Vec<_>>());
+        let of_any = clustered_of(statistic, &clusters, Seed(1), 4000).unwrap();
+        near(of_any.mean, of_means.mean, 1e-9);
+        near(of_any.low, of_means.low, 1e-9);
+        near(of_any.high, of_means.high, 1e-9);
+        assert!(clustered_of(statistic, &[], Seed(1), 10).is_err());
+    }
+
+    #[test]
+    fn a_share_of_clusters_is_never_surer_than_one_of_single_cases() {
+        let clusters: Vec<String> = (0..20).map(|i: usize| (i / 5).to_string()).collect();
+        let check = |percent: &[f64], is_wider: bool| {
+            let found = clustered_share(percent, &clusters, Seed(1), 4000).unwrap();
+            let alone = share_interval(percent);
+            near(found.mean, mean(percent), 1e-9);
+            assert!(
+                found.low <= alone.low && found.high >= alone.high,
+                "{found:?} {alone:?}"
+            );
+            assert_eq!(
+                found.high > alone.high + 1.0,
+                is_wider,
+                "{found:?} {alone:?}"
+            );
+        };
+        // One cluster of four as a whole, and none.
+        let one: Vec<f64> = (0..20).map(|i| if i < 5 { 100.0 } else { 0.0 }).collect();
+        check(&one, true);
+        check(&[0.0; 20], false);
     }
 
     #[test]

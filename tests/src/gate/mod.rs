@@ -5,6 +5,7 @@ mod bfcl;
 mod cost;
 mod data;
 mod distractors;
+mod intervals;
 mod kept;
 mod matrix;
 mod meaning;
@@ -26,15 +27,16 @@ pub use self::retrieval::run as run_retrieval;
 
 use self::{
     data::Set,
+    intervals::{Categories, bounded},
     matrix::{Matrix, words},
     scoring::Scoring,
     session::default_gate,
-    table::{Best, WRONG, best, firsts, injected, misled, quantile, separation},
+    table::{Best, WRONG, best, firsts, injected, misled, quantile},
 };
 use crate::{
     figures::{
         Bound, Figures, Outcome,
-        stats::{mean, share_interval, t_interval},
+        stats::{mean, t_interval},
     },
     real_models::told,
 };
@@ -94,9 +96,11 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let decide =
         |tasks: &[usize]| gate.decided(&set, (&found, &skills[CARD], &skills[WHOLE]), tasks);
     let (decided, by_labels) = (decide(&reported), decide(&tuning));
-    record_default(figures, (&decided, &words), gate.threshold());
+    let categories = Categories::of(&set, &reported, figures.options().seed);
+    let threshold = gate.threshold();
+    record_default(figures, &categories, (&decided, &words), threshold)?;
     session::record_misled(figures, &gate, &set, (&found, &skills[CARD]), &reported);
-    record_labels(figures, (&by_labels, &decided))?;
+    record_labels(figures, &categories, (&by_labels, &decided))?;
 
     let scores = scores(
         figures,
@@ -105,11 +109,8 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         (&scoring, skills),
     )?;
     for (name, values) in &scores {
-        record(
-            figures,
-            name,
-            (&of(values, &tuning), &of(values, &reported)),
-        )?;
+        let bests = (of(values, &tuning), of(values, &reported));
+        record(figures, &categories, name, (&bests.0, &bests.1))?;
     }
     let bound = match scoring.model.is_trained_to_score() {
         // The bound is on models that nobody trained for the question.
@@ -246,35 +247,34 @@ fn fused(set: &Set, tuning: &[usize], scores: [&Matrix; 2]) -> Matrix {
 /// What a score does, whatever the threshold, and with two that are set without labels: at tasks whose own skills are left out.
 fn record(
     figures: &mut Figures<'_>,
+    categories: &Categories,
     name: &str,
     (tuning, reported): (&[Best], &[Best]),
 ) -> Outcome {
     let wrong = |all: &[Best]| all.iter().map(|one| one.wrong).collect();
-    figures.record(
-        &format!("{name}: right against wrong, best of each task"),
-        separation(reported),
+    let area = format!("{name}: right against wrong, best of each task");
+    bounded(
+        figures,
+        &area,
+        &categories.separation(reported)?,
         Bound::None,
     );
-    let mut say = |what: &str, cases: &[f64]| {
-        figures.interval(
-            &format!("{name}: {what}"),
-            &share_interval(cases),
-            Bound::None,
-            Bound::None,
-        );
+    let mut say = |what: &str, cases: &[f64]| -> Outcome {
+        let share = categories.share(cases)?;
+        bounded(figures, &format!("{name}: {what}"), &share, Bound::None);
+        Ok(())
     };
-    say("a right skill first, %", &firsts(reported));
+    say("a right skill first, %", &firsts(reported))?;
     let known = quantile(wrong(reported), WRONG);
     let known = injected(reported, known);
-    say("right injected where 5% of wrong are, %", &known);
+    say("right injected where 5% of wrong are, %", &known)?;
     let threshold = without_labels(tuning)?;
     let (right, wrong) = (injected(reported, threshold), misled(reported, threshold));
     say(
         "right injected with a threshold of the other half's wrong ones, %",
         &right,
-    );
-    say("wrong injected with it, %", &wrong);
-    Ok(())
+    )?;
+    say("wrong injected with it, %", &wrong)
 }
 
 fn labeled(tasks: &[Best], right: bool, is_first: bool) -> Vec<LabeledScores> {
@@ -309,43 +309,52 @@ fn without_labels(tuning: &[Best]) -> journeyman::Result<f64> {
 }
 
 /// The gate that a user has who sets nothing.
-fn record_default(figures: &mut Figures<'_>, (reported, words): (&[Best], &[f64]), threshold: f64) {
+fn record_default(
+    figures: &mut Figures<'_>,
+    categories: &Categories,
+    (reported, words): (&[Best], &[f64]),
+    threshold: f64,
+) -> Outcome {
     // Where the right ones are left out another skill may have a higher value, which is no matter where they are there.
     let first = |one: &Best| 100.0 * f64::from(u8::from(one.right.is_finite()));
     let injected = |threshold: f64| -> Vec<f64> {
         let exceeds = |one: &Best| 100.0 * f64::from(u8::from(one.right > threshold));
         reported.iter().map(exceeds).collect()
     };
-    let less: Vec<f64> = (reported.iter().map(first).zip(words))
-        .map(|(gate, words)| gate - words)
-        .collect();
-    figures.record(
-        "the default: a right skill first, less BM25's, points",
-        mean(&less),
-        Bound::AtLeast(0.0),
-    );
+    let firsts: Vec<f64> = reported.iter().map(first).collect();
+    let less = categories.gain(words, &firsts)?;
+    let name = "the default: a right skill first, less BM25's, points";
+    bounded(figures, name, &less, Bound::AtLeast(0.0));
     let known = quantile(reported.iter().map(|one| one.wrong).collect(), WRONG);
-    figures.record(
-        "the default: right injected where 5% of wrong are, %",
-        mean(&injected(known)),
-        Bound::AtLeast(70.0),
-    );
-    figures.interval(
-        "the default: right injected with its threshold, %",
-        &share_interval(&injected(threshold)),
-        Bound::None,
-        Bound::None,
-    );
-    let wrong = share_interval(&misled(reported, threshold));
-    let name = "the default: injected where no right skill exists, %";
-    figures.record(name, wrong.mean, Bound::AtMost(5.0));
-    for (end, value) in [("low", wrong.low), ("high", wrong.high)] {
-        figures.record(&format!("{name}.{end}"), value, Bound::None);
+    for (what, cases, bound) in [
+        (
+            "right injected where 5% of wrong are, %",
+            injected(known),
+            Bound::AtLeast(70.0),
+        ),
+        (
+            "right injected with its threshold, %",
+            injected(threshold),
+            Bound::None,
+        ),
+        (
+            "injected where no right skill exists, %",
+            misled(reported, threshold),
+            Bound::AtMost(5.0),
+        ),
+    ] {
+        let share = categories.share(&cases)?;
+        bounded(figures, &format!("the default: {what}"), &share, bound);
     }
+    Ok(())
 }
 
 /// A threshold that was fitted with the other half's labels, beside the one without.
-fn record_labels(figures: &mut Figures<'_>, (tuning, reported): (&[Best], &[Best])) -> Outcome {
+fn record_labels(
+    figures: &mut Figures<'_>,
+    categories: &Categories,
+    (tuning, reported): (&[Best], &[Best]),
+) -> Outcome {
     let of = (
         &"any".into(),
         ScoreKind::CardPmi,
@@ -362,19 +371,19 @@ fn record_labels(figures: &mut Figures<'_>, (tuning, reported): (&[Best], &[Best
         }
     };
     let threshold = fitted.threshold;
-    let mut say = |what: &str, values: &[f64]| {
-        figures.interval(
+    let exceeds = |one: &Best| 100.0 * f64::from(u8::from(one.right > threshold));
+    let right: Vec<f64> = reported.iter().map(exceeds).collect();
+    for (what, cases) in [
+        ("right injected, %", right),
+        ("wrong injected, %", misled(reported, threshold)),
+    ] {
+        let share = categories.share(&cases)?;
+        bounded(
+            figures,
             &format!("with labels: {what}"),
-            &share_interval(values),
-            Bound::None,
+            &share,
             Bound::None,
         );
-    };
-    let exceeds = |one: &Best| 100.0 * f64::from(u8::from(one.right > threshold));
-    say(
-        "right injected, %",
-        &reported.iter().map(exceeds).collect::<Vec<_>>(),
-    );
-    say("wrong injected, %", &misled(reported, threshold));
+    }
     Ok(())
 }
