@@ -154,8 +154,8 @@ pub fn clustered_of(
     })
 }
 
-/// A share, given as 100 or 0 for each case, in percent, with the wider one of two intervals at each end: that of [`clustered`], and
-/// Wilson's, which has a width where all cases are alike.
+/// A share, given as 100 or 0 for each case, or by the share of its own parts, in percent, with the wider one of two intervals at each end:
+/// that of [`clustered`], and Wilson's, which has a width where all cases are alike.
 ///
 /// # Errors
 /// As [`clustered`].

@@ -5,6 +5,7 @@ mod bfcl;
 mod cost;
 mod data;
 mod distractors;
+mod dropping;
 mod intervals;
 mod kept;
 mod matrix;
@@ -55,8 +56,10 @@ const BY_ENCODER: [&str; 7] = [
     "MiniLM and BM25",
     "MiniLM and PMI of 32 tokens",
 ];
-/// The places of a fitted gate's score among those of skills, and of the score of a model that was trained to score.
+/// The places of a fitted gate's score among those of skills, of the score of the first half of its tokens, and of the score of a model that
+/// was trained to score.
 const CARD: usize = 5;
+const EARLY: usize = 4;
 const WHOLE: usize = 2;
 
 /// Measures and records.
@@ -97,6 +100,8 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         |tasks: &[usize]| gate.decided(&set, (&found, &skills[CARD], &skills[WHOLE]), tasks);
     let (decided, by_labels) = (decide(&reported), decide(&tuning));
     let categories = Categories::of(&set, &reported, figures.options().seed);
+    let tokens = (&skills[EARLY], &skills[CARD]);
+    dropping::record(figures, &categories, (&tuning, &reported), tokens)?;
     let threshold = gate.threshold();
     record_default(figures, &categories, (&decided, &words), threshold)?;
     session::record_misled(figures, &gate, &set, (&found, &skills[CARD]), &reported);
