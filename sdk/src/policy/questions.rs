@@ -93,6 +93,9 @@ impl Question {
 pub struct Case {
     /// The skill; none to play the case without a skill, as the baseline.
     pub skill: Option<Box<Skill>>,
+    /// Further skills, behind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Skill>,
     /// The case.
     pub case: Box<BundleCase>,
 }

@@ -292,6 +292,12 @@ pub trait CreditRule: fmt::Debug + Send + Sync {
     /// # Errors
     /// The reason why there are none.
     fn credits(&self, group: &[GroupAttempt]) -> Result<Vec<SkillCredit>>;
+
+    /// In how many orders skills that were injected together are looked at to find out what each brought
+    /// ([`GroupAttempt::contributed`]); `None` for a rule that does not ask, and then no attempt is made again.
+    fn orders(&self) -> Option<NonZeroU32> {
+        None
+    }
 }
 
 /// Decides whether a skill enters the library: an admission rule of a host's own
@@ -460,6 +466,9 @@ pub struct GroupAttempt {
     /// The injected skills that get credit for the attempt by what the agent said of their use
     /// ([`CreditPolicy::used_when`](crate::stations::credit::CreditPolicy::used_when)).
     pub credited: Vec<SkillRef>,
+    /// What each injected skill brought to the task's score, where the rule asks for it ([`CreditRule::orders`]) and it is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contributed: Vec<(SkillRef, f64)>,
 }
 
 impl GroupAttempt {
@@ -467,6 +476,7 @@ impl GroupAttempt {
     pub fn new(report: AttemptReport) -> Self {
         Self {
             credited: report.injected.clone(),
+            contributed: Vec::new(),
             report,
         }
     }

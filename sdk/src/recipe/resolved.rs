@@ -12,7 +12,7 @@ use crate::{
         standing::Standing,
     },
     stations::{
-        credit::{PerRollout, PerStep},
+        credit::{ByContribution, PerRollout, PerStep},
         proof::ProvenRelease,
         propose::{Curate, Extract, Summarize},
         recipe::Recipe,
@@ -193,6 +193,9 @@ fn ours() -> Policies {
             Ok(make::<LevelReward>(options)?)
         })
         .with_credit(PerStep::NAME, |options| Ok(make::<PerStep>(options)?))
-        .with_credit(PerRollout::NAME, |options| Ok(make::<PerRollout>(options)?));
+        .with_credit(PerRollout::NAME, |options| Ok(make::<PerRollout>(options)?))
+        .with_credit(ByContribution::NAME, |options| {
+            Ok(make::<ByContribution>(options)?)
+        });
     of_papers::with_policies(of_stations)
 }

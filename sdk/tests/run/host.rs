@@ -3,6 +3,8 @@
 mod abstracted;
 mod adding;
 mod calibrated;
+mod certified;
+mod contributed;
 mod events;
 mod findings;
 mod fitting;

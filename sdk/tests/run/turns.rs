@@ -450,7 +450,12 @@ impl SelectProgram for PlaysACase {
             refusals: 0,
             least_score: 1.0,
         });
-        ask.play(vec![Case { skill: None, case }]).await;
+        ask.play(vec![Case {
+            skill: None,
+            beside: Vec::new(),
+            case,
+        }])
+        .await;
         Ok(Selection::nothing(NothingReason::Disabled).into())
     }
 }

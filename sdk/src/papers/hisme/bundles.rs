@@ -239,6 +239,7 @@ pub(crate) fn test_cases(
     let asks = due.flat_map(|(_, entry, cases)| {
         cases.into_iter().map(|case| Case {
             skill: Some(Box::new(entry.skill.clone())),
+            beside: Vec::new(),
             case: Box::new(case),
         })
     });

@@ -302,6 +302,7 @@ pub(crate) fn trial_cases(proposed: &[Proposed]) -> Vec<Case> {
         one.cases.iter().flat_map(|instance| {
             let case = |skill: Option<&Skill>| Case {
                 skill: skill.cloned().map(Box::new),
+                beside: Vec::new(),
                 case: Box::new(instance.case.clone()),
             };
             let unaided = instance.paired.then(|| case(None));

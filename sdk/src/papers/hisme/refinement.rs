@@ -365,6 +365,7 @@ pub(crate) fn retest_cases(
         let skill = Some(Box::new(one.skill.clone()));
         cases.map(move |case| Case {
             skill: skill.clone(),
+            beside: Vec::new(),
             case: Box::new(case),
         })
     });

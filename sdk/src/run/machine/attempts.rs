@@ -1,6 +1,6 @@
 //! The policy of one task: select skills, make attempts, judge them, and ask roles about them.
 
-use std::{sync::Arc, task::Poll};
+use std::{collections::BTreeMap, sync::Arc, task::Poll};
 
 use futures::future::join;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        Assessment, AssignedSkill, Assignment, LibraryChange, Mode, SkillDraft, SkillRef, Task,
-        Trace, Trajectory, TurnQuery, Verdict, Withhold,
+        Assessment, AssignedSkill, Assignment, CaseKind, LibraryChange, Mode, Skill, SkillDraft,
+        SkillRef, Task, Trace, Trajectory, TurnQuery, Verdict, Withhold,
     },
     error::{Error, ErrorKind, Result},
     id::AttemptId,
@@ -33,7 +33,8 @@ use crate::{
             AdmitPolicy, Duplicates, curated,
             identity::{Compared, Meanings},
         },
-        credit::CreditPolicy,
+        credit::{CreditPolicy, contributions::contributions},
+        maintain::cases::whole_attempt,
         propose::{writers, writing},
         recipe::Recipe,
         reward::UsedWhen,
@@ -115,7 +116,9 @@ pub(crate) async fn one_task(
     if !outcome.teaches(&context) {
         return Ok(outcome);
     }
-    let credits = credits((&recipe.credit, policies.credit.as_ref()), &rollouts)?;
+    let rule = policies.credit.as_ref();
+    let contributed = contributed(&mut ask, &view, (rule, task), &rollouts).await;
+    let credits = credits((&recipe.credit, rule), &rollouts, contributed)?;
 
     let writer = policies.writer.as_ref();
     let sources = writing::sources(&context, (&recipe.write, writer), task, &rollouts);
@@ -236,6 +239,44 @@ fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<RoleReply> {
     }
 }
 
+/// What the skills of each attempt brought to the task, where the rule asks for it. Attempts with the same skills are told alike.
+async fn contributed(
+    ask: &mut Ask,
+    view: &View,
+    (rule, task): (&dyn CreditRule, &Task),
+    rollouts: &[Rollout<'_>],
+) -> Vec<Vec<(SkillRef, f64)>> {
+    let Some(orders) = rule.orders() else {
+        return Vec::new();
+    };
+    let mut known: BTreeMap<&[SkillRef], Vec<(SkillRef, f64)>> = BTreeMap::new();
+    for rollout in rollouts {
+        let injected = rollout.report.injected.as_slice();
+        let decided = rollout.report.success.is_some() && !injected.is_empty();
+        let trace = writers::trace(view.seed(), task, rollout).filter(|_| decided);
+        let (Some(trace), false) = (trace, known.contains_key(injected)) else {
+            continue;
+        };
+        let case = whole_attempt(view.library(), &trace, CaseKind::Integration);
+        let skills = injected
+            .iter()
+            .filter_map(|skill| view.library().version(skill));
+        let skills: Vec<Skill> = skills.cloned().collect();
+        let brought = contributions(ask, view, orders, (&case, &skills)).await;
+        let brought = brought.unwrap_or_else(|error| {
+            let reason = format!("no skill is credited for the task: {error}");
+            ask.tell(EventKind::Refused { reason });
+            Vec::new()
+        });
+        known.insert(injected, brought);
+    }
+    let of = |rollout: &Rollout<'_>| {
+        let brought = known.get(rollout.report.injected.as_slice());
+        brought.cloned().unwrap_or_default()
+    };
+    rollouts.iter().map(of).collect()
+}
+
 /// The credits of a group.
 ///
 /// # Errors
@@ -244,11 +285,17 @@ fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<RoleReply> {
 fn credits(
     (policy, rule): (&CreditPolicy, &dyn CreditRule),
     rollouts: &[Rollout<'_>],
+    contributed: Vec<Vec<(SkillRef, f64)>>,
 ) -> Result<Vec<SkillCredit>> {
-    let group = rollouts.iter().map(|one| GroupAttempt {
-        report: one.report.clone(),
-        credited: fold::credited_skills(policy, one),
-    });
+    let contributed = contributed.into_iter().chain(std::iter::repeat(Vec::new()));
+    let group = rollouts
+        .iter()
+        .zip(contributed)
+        .map(|(one, contributed)| GroupAttempt {
+            report: one.report.clone(),
+            credited: fold::credited_skills(policy, one),
+            contributed,
+        });
     let group: Vec<GroupAttempt> = group.collect();
     let credits = rule.credits(&group)?;
     checks::finite_credits(&credits)?;

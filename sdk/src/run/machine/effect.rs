@@ -309,7 +309,12 @@ fn attempt(
 }
 
 fn case(context: &RunContext<'_>, step: u64, place: &QuestionPath, one: &Case) -> CaseEffect {
-    let Case { skill, case } = one;
+    let Case {
+        skill,
+        beside,
+        case,
+    } = one;
+    let skills = skill.iter().map(|skill| &**skill).chain(beside);
     // The seed depends only on the step and the case, so that the case is played alike with and without the skill.
     let seed = context.step_seed(step).derive(&case.name, 0);
     CaseEffect {
@@ -320,7 +325,7 @@ fn case(context: &RunContext<'_>, step: u64, place: &QuestionPath, one: &Case) -
             seed,
             world_seed: case.world_seed,
             temperature: 0.0,
-            skills: skill.iter().map(|skill| chosen(skill)).collect(),
+            skills: skills.map(chosen).collect(),
             skill_tokens: context.recipe.select.skill_tokens.map(NonZeroUsize::get),
             // A case tests this skill, so no other may be selected.
             each_turn: false,

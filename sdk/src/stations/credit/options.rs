@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PerRollout, PerStep};
+use super::{ByContribution, PerRollout, PerStep};
 use crate::{domain::SkillUse, error::Result, policy::Policy, stations::reward::UsedWhen};
 
 /// Of which injected skills a model judges what they did to an attempt: helpful, harmful, neutral or uncertain (HiSME 3.3). Where
@@ -61,7 +61,7 @@ impl Attribute {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CreditPolicy {
-    /// The rule: one of ours ([`PerStep`], [`PerRollout`]), or a host's own by the name under which it is registered
+    /// The rule: one of ours ([`PerStep`], [`PerRollout`], [`ByContribution`]), or a host's own by the name under which it is registered
     /// ([`CreditRule`](crate::policy::CreditRule)).
     pub by: Policy,
     /// Which injected skills of an attempt get credit for it, by what the agent said of their use. Rules get them as
@@ -80,7 +80,8 @@ impl CreditPolicy {
     /// `Invalid`, naming the policy.
     pub(crate) fn validate(&self) -> Result<()> {
         self.by.check::<PerStep>()?;
-        self.by.check::<PerRollout>()
+        self.by.check::<PerRollout>()?;
+        self.by.check::<ByContribution>()
     }
 }
 

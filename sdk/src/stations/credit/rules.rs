@@ -146,6 +146,7 @@ mod tests {
         GroupAttempt {
             report,
             credited: credited.iter().map(|id| skill(id)).collect(),
+            contributed: Vec::new(),
         }
     }
 

@@ -57,6 +57,7 @@ pub(super) async fn broken(
         let case = Box::new(whole_attempt(library, trace, CaseKind::Negative));
         let cases = [neighbour, &entry.skill].map(|skill| Case {
             skill: Some(Box::new(skill.clone())),
+            beside: Vec::new(),
             case: case.clone(),
         });
         let runs = play_all(ask, left, cases.to_vec()).await;

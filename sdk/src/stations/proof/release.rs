@@ -288,6 +288,7 @@ fn pair_of_cases(library: &SkillLibrary, entry: &Entry, attempt: &Trace) -> [Cas
     let case = Box::new(whole_attempt(library, attempt, CaseKind::Integration));
     [before, Some(Box::new(entry.skill.clone()))].map(|skill| Case {
         skill,
+        beside: Vec::new(),
         case: case.clone(),
     })
 }

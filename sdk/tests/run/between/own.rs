@@ -180,6 +180,7 @@ async fn ask_all(ask: &mut Ask, view: &View) {
         .flat_map(|entry| &entry.life.bundle);
     let cases = cases.take(1).map(|bundled| Case {
         skill: None,
+        beside: Vec::new(),
         case: Box::new(bundled.case.clone()),
     });
     ask.play(cases.collect()).await;

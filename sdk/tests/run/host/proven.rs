@@ -369,13 +369,19 @@ impl Executor for With {
 }
 
 /// A session over a library, with an agent by a model.
-async fn session(store: &Arc<MemoryStore>, model: &str, name: &str) -> Journeyman {
+pub(super) async fn session(store: &Arc<MemoryStore>, model: &str, name: &str) -> Journeyman {
     let mut parts = components();
     parts.store = Some(Arc::clone(store) as _);
     parts.executor = Some(With::model(model));
     let options = Options::new(name, Seed(7));
     let opened = Journeyman::open(parts, proving(4), options).await;
     opened.expect("it opens")
+}
+
+/// Adds skills in use.
+pub(super) async fn with_skills(journeyman: &Journeyman, names: &[&str]) {
+    let skills = names.iter().copied().map(sample::skill).collect();
+    journeyman.add(skills, "a start").await.expect("added");
 }
 
 async fn injected(journeyman: &Journeyman) -> usize {

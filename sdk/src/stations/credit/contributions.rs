@@ -1,0 +1,251 @@
+//! Credit by what a skill brought: attempts are made again without it (Shapley 1953; row J3).
+
+use std::{collections::BTreeMap, num::NonZeroU32};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    domain::{BundleCase, Skill, SkillRef},
+    error::{Error, Result},
+    policy::{Ask, Case, CreditRule, GroupAttempt, PlayedCase, PolicyOptions, SkillCredit, View},
+    stations::{
+        maintain::outcomes::is_temporary,
+        proof::{LiftPolicy, Lifts},
+    },
+};
+
+/// The greatest number of skills of an attempt that are told apart.
+const MOST_SKILLS: usize = 16;
+/// Up to so many skills all orders are looked at.
+const ALL_ORDERS: usize = 3;
+
+/// Gives each skill of a group one credit: what it brought to the score of the task, from -1 to 1. The credit rule `contribution`.
+///
+/// The task is attempted again with the skills that were injected and without some of them, greedily and by one seed. One skill
+/// brings the difference of both scores. Of several each brings its Shapley value: the mean, over orders in which they might have been
+/// added, of the difference that it made when its turn came. With up to three skills all orders are looked at, with more as many as
+/// `orders` says, drawn by the step's seed. So a skill that was retrieved beside a good one and does nothing earns 0.
+///
+/// The whole set is attempted twice: where the two scores differ, the world is not as deterministic as it says, and no skill is
+/// credited for the task. Where nothing can be attempted again, a skill is credited with its lift in the ledger, as far as it is known
+/// ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)).
+///
+/// It costs one attempt more than there are sets of skills to look at: with one skill three attempts, with two five.
+///
+/// ```
+/// use journeyman::{recipe, stations::credit::ByContribution};
+///
+/// let mut recipe = recipe::standard();
+/// recipe.credit.by = ByContribution::default().into();
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ByContribution {
+    /// Number of orders that are drawn where more than three skills were injected together.
+    pub orders: NonZeroU32,
+}
+
+impl Default for ByContribution {
+    /// Eight orders.
+    fn default() -> Self {
+        Self {
+            orders: NonZeroU32::new(8).unwrap_or(NonZeroU32::MIN),
+        }
+    }
+}
+
+impl PolicyOptions for ByContribution {
+    const NAME: &'static str = "contribution";
+}
+
+impl CreditRule for ByContribution {
+    fn orders(&self) -> Option<NonZeroU32> {
+        Some(self.orders)
+    }
+
+    /// # Errors
+    /// `Invalid` if a contribution is not finite.
+    fn credits(&self, group: &[GroupAttempt]) -> Result<Vec<SkillCredit>> {
+        let Some(first) = group.first() else {
+            return Ok(Vec::new());
+        };
+        let mut totals: BTreeMap<&SkillRef, (f64, u64)> = BTreeMap::new();
+        for member in group {
+            for (skill, brought) in &member.contributed {
+                if !brought.is_finite() {
+                    let message = "the contribution is not a finite number";
+                    return Err(Error::invalid("CreditRule::credits", message)
+                        .with("attempt", &member.report.attempt));
+                }
+                if member.credited.contains(skill) {
+                    let (mean, count) = totals.entry(skill).or_default();
+                    *count += 1;
+                    *mean += (brought - *mean) / *count as f64;
+                }
+            }
+        }
+        let credit = |(skill, (reward, uses)): (&SkillRef, (f64, u64))| SkillCredit {
+            skill: skill.clone(),
+            attempt: first.report.attempt.clone(),
+            reward,
+            uses,
+        };
+        Ok(totals.into_iter().map(credit).collect())
+    }
+}
+
+/// What each of the skills that were injected together brought to a task; none of those of which it is not known.
+///
+/// # Errors
+/// The reason why it is not known of any.
+pub(crate) async fn contributions(
+    ask: &mut Ask,
+    view: &View,
+    orders: NonZeroU32,
+    (case, skills): (&BundleCase, &[Skill]),
+) -> Result<Vec<(SkillRef, f64)>> {
+    if !view.replays() {
+        return by_lift(view, skills);
+    }
+    if skills.len() > MOST_SKILLS {
+        let message = format!(
+            "{} skills were injected together, and {MOST_SKILLS} can be told apart",
+            skills.len()
+        );
+        return Err(unknown(message));
+    }
+    let orders = orders_of(skills.len(), view, orders);
+    let mut sets: BTreeMap<u32, f64> = BTreeMap::new();
+    for order in &orders {
+        let mut set = 0;
+        sets.insert(set, 0.0);
+        for place in order {
+            set |= 1 << place;
+            sets.insert(set, 0.0);
+        }
+    }
+    // The whole set once more at the end.
+    let whole = (1_u32 << skills.len()) - 1;
+    let played = sets.keys().copied().chain([whole]);
+    let cases = played.map(|set| with(case, skills, set)).collect();
+    let mut scores = Vec::new();
+    for run in &ask.play(cases).await {
+        scores.push(score(run)?);
+    }
+    let again = scores.pop().unwrap_or_default();
+    for (value, score) in sets.values_mut().zip(scores) {
+        *value = score;
+    }
+    let of = |set: u32| sets.get(&set).copied().unwrap_or_default();
+    if of(whole) != again {
+        return Err(unknown(
+            "the same attempt scored otherwise when it was made again: the environment is not as deterministic as it says"
+                .to_owned(),
+        ));
+    }
+    let mut brought = vec![0.0; skills.len()];
+    for order in &orders {
+        let mut set = 0;
+        for place in order {
+            let before = of(set);
+            set |= 1 << place;
+            if let Some(sum) = brought.get_mut(*place) {
+                *sum += (of(set) - before) / orders.len() as f64;
+            }
+        }
+    }
+    let references = skills.iter().map(Skill::reference);
+    Ok(references.zip(brought).collect())
+}
+
+/// The case with some of the skills, in their order.
+fn with(case: &BundleCase, skills: &[Skill], set: u32) -> Case {
+    let places = (0..).zip(skills);
+    let mut chosen = places
+        .filter(|(place, _): &(u32, _)| set & (1 << place) != 0)
+        .map(|(_, skill)| skill.clone());
+    Case {
+        skill: chosen.next().map(Box::new),
+        beside: chosen.collect(),
+        case: Box::new(case.clone()),
+    }
+}
+
+/// The score of an attempt. One that cannot be made did not do the task.
+///
+/// # Errors
+/// The error of one that could be made later.
+fn score(played: &PlayedCase) -> Result<f64> {
+    match &played.run {
+        Ok(run) if run.verdict.success().is_some() => Ok(run.verdict.score()),
+        Err(error) if is_temporary(error) => Err(error.clone()),
+        Ok(_) | Err(_) => Ok(0.0),
+    }
+}
+
+/// The orders in which skills are added: all of them, or some that are drawn.
+fn orders_of(count: usize, view: &View, drawn: NonZeroU32) -> Vec<Vec<usize>> {
+    if count <= ALL_ORDERS {
+        return all_orders(count);
+    }
+    let numbers = 0..u64::from(drawn.get());
+    let draw = |number| {
+        let seed = view.seed().derive("order", number);
+        let mut left: Vec<usize> = (0..count).collect();
+        let mut order = Vec::with_capacity(count);
+        while !left.is_empty() {
+            let place = seed.derive("next", order.len() as u64).index(left.len());
+            order.push(left.swap_remove(place.unwrap_or_default()));
+        }
+        order
+    };
+    numbers.map(draw).collect()
+}
+
+fn all_orders(count: usize) -> Vec<Vec<usize>> {
+    let mut orders = vec![Vec::new()];
+    for next in 0..count {
+        // The next one at every place of each order of those before it.
+        let longer = orders.iter().flat_map(|order: &Vec<usize>| {
+            (0..=order.len()).map(|place| {
+                let mut order = order.clone();
+                order.insert(place, next);
+                order
+            })
+        });
+        orders = longer.collect();
+    }
+    orders
+}
+
+/// What the ledger says that each skill brings with this model.
+fn by_lift(view: &View, skills: &[Skill]) -> Result<Vec<(SkillRef, f64)>> {
+    let lifts = Lifts::of(view.library(), LiftPolicy::default())?;
+    let known = skills.iter().filter_map(|skill| {
+        let skill = skill.reference();
+        let lift = lifts.skill(&skill, view.model())?.score.estimate()?;
+        Some((skill, lift))
+    });
+    Ok(known.collect())
+}
+
+fn unknown(message: String) -> Error {
+    Error::unsupported("ByContribution", message)
+        .hint("credit by `step`, or give it a world whose attempts can be made again alike")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_orders_of_three_are_looked_at_once() {
+        let mut orders = all_orders(3);
+        orders.sort();
+        orders.dedup();
+        assert_eq!(orders.len(), 6);
+        assert_eq!(all_orders(0), [Vec::<usize>::new()]);
+    }
+}

@@ -1,0 +1,78 @@
+//! Skills of a library that are compared with doing without them, with the model at hand.
+
+use journeyman::{
+    SkillId,
+    run::Certificate,
+    stations::proof::{ComparePolicy, Conclusion},
+};
+
+use super::{
+    proven::{session, with_skills},
+    *,
+};
+
+fn of<'a>(certificate: &'a Certificate, name: &str) -> &'a journeyman::run::CertifiedSkill {
+    let mut skills = certificate.skills.iter();
+    skills
+        .find(|one| one.name.as_str() == name)
+        .expect("it is there")
+}
+
+#[test]
+fn each_skill_is_compared_with_the_model_at_hand_and_pairs_are_made_once() {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        // A learning run by another model, at whose tasks `good` was chosen.
+        let first = session(&store, "first", "one").await;
+        with_skills(&first, &["good"]).await;
+        first.learn(tasks(20)).await.expect("it learns");
+
+        let second = session(&store, "second", "two").await;
+        with_skills(&second, &["unused"]).await;
+        let certificate = second.certify(ComparePolicy::default()).await;
+        let certificate = certificate.expect("it is compared");
+        assert_eq!(
+            certificate
+                .model
+                .as_ref()
+                .map(ToString::to_string)
+                .as_deref(),
+            Some("second")
+        );
+        let good = of(&certificate, "good");
+        assert_eq!(good.conclusion, Conclusion::Better, "{good:?}");
+        assert!((8..=20).contains(&good.pairs));
+        let unused = of(&certificate, "unused");
+        assert_eq!((unused.pairs, unused.difference), (0, None));
+        let library = second.library().await.expect("read");
+        let entry = library.get(&SkillId::new("good")).expect("there");
+        let proven: Vec<_> = entry.life.proven_on(entry.skill.version).collect();
+        assert!(proven.iter().any(|model| model.as_str() == "second"));
+
+        let again = second.certify(ComparePolicy::default()).await;
+        let again = again.expect("it is compared");
+        assert_eq!(of(&again, "good"), good);
+        assert_eq!(again.usage.total(), 0);
+    });
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_what_to_do() {
+    block_on(async {
+        let refused = |parts: Components, compare: ComparePolicy| async move {
+            let opened = Journeyman::open(parts, recipe(), Options::new("test", Seed(7))).await;
+            let certificate = opened.expect("it opens").certify(compare).await;
+            certificate.expect_err("it is refused")
+        };
+        let error = refused(own_loop(), ComparePolicy::default()).await;
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.hint_text().unwrap().contains("resettable"), "{error}");
+        let none = ComparePolicy {
+            error: 0.0,
+            ..ComparePolicy::default()
+        };
+        let error = refused(components(), none).await;
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.message().contains("above 0 and below 1"), "{error}");
+    });
+}
