@@ -22,7 +22,7 @@ Names and texts of skills are printed without control characters.";
 #[derive(Debug, Parser)]
 #[command(name = "journeyman", version, about, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// The library's folder, which holds `library.db` [default: the current folder; for `run`, what its file names]
+    /// The library's folder, which holds `library.db` [default: the current folder; for `run` and `library certify`, what their file names]
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) library: Option<PathBuf>,
     /// Answer with one JSON document
@@ -262,6 +262,9 @@ pub(crate) enum LibraryCommand {
     Stats,
     /// Show what each skill changes, from the tasks in learning that went without it by chance
     Lift(LiftArguments),
+    /// Compare each skill that is in use or on trial with doing without it, at tasks of kept attempts, until it is clear whether it helps
+    /// with a model; the pairs and the proofs are kept, and a skill on trial is released or taken back
+    Certify(Certify),
     /// Copy the library with its history and journal, to a folder or to one file
     #[command(group = clap::ArgGroup::new("to").required(true).args(["target", "archive"]))]
     Copy {
@@ -295,6 +298,25 @@ pub(crate) struct LiftArguments {
     /// Tokens above this count as this many
     #[arg(long, value_name = "N", default_value = "16384")]
     pub(crate) most_tokens: f64,
+}
+
+/// The options of a certificate.
+#[derive(Debug, Args)]
+pub(crate) struct Certify {
+    /// A run's file, in TOML: its model, its world and its library
+    pub(crate) file: PathBuf,
+    /// Another model that acts: a GGUF file or the name of a public model, or where the file names a server, the name of a model there
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// How often a skill may be said to help that does not, or to harm that does not
+    #[arg(long, value_name = "SHARE", default_value = "0.05")]
+    pub(crate) error: f64,
+    /// A difference of scores up to this does not matter; with 0 only "helps" and "harms" are concluded
+    #[arg(long, value_name = "SHARE", default_value = "0")]
+    pub(crate) margin: f64,
+    /// Greatest number of tasks that each skill is compared at
+    #[arg(long, value_name = "N", default_value = "200")]
+    pub(crate) most: NonZero<u64>,
 }
 
 /// The options of a change.

@@ -127,6 +127,9 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
             LibraryCommand::Repair { aside } => repair::repair(&root, aside.as_deref()).await,
             LibraryCommand::Stats => stats::stats(&root).await,
             LibraryCommand::Lift(arguments) => lift::lift(&root, &arguments).await,
+            LibraryCommand::Certify(command) => {
+                run::certify::certify(named.as_deref(), &command).await
+            }
             LibraryCommand::Copy { target, archive } => copy::copy(&root, target, archive).await,
             LibraryCommand::Restore { archive } => copy::restore(&root, &archive).await,
             LibraryCommand::Merge(merge) => import::merge(&root, &merge).await,

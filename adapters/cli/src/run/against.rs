@@ -1,40 +1,24 @@
 //! `run --compare`: two runs' files on the same held-out tasks, until it is clear which is better.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use journeyman::{
-    Error, Result, Seed, TaskId,
+    Error, Result, TaskId,
     domain::Task,
-    run::{
-        Journeyman, Options,
-        report::{AttemptReport, RunReport},
-    },
-    stations::{
-        proof::{ComparePolicy, Comparison, Conclusion},
-        select::GateRates,
-    },
+    run::report::{AttemptReport, RunReport},
+    stations::proof::{ComparePolicy, Comparison, Conclusion},
 };
-use journeyman_mcp::ExpectationJudge;
 use serde_json::{Value, json};
 
 use super::{
-    form::{Form, RUN},
-    library_of,
-    parts::Parts,
+    form::RUN,
+    opened::{OpenRun, Opening},
     progress::{GateSaid, follow},
     refuse_short_context,
-    tasks::Tasks,
-    tell_findings,
-    trace::Trace,
 };
 use crate::{
     arguments::Run,
     output::{Answer, table, tell},
-    toml_file::Source,
-    world::World,
 };
 
 /// Tasks that each of the two makes before the other one does.
@@ -49,15 +33,7 @@ const SECOND: &str = "_second";
 /// One of the two, opened.
 struct Side {
     file: PathBuf,
-    journeyman: Journeyman,
-    held_out: BTreeMap<TaskId, Task>,
-    /// What its calibration does on held-out tasks, if it has one.
-    held_out_rates: Option<GateRates>,
-    seed: Seed,
-    world: World,
-    /// What it holds while it is open.
-    _trace: std::sync::Arc<Trace>,
-    _held: std::fs::File,
+    run: OpenRun,
     came: Came,
 }
 
@@ -126,11 +102,11 @@ pub(super) async fn compare(library: Option<&Path>, command: &Run, other: &Path)
     let mut comparison = Comparison::new(policy)?;
     let mut first = Side::open(library, command, (&command.file, "")).await?;
     let mut second = Side::open(library, command, (other, SECOND)).await?;
-    let mut both: Vec<TaskId> = (first.held_out.keys())
-        .filter(|task| second.held_out.contains_key(*task))
+    let mut both: Vec<TaskId> = (first.run.held_out.keys())
+        .filter(|task| second.run.held_out.contains_key(*task))
         .cloned()
         .collect();
-    both.sort_by_cached_key(|task| first.seed.derive(ORDER, 0).derive(task.as_str(), 0).0);
+    both.sort_by_cached_key(|task| first.run.seed.derive(ORDER, 0).derive(task.as_str(), 0).0);
     if both.is_empty() {
         return Err(
             Error::invalid(RUN, "the two files hold out no task in common")
@@ -148,8 +124,8 @@ pub(super) async fn compare(library: Option<&Path>, command: &Run, other: &Path)
         let (one, two) = match measured {
             Ok(measured) => measured,
             Err(error) => {
-                first.world.close().await;
-                second.world.close().await;
+                first.run.world.close().await;
+                second.run.world.close().await;
                 return Err(error);
             }
         };
@@ -172,8 +148,8 @@ pub(super) async fn compare(library: Option<&Path>, command: &Run, other: &Path)
             break;
         }
     }
-    first.world.close().await;
-    second.world.close().await;
+    first.run.world.close().await;
+    second.run.world.close().await;
     Ok(told(&comparison, (&first, &second), (both.len(), left_out)))
 }
 
@@ -190,46 +166,35 @@ impl Side {
         command: &Run,
         (file, behind): (&Path, &str),
     ) -> Result<Self> {
-        let source = Source::read(RUN, file)?;
-        let form = Form::read(&source)?;
-        let folder = source.folder();
-        let name = format!("{}{behind}", form.name(&source)?);
-        let recipe = form.recipe(&source, &folder)?;
-        let held_out_rates = form.held_out_rates(&source, &folder)?;
-        let held_out = form.held_out.get_ref();
-        let tasks = Tasks::read(&folder, &form.tasks, held_out, form.protocol(), false)?;
-        let judge = ExpectationJudge::new(tasks.expected);
-        let library = library_of(library, true, &form, &folder).await?;
-        let seed = command.seed.or(form.seed).unwrap_or(1);
-        let mut options = Options::new(name.as_str(), Seed(seed));
-        options.redactor = form.redactor();
-        let trace = Trace::new(None, options.redactor.clone())?;
-        let of = (&source, &form);
-        let parts = Parts::open(of, &name, (&folder, &library), judge, &trace).await?;
-        tell(&format!("{}: model {}", file.display(), parts.model));
-        let journeyman = Journeyman::open(parts.components, recipe, options).await?;
-        tell_findings(&journeyman);
-        let held_out = tasks.held_out.into_iter();
+        let opening = Opening {
+            file,
+            behind,
+            library,
+            seed: command.seed,
+            model: None,
+            needs_library: false,
+        };
         Ok(Self {
-            seed: Seed(seed),
             file: file.to_owned(),
-            journeyman,
-            held_out: held_out.map(|task| (task.id.clone(), task)).collect(),
-            held_out_rates,
-            world: parts.world,
-            _trace: trace,
-            _held: parts.held,
+            run: opening.open().await?,
             came: Came::default(),
         })
     }
 
     async fn measure(&self, tasks: &[TaskId]) -> Result<RunReport> {
-        let tasks = tasks.iter().filter_map(|id| self.held_out.get(id));
+        let OpenRun {
+            journeyman,
+            held_out,
+            held_out_rates,
+            trace,
+            ..
+        } = &self.run;
+        let tasks = tasks.iter().filter_map(|id| held_out.get(id));
         let tasks: Vec<Task> = tasks.cloned().collect();
         let count = tasks.len();
-        let run = self.journeyman.evaluate(tasks);
-        let said = (&*self._trace, &GateSaid::with(self.held_out_rates));
-        let (report, _) = follow(&self.journeyman, run, count, said).await?;
+        let run = journeyman.evaluate(tasks);
+        let said = (&**trace, &GateSaid::with(*held_out_rates));
+        let (report, _) = follow(journeyman, run, count, said).await?;
         refuse_short_context(&report)?;
         Ok(report)
     }

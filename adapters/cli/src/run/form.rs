@@ -179,6 +179,18 @@ impl Form {
         Ok(Some((file, fitted)))
     }
 
+    /// Lets another model act. The other jobs keep the models that the file gives them.
+    ///
+    /// # Errors
+    /// Those of [`Form::jobs`] and of [`ModelForm::replaced_by`].
+    pub(super) fn act_with(&mut self, source: &Source<'_>, model: &str) -> Result<()> {
+        let jobs = self.jobs(source)?;
+        self.model_for = jobs.into_iter().map(|job| (job.name, job.model)).collect();
+        let other = self.model.get_ref().replaced_by(model)?;
+        self.model = Spanned::new(self.model.span(), other);
+        Ok(())
+    }
+
     /// The models of single jobs.
     pub(super) fn jobs(&self, source: &Source<'_>) -> Result<Vec<JobModel>> {
         jobs(source, &self.model, &self.model_for)

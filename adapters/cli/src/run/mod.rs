@@ -3,11 +3,13 @@
 
 mod against;
 mod alone;
+pub(crate) mod certify;
 mod compare;
 mod earlier;
 mod form;
 mod learned;
 mod model_form;
+mod opened;
 mod parts;
 mod progress;
 mod skills;

@@ -1,6 +1,9 @@
 //! The models of a run's file: `[model]` for every job, and `[model_for.JOB]` for single ones.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{self, Path, PathBuf},
+};
 
 use journeyman::Result;
 use schemars::JsonSchema;
@@ -9,7 +12,10 @@ use toml::Spanned;
 
 use crate::{
     jobs::Job,
-    model::layers::{self, Layers},
+    model::{
+        layers::{self, Layers},
+        load::found,
+    },
     toml_file::Source,
 };
 
@@ -59,6 +65,25 @@ impl ModelForm {
             calibration: None,
             ..self.clone()
         }
+    }
+
+    /// Another model, with the keys that do not belong to this one alone: of the same server, where this is a server's; else a file, as
+    /// seen from the current folder and not from the run's file, or a public model.
+    ///
+    /// # Errors
+    /// Those of fetching a public model.
+    pub(super) fn replaced_by(&self, model: &str) -> Result<Self> {
+        let mut other = Self {
+            template: None,
+            ..self.without_adapter()
+        };
+        if other.server.is_some() {
+            other.name = Some(model.to_owned());
+        } else {
+            let file = found(Path::new(model))?;
+            other.gguf = Some(path::absolute(&file).unwrap_or(file));
+        }
+        Ok(other)
     }
 }
 

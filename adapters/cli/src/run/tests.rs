@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use super::{
     form::{Form, HeldOut, RUN},
+    model_form::ModelForm,
     tasks::Tasks,
 };
 use crate::{
@@ -46,6 +47,38 @@ fn process(form: &Form, source: &Source<'_>) -> Result<ProcessConfig> {
         WorldConfig::Process(config) => Ok(config),
         WorldConfig::Mcp { .. } => panic!("an MCP server"),
     }
+}
+
+#[test]
+fn another_model_acts_and_the_other_jobs_keep_theirs() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("run.toml");
+    let acted = |model: &str, jobs: &str| {
+        let text = SMALL.replace("gguf = \"model.gguf\"", model) + jobs;
+        fs::write(&path, text).unwrap();
+        let source = Source::read(RUN, &path).unwrap();
+        let mut form = Form::read(&source).unwrap();
+        form.act_with(&source, "other").unwrap();
+        let jobs = form.jobs(&source).unwrap().into_iter();
+        let jobs: Vec<ModelForm> = jobs.map(|job| job.model.get_ref().clone()).collect();
+        (form.model.get_ref().clone(), jobs)
+    };
+    let own = "gguf = \"model.gguf\"\nadapter = \"own.gguf\"\ntemplate = \"chatml\"\nthreads = 2";
+    let (agent, jobs) = acted(own, "\n[model_for.writers]\nadapter = \"writes.gguf\"\n");
+    let expect = ModelForm {
+        // As seen from the current folder.
+        gguf: Some(std::path::absolute("other").unwrap()),
+        threads: Some(2),
+        ..ModelForm::default()
+    };
+    assert_eq!(agent, expect);
+    assert_eq!(jobs.len(), 1);
+    assert_eq!(jobs[0].gguf.as_deref(), Some(Path::new("model.gguf")));
+    assert_eq!(jobs[0].adapter.as_deref(), Some("writes.gguf"));
+    let (agent, jobs) = acted("server = \"http://127.0.0.1:9/v1\"\nname = \"m\"", "");
+    let server = (agent.server.as_deref(), agent.name.as_deref());
+    assert_eq!(server, (Some("http://127.0.0.1:9/v1"), Some("other")));
+    assert!(agent.gguf.is_none() && jobs.is_empty());
 }
 
 #[test]

@@ -121,6 +121,112 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
         .failed(5, "another run of this name is using the library");
 }
 
+/// The place's run file with some texts replaced, as another file.
+fn replaced(place: &Place, name: &str, texts: &[(&str, &str)]) -> String {
+    let text = fs::read_to_string(place.path("run.toml")).unwrap();
+    let replace = |text: String, (from, to): &(&str, &str)| {
+        assert!(text.contains(from), "{from}: {text}");
+        text.replace(from, to)
+    };
+    fs::write(place.path(name), texts.iter().fold(text, replace)).unwrap();
+    place.path(name).display().to_string()
+}
+
+#[test]
+fn what_a_run_learned_is_certified_for_its_model_and_for_another_one() {
+    let place = Place::empty();
+    services(&place, |text| {
+        let recipe = "recipe = \"standard\"";
+        let kept = format!("{recipe}\nset = {{ \"tiers.traces\" = 100 }}");
+        text.replace(recipe, &kept)
+    });
+    let file = place.path("run.toml").display().to_string();
+    let certify =
+        |file: &str, more: &[&str]| place.json(&[&["library", "certify", file][..], more].concat());
+    place
+        .run(&["library", "certify", &file])
+        .failed(3, "there is no skill library here");
+    assert!(!place.root().exists());
+    place.run(&["run", &file, "--seed", "3"]).done();
+    // Attempts at other tasks than the skills were written from, which have them in their prompts and are kept.
+    let other_tasks = [
+        ("tasks = \"tasks.jsonl\"", "tasks = \"held-out.jsonl\""),
+        (
+            "held_out = \"held-out.jsonl\"",
+            "held_out = \"tasks.jsonl\"",
+        ),
+        (
+            "= 100",
+            "= 100, \"write.when\" = \"never\", \"attempts.group\" = 1",
+        ),
+    ];
+    let file = replaced(&place, "again.toml", &other_tasks);
+    place.run(&["run", &file, "--seed", "4"]).done();
+    let pairs = |told: &serde_json::Value| -> u64 {
+        let skills = told["skills"].as_array().unwrap().iter();
+        skills.map(|one| one["pairs"].as_u64().unwrap()).sum()
+    };
+    let told = certify(&file, &[]).done().json();
+    documented("`library certify`", &told);
+    assert!(pairs(&told) > 0, "{told}");
+    assert!(told["tokens"].as_u64().unwrap() > 0, "{told}");
+    // Three tasks are too few to tell, and that is said.
+    for skill in told["skills"].as_array().unwrap() {
+        assert!(skill["conclusion"]["not_yet"].is_object(), "{told}");
+    }
+    // What was compared is not compared again.
+    let again = certify(&file, &[]).done().json();
+    assert_eq!(
+        (pairs(&again), &again["tokens"], &again["revision"]),
+        (pairs(&told), &0.into(), &told["revision"])
+    );
+    let shown = place.run(&["library", "certify", &file]).done().out;
+    assert!(
+        shown.contains("VERDICT") && shown.contains("not yet"),
+        "{shown}"
+    );
+    // Another model, named as seen from here: the last weight is another one. Its pairs are its own.
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/apprentice");
+    let mut bytes = fs::read(model.join("apprentice.gguf")).unwrap();
+    let end = bytes.len();
+    bytes[end - 4..].copy_from_slice(&0.5_f32.to_le_bytes());
+    fs::write(place.path("other.gguf"), bytes).unwrap();
+    let other = certify(&file, &["--model", "other.gguf"]).done().json();
+    assert_ne!(other["model"], told["model"]);
+    assert!(pairs(&other) > 0 && other["tokens"] != 0, "{other}");
+    place
+        .run(&["library", "certify", &file, "--margin", "2"])
+        .failed(1, "margin must be");
+}
+
+#[test]
+fn a_world_that_cannot_be_set_up_again_certifies_nothing() {
+    let place = Place::with_library();
+    services(&place, |text| text);
+    let services =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/services/services.py");
+    let once = fs::read_to_string(services).unwrap();
+    let once = once.replace("deterministic = True", "deterministic = False");
+    fs::write(place.path("once.py"), once).unwrap();
+    let text = fs::read_to_string(place.path("run.toml")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("arguments = "));
+    let file = replaced(
+        &place,
+        "once.toml",
+        &[(line.unwrap(), "arguments = [\"once.py\"]")],
+    );
+    let refused = place.run(&["library", "certify", &file]);
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    // What was told of the model comes first.
+    for said in [
+        "error: tasks cannot be attempted again here",
+        "hint: set `resettable = True` in the world's program",
+        "`journeyman library lift`",
+    ] {
+        assert!(refused.err.contains(said), "{said}: {}", refused.err);
+    }
+}
+
 #[test]
 fn a_run_in_which_nothing_is_done_shows_what_the_agent_did() {
     let place = Place::empty();
