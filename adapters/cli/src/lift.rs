@@ -91,18 +91,6 @@ fn row(lift: &Lift, error: f64) -> Vec<String> {
         None => "none".to_owned(),
     };
     let success = &lift.success;
-    let interval = success.interval(error);
-    let points = success
-        .estimate()
-        .map_or("not known".to_owned(), |estimate| {
-            let Interval { low, high } = interval;
-            format!(
-                "{:+.0} ({:+.0} to {:+.0})",
-                estimate * 100.0,
-                low * 100.0,
-                high * 100.0
-            )
-        });
     let amount = |amount: &Amount| {
         amount
             .estimate()
@@ -112,15 +100,27 @@ fn row(lift: &Lift, error: f64) -> Vec<String> {
         what,
         done(&success.given),
         done(&success.withheld),
-        points,
-        picture(success.estimate(), interval),
+        points(success, error).unwrap_or("not known".to_owned()),
+        picture(success.estimate(), success.interval(error)),
         amount(&lift.steps),
         amount(&lift.tokens),
         verdict(lift.verdict),
     ]
 }
 
-fn verdict(verdict: Option<LiftVerdict>) -> String {
+/// The difference in points, with its range; `None` while it is not known.
+pub(crate) fn points(success: &Effect, error: f64) -> Option<String> {
+    let estimate = success.estimate()?;
+    let Interval { low, high } = success.interval(error);
+    Some(format!(
+        "{:+.0} ({:+.0} to {:+.0})",
+        estimate * 100.0,
+        low * 100.0,
+        high * 100.0
+    ))
+}
+
+pub(crate) fn verdict(verdict: Option<LiftVerdict>) -> String {
     match verdict {
         None => String::new(),
         Some(LiftVerdict::Helps) => "helps".to_owned(),

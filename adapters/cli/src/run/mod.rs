@@ -8,6 +8,7 @@ mod compare;
 mod earlier;
 mod form;
 mod learned;
+mod lifts;
 mod model_form;
 mod opened;
 mod parts;
@@ -27,6 +28,7 @@ use journeyman::{
     domain::{EndReason, State, Task},
     library::SkillLibrary,
     run::{Journeyman, Options, report::RunReport},
+    stations::proof::LiftPolicy,
 };
 use journeyman_disk::DiskStore;
 use journeyman_mcp::ExpectationJudge;
@@ -35,6 +37,7 @@ use serde_json::json;
 use self::{
     compare::Comparison,
     form::{Form, RUN},
+    lifts::Known,
     parts::Parts,
     progress::{GateSaid, Reasons, follow},
     skills::in_library,
@@ -58,19 +61,15 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let name = form.name(&source)?.to_owned();
     let recipe = form.recipe(&source, &folder)?;
     let held_out_rates = form.held_out_rates(&source, &folder)?;
+    let withholds = recipe.select.withhold.is_some();
     if command.approve_tools {
         return approve(RUN, Some(form.world(&source, &folder)?)).await;
     }
     if let Some(other) = &command.compare {
         return against::compare(library, command, other).await;
     }
-    let tasks = Tasks::read(
-        &folder,
-        &form.tasks,
-        form.held_out.get_ref(),
-        form.protocol(),
-        !command.only_measure,
-    )?;
+    let (held_out, learns) = (form.held_out.get_ref(), !command.only_measure);
+    let tasks = Tasks::read(&folder, &form.tasks, held_out, form.protocol(), learns)?;
     let judge = ExpectationJudge::new(tasks.expected);
     let library = library_of(library, command.only_measure, &form, &folder).await?;
     let seed = command.seed.or(form.seed).unwrap_or(1);
@@ -105,6 +104,13 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     if let Some((report, _)) = &measured.learning {
         answer.text.push_str(&learned::text(report));
         answer.json["learning"] = learned::json(report);
+    }
+    if withholds {
+        let lifts = journeyman.lift(LiftPolicy::default())?;
+        let model = agent.as_deref().map(|agent| &agent.capabilities().model);
+        let known = Known::of(&lifts, &skills, model);
+        answer.text.push_str(&known.text());
+        answer.json["lift"] = known.json();
     }
     let mut remarks = remarks(&measured, &compared, &skills, &trace);
     remarks.extend(agent.as_deref().and_then(shorter_context));
@@ -295,6 +301,7 @@ fn told(compared: &Comparison, skills: &SkillLibrary, library: &Path, seed: u64)
     let (active, on_trial) = (count(skills, State::Active), count(skills, State::Trial));
     let mut json = compared.json();
     json["learning"] = json!(null);
+    json["lift"] = json!(null);
     json["seed"] = seed.into();
     json["library"] = json!(library.display().to_string());
     json["skills"] = json!({

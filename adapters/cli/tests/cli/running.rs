@@ -49,6 +49,7 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
     assert!(ran.err.contains("    learned "), "{}", ran.err);
     let told = ran.json();
     documented("`run`", &told);
+    assert!(told["lift"].is_null(), "{told}");
     let difference = &told["after_less_before"]["score"];
     assert_eq!(
         (&told["seed"], &difference["pairs"]),
@@ -194,6 +195,21 @@ fn what_a_run_learned_is_certified_for_its_model_and_for_another_one() {
     let other = certify(&file, &["--model", "other.gguf"]).done().json();
     assert_ne!(other["model"], told["model"]);
     assert!(pairs(&other) > 0 && other["tokens"] != 0, "{other}");
+    // What chance says of the same: at half of the tasks what was chosen is left out.
+    let withhold = "\"attempts.group\" = 1, \"select.withhold\" = { share = 0.5 }";
+    let chance = [("\"attempts.group\" = 1", withhold)];
+    let chance = replaced(&place, "chance.toml", &[&other_tasks[..], &chance].concat());
+    let ran = place.json(&["run", &chance, "--seed", "5"]).done().json();
+    documented("`run`", &ran);
+    let lift = &ran["lift"];
+    let count = |what: &str| lift[what].as_u64().unwrap();
+    assert!(
+        (1..=3).contains(&(count("given") + count("withheld"))),
+        "{ran}"
+    );
+    assert!(lift["verdict"]["not_yet"].is_object(), "{ran}");
+    let shown = place.run(&["run", &chance, "--only-measure"]).done().out;
+    assert!(shown.contains("What the library brings, by "), "{shown}");
     place
         .run(&["library", "certify", &file, "--margin", "2"])
         .failed(1, "margin must be");
