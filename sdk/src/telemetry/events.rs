@@ -26,7 +26,7 @@ pub(crate) fn judged(span: &Span, verdict: &Verdict) {
     );
 }
 
-/// What a run decided: the gate's decisions, and credits.
+/// What a run decided: the gate's decisions, credits, and proofs.
 pub(crate) fn happened(event: &Event) {
     let attempt = event.attempt.as_ref().map(|attempt| attempt.as_str());
     match &event.kind {
@@ -52,6 +52,20 @@ pub(crate) fn happened(event: &Event) {
             journeyman.credit.value = %judgement,
             journeyman.credit.method = "attribution",
             "journeyman.credit"
+        ),
+        EventKind::Proven {
+            skill,
+            model,
+            helps,
+            ..
+        } => event!(
+            name: "journeyman.proof",
+            Level::INFO,
+            gen_ai.request.model = %model,
+            journeyman.skill.id = %skill.id,
+            journeyman.skill.version = int(skill.version.0),
+            journeyman.proof.verdict = if *helps { "helps" } else { "harms" },
+            "journeyman.proof"
         ),
         _ => {}
     }

@@ -26,14 +26,14 @@ const QUOTED: &str = "q7Zt2mKx9Lw4Vb6n";
 
 /// A span or an event: its name, its parent's name, and its fields.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+pub(crate) struct Seen {
     name: String,
     parent: Option<String>,
     fields: BTreeMap<String, String>,
 }
 
 impl Seen {
-    fn field(&self, name: &str) -> Option<&str> {
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(String::as_str)
     }
 }
@@ -52,7 +52,7 @@ impl Visit for Seen {
 
 /// Keeps what is traced: spans in the order in which they end, and events.
 #[derive(Clone, Debug, Default)]
-struct Kept(Arc<Mutex<(Vec<Seen>, Vec<Seen>)>>);
+pub(crate) struct Kept(Arc<Mutex<(Vec<Seen>, Vec<Seen>)>>);
 
 impl Kept {
     fn all(&self) -> Vec<Seen> {
@@ -65,7 +65,7 @@ impl Kept {
         spans.filter(|span| span.name == name).collect()
     }
 
-    fn events(&self, name: &str) -> Vec<Seen> {
+    pub(crate) fn events(&self, name: &str) -> Vec<Seen> {
         let events = self.0.lock().unwrap().1.clone().into_iter();
         events.filter(|event| event.name == name).collect()
     }
@@ -108,7 +108,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Kept {
     }
 }
 
-fn traced(work: impl AsyncFnOnce()) -> Kept {
+pub(crate) fn traced(work: impl AsyncFnOnce()) -> Kept {
     let kept = Kept::default();
     let subscriber = tracing_subscriber::registry().with(kept.clone());
     tracing::subscriber::with_default(subscriber, || block_on(work()));

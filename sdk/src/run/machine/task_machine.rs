@@ -408,7 +408,7 @@ impl TaskMachine {
 // new skills become active.
 
 /// Completes the events of a decision after its commit: admitted skills get their final names and states, skills that another
-/// writer changed first become refusals, and events are added for waiting skills, changed states, credits and judgements.
+/// writer changed first become refusals, and events are added for waiting skills, changed states, credits, judgements and proofs.
 pub(crate) fn settled(
     context: &RunContext<'_>,
     changes: &[LibraryChange],
@@ -445,7 +445,7 @@ pub(crate) fn settled(
     events
 }
 
-/// The event of a credit or a judgement, if the skill is in the library.
+/// The event of a credit, a judgement or a proof, if the skill is in the library.
 fn said_of(library: &SkillLibrary, change: &LibraryChange) -> Option<EventKind> {
     match change {
         LibraryChange::Credit {
@@ -469,6 +469,16 @@ fn said_of(library: &SkillLibrary, change: &LibraryChange) -> Option<EventKind> 
             attempt: said.attempt.clone(),
             judgement: said.judgement,
             reason: said.reason.clone(),
+        }),
+        LibraryChange::Prove {
+            skill,
+            model,
+            helps,
+        } => Some(EventKind::Proven {
+            skill: skill.clone(),
+            name: library.get(&skill.id)?.skill.name.clone(),
+            model: model.clone(),
+            helps: *helps,
         }),
         _ => None,
     }

@@ -9,7 +9,7 @@ use crate::{
         Assessment, Candidate, Drift, EndReason, Judgement, Role, Selection, Skill, SkillName,
         SkillRef, State,
     },
-    id::{AttemptId, Revision, RunId, Seed, SkillId, TaskId},
+    id::{AttemptId, ModelId, Revision, RunId, Seed, SkillId, TaskId},
     library::Move,
     run::report::{AttemptReport, CallKind, CallRefusal, TaskReport},
     text::plain_terminal,
@@ -182,6 +182,18 @@ pub enum EventKind {
         /// The reason.
         reason: String,
     },
+    /// It was proven that a skill helps or harms with a model, which was not known, or known otherwise, before
+    /// ([`ProvenRelease`](crate::stations::proof::ProvenRelease)).
+    Proven {
+        /// The version of the skill.
+        skill: SkillRef,
+        /// The skill's name.
+        name: SkillName,
+        /// The model that acted, with its adapter.
+        model: ModelId,
+        /// Whether more is done with the skill; else less is.
+        helps: bool,
+    },
     /// Overlapping attempts and skills were given to the role `refactor` (HiSME, appendix C).
     Grouped {
         /// The attempts of the group.
@@ -328,7 +340,9 @@ impl fmt::Display for EventKind {
                 selection, names, ..
             } => fmt_selected(selection, names, f),
             Self::Attempted { report, .. } => fmt_attempt(report, f),
-            Self::Credited { .. } | Self::Attributed { .. } => fmt_evidence(self, f),
+            Self::Credited { .. } | Self::Attributed { .. } | Self::Proven { .. } => {
+                fmt_evidence(self, f)
+            }
             Self::Admitted { skill, revised } => {
                 let what = if *revised { "revised" } else { "new" };
                 write!(
@@ -434,6 +448,12 @@ fn fmt_evidence(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             reason,
             ..
         } => write!(f, "skill {name} was {judgement}: {reason}"),
+        EventKind::Proven {
+            name, model, helps, ..
+        } => {
+            let does = if *helps { "helps" } else { "harms" };
+            write!(f, "it is proven that skill {name} {does} with {model}")
+        }
         _ => Ok(()),
     }
 }

@@ -11,6 +11,7 @@ use journeyman::{
 };
 
 use super::*;
+use crate::traced::traced;
 
 /// An agent that does each task with the skill `good`, none with `bad`, and without a skill every second.
 fn agent() -> ScriptedExecutor {
@@ -378,10 +379,23 @@ pub(super) async fn session(store: &Arc<MemoryStore>, model: &str, name: &str) -
     opened.expect("it opens")
 }
 
+<<<<<<< HEAD
 /// Adds skills in use.
 pub(super) async fn with_skills(journeyman: &Journeyman, names: &[&str]) {
     let skills = names.iter().copied().map(sample::skill).collect();
     journeyman.add(skills, "a start").await.expect("added");
+=======
+/// Which skill was proven with which model, and whether it helps.
+fn proofs(events: Events) -> Vec<(String, String, bool)> {
+    let events = told(events).into_iter();
+    let proofs = events.filter_map(|event| match event.kind {
+        EventKind::Proven {
+            name, model, helps, ..
+        } => Some((name.to_string(), model.to_string(), helps)),
+        _ => None,
+    });
+    proofs.collect()
+>>>>>>> 56daad5e (A proof that a run records is an event)
 }
 
 async fn injected(journeyman: &Journeyman) -> usize {
@@ -401,7 +415,11 @@ fn a_proof_holds_for_its_model_and_another_one_proves_the_skill_again() {
         };
         first.add(vec![skill], "a start").await.expect("added");
         assert_eq!(injected(&first).await, 0);
+        let events = first.events();
         first.learn(tasks(40)).await.expect("it learns");
+        // Once, however often it is looked at.
+        let helps = ("good".to_owned(), "first".to_owned(), true);
+        assert_eq!(proofs(events), [helps]);
         let proven = |library: &SkillLibrary| -> Vec<String> {
             let entry = library.get(&SkillId::new("good")).expect("there");
             assert_eq!(entry.skill.state, State::Active);
@@ -445,7 +463,10 @@ fn what_harms_with_one_model_stays_for_the_model_that_it_helps() {
         let commit = sample::commit(0, "key", changes);
         store.commit(&commit).await.expect("committed");
         let second = session(&store, "second", "two").await;
+        let events = second.events();
         second.learn(tasks(40)).await.expect("it learns");
+        let harms = ("bad".to_owned(), "second".to_owned(), false);
+        assert_eq!(proofs(events), [harms]);
         let library = second.library().await.expect("read");
         let entry = library.get(&SkillId::new("bad")).expect("there");
         let version = entry.skill.version;
@@ -466,6 +487,29 @@ fn what_harms_with_one_model_stays_for_the_model_that_it_helps() {
         let first = session(&store, "first", "one").await;
         assert_eq!(injected(&first).await, 3);
     });
+}
+
+#[test]
+fn a_proof_is_in_telemetry() {
+    let kept = traced(async || {
+        let journeyman = session(&Arc::new(MemoryStore::new()), "first", "one").await;
+        let skill = Skill {
+            state: State::Trial,
+            ..sample::skill("good")
+        };
+        let added = journeyman.add(vec![skill], "a start").await;
+        added.expect("added");
+        journeyman.learn(tasks(40)).await.expect("it learns");
+    });
+    let proofs = kept.events("journeyman.proof");
+    assert_eq!(proofs.len(), 1);
+    for (field, value) in [
+        ("gen_ai.request.model", "first"),
+        ("journeyman.skill.id", "good"),
+        ("journeyman.proof.verdict", "helps"),
+    ] {
+        assert_eq!(proofs[0].field(field), Some(value), "{field}");
+    }
 }
 
 #[test]
