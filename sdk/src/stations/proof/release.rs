@@ -176,17 +176,18 @@ pub(crate) async fn tried<'a>(
         .into_iter()
         .map(|entry| Tried::of(view, entry, compare));
     let mut trials: Vec<Tried<'_>> = trials.collect::<Result<_>>()?;
-    while some_more(ask, (view.library(), compare), &mut trials, left).await {}
+    while some_more(ask, (view, compare), &mut trials, left).await {}
     Ok(trials)
 }
 
 /// Makes as many pairs for each skill as may decide at once; whether there was one to make.
 async fn some_more(
     ask: &mut Ask,
-    (library, compare): (&SkillLibrary, ComparePolicy),
+    (view, compare): (&View, ComparePolicy),
     trials: &mut [Tried<'_>],
     left: &mut MaintenanceBudget,
 ) -> bool {
+    let (library, model) = (view.library(), view.model());
     let at_once = usize::try_from(compare.least).unwrap_or(usize::MAX);
     let mut room = *left;
     let (mut cases, mut due) = (Vec::new(), Vec::new());
@@ -210,7 +211,7 @@ async fn some_more(
     let runs = play_all(ask, left, cases).await;
     for (tried, attempts) in trials.iter_mut().zip(due) {
         for attempt in attempts {
-            let pair = pair(attempt, tried.entry, &runs);
+            let pair = pair(model, attempt, tried.entry, &runs);
             tried
                 .pairs
                 .extend(pair.inspect(|pair| tried.comparison.add(pair.before, pair.with)));
@@ -302,8 +303,14 @@ fn before(entry: &Entry) -> Option<&Skill> {
 }
 
 /// The pair of an attempt's task; `None` where one of the two failed for the moment, and is made again.
-fn pair(attempt: &Trace, entry: &Entry, runs: &[PlayedCase]) -> Option<ComparedPair> {
-    let mut model = None;
+fn pair(
+    model: Option<&ModelId>,
+    attempt: &Trace,
+    entry: &Entry,
+    runs: &[PlayedCase],
+) -> Option<ComparedPair> {
+    // An attempt that fails for good does not say which model acted.
+    let mut model = model.cloned();
     let mut score = |skill: Option<SkillRef>| {
         let is_it = |played: &&PlayedCase| {
             let of = played.case.skill.as_ref().map(|skill| skill.reference());
@@ -311,7 +318,7 @@ fn pair(attempt: &Trace, entry: &Entry, runs: &[PlayedCase]) -> Option<ComparedP
         };
         match &runs.iter().find(is_it)?.run {
             Ok(run) => {
-                model = run.model.clone();
+                model = run.model.clone().or(model.take());
                 let is_decided = run.verdict.success().is_some();
                 Some(if is_decided { run.verdict.score() } else { 0.0 })
             }

@@ -379,12 +379,12 @@ pub(super) async fn session(store: &Arc<MemoryStore>, model: &str, name: &str) -
     opened.expect("it opens")
 }
 
-<<<<<<< HEAD
 /// Adds skills in use.
 pub(super) async fn with_skills(journeyman: &Journeyman, names: &[&str]) {
     let skills = names.iter().copied().map(sample::skill).collect();
     journeyman.add(skills, "a start").await.expect("added");
-=======
+}
+
 /// Which skill was proven with which model, and whether it helps.
 fn proofs(events: Events) -> Vec<(String, String, bool)> {
     let events = told(events).into_iter();
@@ -395,7 +395,6 @@ fn proofs(events: Events) -> Vec<(String, String, bool)> {
         _ => None,
     });
     proofs.collect()
->>>>>>> 56daad5e (A proof that a run records is an event)
 }
 
 async fn injected(journeyman: &Journeyman) -> usize {
