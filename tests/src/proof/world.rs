@@ -17,6 +17,7 @@ use journeyman::{
     run::{Journeyman, Options, report::RunReport},
     stations::{
         admit::{Admittance, to_skill},
+        credit::{Attribute, ByContribution, CreditPolicy},
         proof::{ComparePolicy, LiftOf, LiftPolicy, LiftVerdict, ProvenRelease},
         propose::WriteWhen,
         select::{Nothing, Top},
@@ -37,6 +38,8 @@ const PLAIN: usize = 6;
 const LEDGER: usize = 720;
 const PROOF: usize = 180;
 const TRUTH: usize = 270;
+/// Tasks of each stream whose attempts credit the skills in another way.
+const CREDITED: usize = 180;
 /// The share that goes without.
 const SHARE: f64 = 0.2;
 /// A skill with at least this difference helps.
@@ -70,6 +73,10 @@ struct Known {
     harms: bool,
     /// Its utility after the same attempts, by the recipe's own credit.
     utility: f64,
+    /// Its utility where attempts are made again without it; and, of what the model judged of its effect, the helpful ones less the
+    /// harmful ones, as a share of all.
+    contribution: f64,
+    judged: f64,
     /// Whether it was released by proof.
     released: bool,
 }
@@ -89,7 +96,10 @@ struct Came {
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = figures.parts(STEPS)?;
     let seed = figures.options().seed;
-    let key = format!("ledger and proof, {}", parts.model.capabilities().model);
+    let key = format!(
+        "ledger, proof and credit, {}",
+        parts.model.capabilities().model
+    );
     let came: Came = figures.once(&key, || Ok(measure(&parts, seed)?))?;
     correlations(figures, &came.skills);
     let helps = |one: &Known| one.truth >= HELPS;
@@ -170,6 +180,16 @@ fn correlations(figures: &mut Figures<'_>, skills: &[Known]) {
         spearman(&of(|one| one.utility), &truth),
         Bound::None,
     );
+    figures.record(
+        "credit by contribution: rank correlation of utilities with the truth",
+        spearman(&of(|one| one.contribution), &truth),
+        Bound::AtLeast(0.7),
+    );
+    figures.record(
+        "credit by a judge of skills: rank correlation with the truth",
+        spearman(&of(|one| one.judged), &truth),
+        Bound::None,
+    );
 }
 
 fn measure(parts: &Parts, seed: Seed) -> Result<Came> {
@@ -189,6 +209,7 @@ async fn measured(parts: &Parts, seed: Seed) -> Result<Came> {
     let none = truth(parts, seed, &tasks, (&library, &mut known)).await?;
     ledger(parts, seed, &tasks, (&library, &mut known)).await?;
     let pairs = proof(parts, seed, &tasks, (&library, &mut known)).await?;
+    credit(parts, seed, &tasks, (&library, &mut known)).await?;
     let released = library.iter().zip(&known).filter(|(_, one)| one.released);
     let released: Vec<Skill> = released.map(|(skill, _)| skill.clone()).collect();
     let percent = |done: &[f64]| 100.0 * stats::mean(done);
@@ -283,6 +304,43 @@ async fn ledger(
         one.lift = lift.and_then(|lift| lift.success.estimate());
         one.helps = lift.is_some_and(|lift| lift.verdict == Some(LiftVerdict::Helps));
         one.harms = lift.is_some_and(|lift| lift.verdict == Some(LiftVerdict::Harms));
+    }
+    Ok(())
+}
+
+/// The skills' credit in other ways, after the first tasks of the stream.
+async fn credit(
+    parts: &Parts,
+    seed: Seed,
+    tasks: &Worlds,
+    (library, known): Skills<'_>,
+) -> Result<()> {
+    let credited = async |credit: CreditPolicy| {
+        let mut recipe = taking_the_best();
+        recipe.credit = credit;
+        let session = opened(parts, recipe, seed, library.to_vec()).await?;
+        let stream = tasks.stream.iter().take(CREDITED).cloned();
+        session.learn(stream.collect()).await?;
+        session.library().await
+    };
+    let by_contribution = credited(CreditPolicy {
+        by: ByContribution::default().into(),
+        ..CreditPolicy::default()
+    })
+    .await?;
+    let by_judge = credited(CreditPolicy {
+        attribute: Attribute::Always,
+        ..CreditPolicy::default()
+    })
+    .await?;
+    for (index, one) in known.iter_mut().enumerate() {
+        let id = id(index);
+        one.contribution = by_contribution.get(&id).map_or(0.0, |entry| entry.utility);
+        one.judged = by_judge.get(&id).map_or(0.0, |entry| {
+            let counts = entry.life.counts(entry.skill.version);
+            let less = f64::from(counts.helpful) - f64::from(counts.harmful);
+            less / f64::from(counts.total().max(1))
+        });
     }
     Ok(())
 }
