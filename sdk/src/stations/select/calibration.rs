@@ -1,11 +1,13 @@
 //! Fitting the gate's absolute threshold to a model (row J4), with what it does on held-out tasks.
 
+mod outcomes;
 mod unlabeled;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::outcomes::{ByOutcomes, HarmBound, OutcomeFit, OutcomeRates, OutcomeScores};
 use super::{GatePolicy, ThresholdFor};
 use crate::{
     contract::{Components, PromptFormat},
@@ -120,6 +122,9 @@ pub struct GateRates {
 impl fmt::Display for GateRates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (right, wrong) = (self.right_injected, self.wrong_injected);
+        if right.of == 0 && wrong.of == 0 {
+            return f.write_str("nothing is known of right and wrong skills");
+        }
         // Without labels nobody knows what is right.
         if right.of > 0 {
             write!(
@@ -203,6 +208,9 @@ pub struct GateCalibration {
     pub fitted: GateRates,
     /// What it does on the other half; without labels, what that of all other tasks does at each.
     pub held_out: GateRates,
+    /// The harm and the help that it does, where it was fitted on outcomes ([`by_outcomes`](Self::by_outcomes)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<OutcomeFit>,
 }
 
 impl GateCalibration {
@@ -247,6 +255,7 @@ impl GateCalibration {
             most_wrong,
             fitted: GateRates::of(&fitting, threshold),
             held_out: GateRates::of(&held_out, threshold),
+            outcomes: None,
         })
     }
 

@@ -16,7 +16,8 @@
 //! [`Selection`](crate::domain::Selection) with the decision, the score that it was made by, and the reason. [`candidates()`] finds
 //! and ranks as the recipe says, for a host's own selector too.
 //!
-//! A threshold is valid for one score, one model and one prompt format ([`ThresholdFor`]); [`GateCalibration`] fits it.
+//! A threshold is valid for one score, one model and one prompt format ([`ThresholdFor`]); [`GateCalibration`] fits it: without labels, to
+//! tasks of which it is known which skills are right, or to what tasks came to with and without the candidate.
 
 mod baselines;
 mod calibration;
@@ -31,7 +32,10 @@ mod tests;
 
 pub use baselines::{First, Nothing, Random, Top};
 pub(crate) use calibration::check_fitted_for;
-pub use calibration::{GateCalibration, GateRates, LabeledScores, Share};
+pub use calibration::{
+    ByOutcomes, GateCalibration, GateRates, HarmBound, LabeledScores, OutcomeFit, OutcomeRates,
+    OutcomeScores, Share,
+};
 pub use candidates::candidates;
 pub use gate::decide;
 pub(crate) use null::CANDIDATES;

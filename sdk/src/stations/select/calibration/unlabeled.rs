@@ -73,6 +73,7 @@ impl GateCalibration {
             most_wrong,
             fitted: count(&|at| best[at] > limit),
             held_out: count(&by_the_others),
+            outcomes: None,
         })
     }
 
@@ -115,6 +116,7 @@ impl GateCalibration {
             most_wrong: fitted.most_wrong,
             fitted: rates(Share::new(0, 0)),
             held_out: rates(Share::new(fitted.exceeded, fitted.tasks)),
+            outcomes: None,
         }
     }
 }
