@@ -1,5 +1,6 @@
 //! Fitting the gate's absolute threshold to a model (row J4), with what it does on held-out tasks.
 
+mod drift;
 mod outcomes;
 mod unlabeled;
 
@@ -7,7 +8,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::outcomes::{ByOutcomes, HarmBound, OutcomeFit, OutcomeRates, OutcomeScores};
+pub use self::{
+    drift::ScoreDrift,
+    outcomes::{ByOutcomes, HarmBound, OutcomeFit, OutcomeRates, OutcomeScores},
+};
 use super::{GatePolicy, ThresholdFor};
 use crate::{
     contract::{Components, PromptFormat},

@@ -17,7 +17,8 @@
 //! and ranks as the recipe says, for a host's own selector too.
 //!
 //! A threshold is valid for one score, one model and one prompt format ([`ThresholdFor`]); [`GateCalibration`] fits it: without labels, to
-//! tasks of which it is known which skills are right, or to what tasks came to with and without the candidate.
+//! tasks of which it is known which skills are right, or to what tasks came to with and without the candidate. [`ScoreDrift`] says when the
+//! scores are no longer those that it was fitted on.
 
 mod baselines;
 mod calibration;
@@ -34,7 +35,7 @@ pub use baselines::{First, Nothing, Random, Top};
 pub(crate) use calibration::check_fitted_for;
 pub use calibration::{
     ByOutcomes, GateCalibration, GateRates, HarmBound, LabeledScores, OutcomeFit, OutcomeRates,
-    OutcomeScores, Share,
+    OutcomeScores, ScoreDrift, Share,
 };
 pub use candidates::candidates;
 pub use gate::decide;

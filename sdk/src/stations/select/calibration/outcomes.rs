@@ -289,7 +289,7 @@ impl GateCalibration {
     ///
     /// # What the bound holds for
     /// - For tasks that are drawn as these were, each by itself, that have a candidate and an outcome. For other tasks, another library
-    ///   or another model it says nothing.
+    ///   or another model it says nothing: [`ScoreDrift`](crate::stations::select::ScoreDrift) watches the scores.
     /// - For the model, its adapter, the score and the prompt format that the tasks were scored with, as `of` says; `model` is that of
     ///   [`Scorer::weights`](crate::contract::Scorer::weights). Where the gate counted the score of a search, set [`found`](Self::found)
     ///   to what it had.
