@@ -1,5 +1,6 @@
 //! Conversion between the skills of [Journeyman](journeyman) and the JSON formats of other systems: [`skillrl`], [`arise`].
-//! [`memories`] reads SkillRL's published memories; [`demonstrations`], [`rollouts`] and [`assessments`] are exports for trainers.
+//! [`memories`] reads SkillRL's published memories; [`evals`] reads and writes the evals of a skill; [`demonstrations`], [`rollouts`] and
+//! [`assessments`] are exports for trainers.
 //! Pure functions on texts; the host reads and writes the files.
 //!
 //! ```
@@ -35,6 +36,7 @@ pub mod arise;
 pub mod assessments;
 pub mod demonstrations;
 mod entry;
+pub mod evals;
 mod form;
 mod json;
 pub mod memories;
