@@ -11,6 +11,7 @@ mod learned;
 mod lifts;
 mod model_form;
 mod opened;
+mod paired;
 mod parts;
 mod progress;
 mod skills;

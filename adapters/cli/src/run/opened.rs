@@ -45,7 +45,7 @@ pub(super) struct OpenRun {
     pub(super) world: World,
     pub(super) trace: Arc<Trace>,
     /// The name of the session, which no other process uses while this is open.
-    _held: File,
+    pub(super) held: File,
 }
 
 impl Opening<'_> {
@@ -87,7 +87,7 @@ impl Opening<'_> {
             seed,
             world: parts.world,
             trace,
-            _held: parts.held,
+            held: parts.held,
         })
     }
 }
