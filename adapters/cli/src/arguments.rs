@@ -416,6 +416,9 @@ pub(crate) struct Export {
     /// The format to write
     #[arg(long, value_enum)]
     pub(crate) format: Format,
+    /// With `skill-folder`: write evals/evals.json, too, made of each skill's test bundle
+    #[arg(long)]
+    pub(crate) evals: bool,
     /// A new file; with `skill-folder`, a folder that holds none of these skills yet
     #[arg(long, value_name = "PATH")]
     pub(crate) output: PathBuf,

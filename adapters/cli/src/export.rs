@@ -1,15 +1,19 @@
 //! `skill export`: writes skills in each format.
 
-use std::{collections::BTreeSet, fs, io, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::Path,
+};
 
 use journeyman::{
-    Error, ErrorKind, Result,
+    Error, ErrorKind, Result, SkillId,
     contract::{SkillFiles, SkillStore},
-    domain::{Cause, Commit, CommitKey, LibraryChange, Revision, Skill},
-    library::format::SkillMd,
+    domain::{Cause, Commit, CommitKey, FilePath, LibraryChange, Revision, Skill},
+    library::{SkillLibrary, format::SkillMd},
 };
 use journeyman_disk::DiskStore;
-use journeyman_interchange::{arise, skillrl};
+use journeyman_interchange::{arise, evals, skillrl};
 use rustix::{
     fs::{CWD, RenameFlags, renameat_with},
     io::Errno,
@@ -20,19 +24,30 @@ use tempfile::TempDir;
 use crate::{
     arguments::{Export, Format},
     files::{is_there, parent, sync_all, sync_folder, unwritable, whole},
-    library::{Opened, find, open, options},
+    library::{Opened, file_bytes, find, open, options},
     output::{Answer, error_json, table, warn, word},
     progress::Progress,
 };
 
 const EXPORT: &str = "export";
 
+/// The texts of evals/evals.json, by skill.
+type Evals = BTreeMap<SkillId, String>;
+
 pub(crate) async fn export(root: &Path, export: &Export) -> Result<Answer> {
+    if export.evals && export.format != Format::SkillFolder {
+        return Err(Error::invalid(EXPORT, "only a skill's folder holds evals")
+            .hint("use `--evals` with `--format skill-folder`"));
+    }
     let progress = Progress::of("writing skills");
     let opened = open(root, false).await?;
     let skills = chosen(&opened, export)?;
+    let made = match export.evals {
+        true => evals_of(&opened.library, &skills)?,
+        false => Evals::new(),
+    };
     match export.format {
-        Format::SkillFolder => folders(&opened.store, &skills, &export.output).await?,
+        Format::SkillFolder => folders(&opened.store, (&skills, &made), &export.output).await?,
         Format::Skillrl => text(&export.output, skillrl::write(&skills)?)?,
         Format::Arise => text(&export.output, arise::write(&skills)?)?,
         Format::Archive => archive(&opened.store, &skills, &export.output).await?,
@@ -55,13 +70,21 @@ pub(crate) async fn export(root: &Path, export: &Export) -> Result<Answer> {
         .collect();
     let output = export.output.display().to_string();
     let names: Vec<_> = skills.iter().map(|skill| &skill.name).collect();
+    let with_evals = skills.iter().filter(|skill| made.contains_key(&skill.id));
+    let with_evals: Vec<_> = with_evals.map(|skill| &skill.name).collect();
+    let mut text = table(&["NAME", "VERSION", "STATE"], &rows);
+    text.push_str(&format!("written to {output}\n"));
+    if export.evals {
+        let (count, all) = (with_evals.len(), skills.len());
+        text.push_str(&format!(
+            "evals were made of the test bundles of {count} of {all} skills\n"
+        ));
+    }
     Ok(Answer {
-        text: format!(
-            "{}written to {output}\n",
-            table(&["NAME", "VERSION", "STATE"], &rows)
-        ),
+        text,
         json: json!({
             "skills": names,
+            "evals": with_evals,
             "output": output,
             "warnings": lost.iter().map(error_json).collect::<Vec<_>>(),
         }),
@@ -138,12 +161,35 @@ fn chosen(opened: &Opened, export: &Export) -> Result<Vec<Skill>> {
     Ok(skills)
 }
 
+/// The evals that test bundles make, of skills that bring none of their own.
+fn evals_of(library: &SkillLibrary, skills: &[Skill]) -> Result<Evals> {
+    let mut made = Evals::new();
+    for skill in skills {
+        // A file of this name would also be in the way of the folder.
+        let takes = |path: &FilePath| {
+            let path = FilePath::folded(path.as_str());
+            path == evals::PATH || evals::PATH.starts_with(&format!("{path}/"))
+        };
+        if skill.files.keys().any(takes) {
+            continue;
+        }
+        if let Some(of_bundle) = evals::of_library(library, &skill.id) {
+            made.insert(skill.id.clone(), evals::write(&of_bundle)?);
+        }
+    }
+    Ok(made)
+}
+
 fn text(path: &Path, text: String) -> Result<()> {
     whole(EXPORT, path, format!("{text}\n").as_bytes())
 }
 
 /// Writes all folders, whole and synced to the disk, or none.
-async fn folders(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<()> {
+async fn folders(
+    store: &DiskStore,
+    (skills, made): (&[Skill], &Evals),
+    output: &Path,
+) -> Result<()> {
     let failed = |source| unwritable(EXPORT, output, source);
     let there = output.is_dir();
     // Checked before anything is written.
@@ -167,7 +213,13 @@ async fn folders(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<(
     let whole = staged.path().join("whole");
     fs::create_dir(&whole).map_err(failed)?;
     for skill in skills {
-        folder(store, skill, &whole.join(skill.name.as_str()), output).await?;
+        let place = whole.join(skill.name.as_str());
+        folder(store, skill, &place, output).await?;
+        if let Some(text) = made.get(&skill.id) {
+            let path = place.join(evals::PATH);
+            fs::create_dir_all(parent(&path)).map_err(failed)?;
+            fs::write(path, format!("{text}\n")).map_err(failed)?;
+        }
     }
     sync_all(&whole).map_err(failed)?;
     if !there {
@@ -211,20 +263,12 @@ async fn folder(store: &DiskStore, skill: &Skill, folder: &Path, output: &Path) 
     fs::create_dir(folder).map_err(failed)?;
     fs::write(folder.join("SKILL.md"), file).map_err(failed)?;
     for (path, file) in &skill.files {
-        let bytes = bytes(store, &file.sha256).await?;
+        let bytes = file_bytes(EXPORT, store, &file.sha256).await?;
         let path = folder.join(path.as_str());
         fs::create_dir_all(parent(&path)).map_err(failed)?;
         fs::write(path, bytes).map_err(failed)?;
     }
     Ok(())
-}
-
-async fn bytes(store: &DiskStore, sha256: &str) -> Result<Vec<u8>> {
-    store.get(sha256).await?.ok_or_else(|| {
-        Error::new(ErrorKind::Corrupt, EXPORT, "a file of a skill is missing")
-            .with("sha256", sha256)
-            .hint("check the library with `journeyman library check`")
-    })
 }
 
 /// Writes the skills without their history, as an archive of a library with one commit.
@@ -237,7 +281,8 @@ async fn archive(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<(
     let mut changes = Vec::new();
     for skill in skills {
         for file in skill.files.values() {
-            other.put(&bytes(store, &file.sha256).await?).await?;
+            let bytes = file_bytes(EXPORT, store, &file.sha256).await?;
+            other.put(&bytes).await?;
         }
         changes.push(LibraryChange::Add(Box::new(skill.clone())));
         // Adding an imported skill quarantines it again.

@@ -4,7 +4,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use journeyman::{
     Error, ErrorKind, Result, SkillId,
-    contract::SkillStore,
+    contract::{SkillFiles, SkillStore},
     domain::{SkillName, State},
     library::{Entry, SkillLibrary},
 };
@@ -127,6 +127,23 @@ pub(crate) async fn read(root: &Path) -> Result<Read> {
 
 pub(crate) async fn load(store: &DiskStore) -> Result<SkillLibrary> {
     SkillLibrary::replay(&store.load().await?.committed)
+}
+
+/// The bytes of a skill's file.
+pub(crate) async fn file_bytes(
+    operation: &'static str,
+    store: &DiskStore,
+    sha256: &str,
+) -> Result<Vec<u8>> {
+    store.get(sha256).await?.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Corrupt,
+            operation,
+            "a file of a skill is missing",
+        )
+        .with("sha256", sha256)
+        .hint("check the library with `journeyman library check`")
+    })
 }
 
 /// The skill of a name or id; deleted skills are not found.

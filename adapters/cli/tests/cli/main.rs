@@ -4,6 +4,7 @@
 mod answers;
 mod bad_input;
 mod changing;
+mod evals;
 mod experiments;
 mod faults;
 #[path = "../../../llama-cpp/tests/support/gguf.rs"]
