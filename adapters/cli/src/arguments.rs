@@ -22,7 +22,7 @@ Names and texts of skills are printed without control characters.";
 #[derive(Debug, Parser)]
 #[command(name = "journeyman", version, about, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// The library's folder, which holds `library.db` [default: the current folder; for `run` and `library certify`, what their file names]
+    /// The library's folder, which holds `library.db` [default: the current folder; for `run`, `library certify` and `skill evals`, what the run's file names]
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) library: Option<PathBuf>,
     /// Answer with one JSON document
@@ -181,6 +181,8 @@ pub(crate) enum SkillCommand {
     Import(Import),
     /// Export skills
     Export(Export),
+    /// Attempt a skill's evals (evals/evals.json) with the skill and without any, until it is clear whether it helps; learns nothing
+    Evals(Evals),
     /// Quarantine a skill: it is not offered until it is released
     Quarantine {
         /// Its name or id
@@ -422,6 +424,27 @@ pub(crate) struct Export {
     /// A new file; with `skill-folder`, a folder that holds none of these skills yet
     #[arg(long, value_name = "PATH")]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Evals {
+    /// The skill's name or id
+    pub(crate) name: String,
+    /// The run's file, in TOML: its model, and its world, in which the evals are attempted
+    #[arg(long, value_name = "FILE")]
+    pub(crate) run: PathBuf,
+    /// The seed of all randomness; the file's, or 1, if left out
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// How often a comparison may end with a wrong conclusion
+    #[arg(long, value_name = "SHARE", default_value = "0.05")]
+    pub(crate) error: f64,
+    /// A difference of scores up to this does not matter; with 0 only "better" and "worse" are concluded
+    #[arg(long, value_name = "SHARE", default_value = "0")]
+    pub(crate) margin: f64,
+    /// Attempt at most this many evals
+    #[arg(long, value_name = "N")]
+    pub(crate) most: Option<NonZero<usize>>,
 }
 
 /// A format of imports and exports.

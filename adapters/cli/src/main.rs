@@ -113,6 +113,7 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
             }
             SkillCommand::Import(import) => import::import(&root, &import).await,
             SkillCommand::Export(export) => export::export(&root, &export).await,
+            SkillCommand::Evals(command) => run::evals::evals(named.as_deref(), &command).await,
             SkillCommand::Quarantine { name, how } => change::quarantine(&root, &name, &how).await,
             SkillCommand::Release {
                 name,

@@ -1,11 +1,13 @@
-//! `journeyman run`: learns from the tasks of a user's own environment, and measures held-out tasks before and after.
-//! `docs/command-line.md` describes the file.
+//! `journeyman run`: learns from the tasks of a user's own environment, and measures held-out tasks before and after; [`evals`] measures
+//! one skill there. `docs/command-line.md` describes the file.
 
 mod against;
 mod alone;
 pub(crate) mod certify;
 mod compare;
 mod earlier;
+mod eval_tasks;
+pub(crate) mod evals;
 mod form;
 mod learned;
 mod lifts;

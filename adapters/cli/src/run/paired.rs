@@ -95,6 +95,11 @@ impl Side {
         both
     }
 
+    /// Number of attempts that count and had no skill in their prompts.
+    pub(super) fn without_skill(&self) -> u64 {
+        self.came.judged - self.came.with_skill
+    }
+
     pub(super) fn json(&self) -> Value {
         let came = &self.came;
         json!({

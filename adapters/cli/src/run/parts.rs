@@ -18,7 +18,6 @@ use journeyman::{
 };
 use journeyman_disk::DiskStore;
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp};
-use journeyman_mcp::ExpectationJudge;
 use journeyman_openai::{ApiKey, Config, OpenAi};
 use toml::Spanned;
 
@@ -38,7 +37,7 @@ use crate::{
     progress::Progress,
     stemming::retriever,
     toml_file::Source,
-    world::{World, WorldConfig},
+    world::{TaskJudge, World, WorldConfig},
 };
 
 /// A model, with what it can do beside writing.
@@ -69,7 +68,7 @@ impl Parts {
         (source, form): (&Source<'_>, &Form),
         name: &str,
         (folder, library): (&Path, &Path),
-        judge: ExpectationJudge,
+        judge: impl Into<TaskJudge>,
         trace: &Arc<Trace>,
     ) -> Result<Self> {
         // The cheapest first: a wrong path or program is told before a model is loaded.
@@ -80,7 +79,7 @@ impl Parts {
         };
         let held = there.as_ref().map(|_| alone(library, name)).transpose()?;
         let jobs = form.jobs(source)?;
-        let world = open_world(form.world(source, folder)?, judge).await?;
+        let world = open_world(form.world(source, folder)?, judge.into()).await?;
         let (model, others) = load_all(source, &form.model, &jobs, folder).await?;
         let store = match there {
             Some(store) => store,
@@ -133,7 +132,7 @@ impl Parts {
 }
 
 /// Starts the world, and looks for what is wrong with it.
-async fn open_world(config: WorldConfig, judge: ExpectationJudge) -> Result<World> {
+async fn open_world(config: WorldConfig, judge: TaskJudge) -> Result<World> {
     let progress = Progress::of("starting the world");
     let world = World::open(RUN, config, judge).await?;
     progress.step("checking the world's tools");
@@ -357,6 +356,7 @@ mod tests {
 
     use futures::executor::block_on;
     use journeyman_llama_cpp::GpuLayers;
+    use journeyman_mcp::ExpectationJudge;
     use tempfile::TempDir;
 
     use super::*;
@@ -425,7 +425,7 @@ mod tests {
         let world = "program = \"sleep\"\narguments = [\"1\"]";
         let opened = of_file("gguf = \"m.gguf\"", world, |source, form, folder| {
             let config = form.world(source, folder).unwrap();
-            block_on(open_world(config, ExpectationJudge::default()))
+            block_on(open_world(config, ExpectationJudge::default().into()))
         });
         assert!(opened.is_err());
         assert!(says("starting the world"), "no line came");

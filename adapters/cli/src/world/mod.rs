@@ -35,6 +35,27 @@ pub(crate) struct World {
     place: Place,
 }
 
+/// What judges the attempts in a world that has no outcome: an MCP server's.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskJudge {
+    judge: Arc<dyn Judge>,
+    /// The calls that tasks expect have to be of approved tools.
+    expected: ExpectationJudge,
+}
+
+impl TaskJudge {
+    /// A judge that knows what some tasks expect.
+    pub(crate) fn new(judge: Arc<dyn Judge>, expected: ExpectationJudge) -> Self {
+        Self { judge, expected }
+    }
+}
+
+impl From<ExpectationJudge> for TaskJudge {
+    fn from(expected: ExpectationJudge) -> Self {
+        Self::new(Arc::new(expected.clone()), expected)
+    }
+}
+
 /// Where a world is.
 #[derive(Debug)]
 enum Place {
@@ -57,7 +78,7 @@ impl World {
     pub(crate) async fn open(
         operation: &'static str,
         config: WorldConfig,
-        judge: ExpectationJudge,
+        judge: impl Into<TaskJudge>,
     ) -> Result<Self> {
         match config {
             WorldConfig::Process(config) => {
@@ -69,8 +90,8 @@ impl World {
             }
             WorldConfig::Mcp { config, approved } => {
                 let tools = read(operation, &approved)?;
-                refuse_unknown(operation, &judge, &tools, &approved)?;
-                let judge: Arc<dyn Judge> = Arc::new(judge);
+                let TaskJudge { judge, expected } = judge.into();
+                refuse_unknown(operation, &expected, &tools, &approved)?;
                 let server = McpEnvironment::new(config, tools, judge.clone()).await?;
                 let server = Arc::new(server);
                 Ok(Self {

@@ -402,7 +402,7 @@ fn a_run_that_cannot_begin_says_why_and_leaves_no_library_of_learned_skills() {
 }
 
 /// A run's file for the MCP server of a service, and its tasks, two of them held out.
-fn mcp(place: &Place, argument: &str) -> String {
+pub(crate) fn mcp(place: &Place, argument: &str) -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let child = here.join("tests/children/services_mcp.py");
     let model = here.join("../../examples/apprentice/apprentice.gguf");

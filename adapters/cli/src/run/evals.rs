@@ -1,0 +1,288 @@
+//! `skill evals`: a skill's evals in the world of a run's file, with the skill in the prompt and without any skill.
+
+use std::{num::NonZeroUsize, path::Path, sync::Arc};
+
+use journeyman::{
+    Error, ErrorKind, Result, Seed,
+    agent::{FrozenStore, role::ModelJudge},
+    contract::{Components, Snapshot},
+    domain::{
+        Cause, CommitKey, Committed, FilePath, FileRef, LibraryChange, Revision, Role, Skill, State,
+    },
+    recipe::{self, Limits},
+    run::{Journeyman, Options},
+    stations::{
+        proof::{ComparePolicy, Comparison},
+        select::{Candidates, Nothing, Top},
+    },
+};
+use journeyman_disk::DiskStore;
+use journeyman_interchange::evals::{self, SkillEval, SkillEvals};
+use serde_json::json;
+
+use super::{
+    eval_tasks::{EVALS, EvalJudge, EvalTasks, Files},
+    form::Form,
+    library_of,
+    paired::{self, Compared, Side},
+    parts::Parts,
+    trace::Trace,
+};
+use crate::{
+    arguments::Evals,
+    library::{file_bytes, find, open},
+    output::{Answer, tell},
+    toml_file::Source,
+    world::{Protocol, TaskJudge, tell_of_bundled},
+};
+
+/// The session has a name of its own, which no file can give: a run of the file's own name may go on.
+const BEHIND: &str = "_evals";
+
+/// The second side, in words.
+const WITH: &str = "the agent with the skill";
+
+/// A skill with its evals.
+#[derive(Debug)]
+struct Evaluated {
+    skill: Skill,
+    evals: SkillEvals,
+    files: Files,
+}
+
+/// `library` is the folder that the arguments name, which comes before the file's.
+pub(crate) async fn evals(library: Option<&Path>, command: &Evals) -> Result<Answer> {
+    let source = Source::read(EVALS, &command.run)?;
+    let form = Form::read(&source)?;
+    let folder = source.folder();
+    let name = format!("{}{BEHIND}", form.name(&source)?);
+    let limits = form.recipe(&source, &folder)?.limits;
+    let comparison = Comparison::new(ComparePolicy {
+        error: command.error,
+        margin: command.margin,
+        most: u64::MAX,
+        ..ComparePolicy::default()
+    })?;
+    let library = library_of(library, true, &form, &folder).await?;
+    let evaluated = Evaluated::read(&library, &command.name).await?;
+    let (skill, protocol) = (&evaluated.skill, form.protocol());
+    let has_judge = form.jobs(&source)?.iter().any(|job| job.name == "judge");
+    let EvalTasks { tasks, judge } =
+        EvalTasks::of(&evaluated.evals, &evaluated.files, protocol, has_judge)
+            .map_err(|error| of_evals(error, skill))?;
+    if skill.state == State::Quarantined {
+        tell(
+            "note: the skill is in quarantine: its text and its evals, which the agent is given now, may be an attack",
+        );
+    }
+    let seed = Seed(command.seed.or(form.seed).unwrap_or(1));
+    let mut options = Options::new(name.as_str(), seed).read_only();
+    options.redactor = form.redactor();
+    let trace = Trace::new(None, options.redactor.clone())?;
+    let judge = Arc::new(judge);
+    let of_world = TaskJudge::new(judge.clone(), judge.expected.clone());
+    let of = (&source, &form);
+    let parts = Parts::open(of, &name, (&folder, &library), of_world, &trace).await?;
+    tell(&format!("model {}", parts.model));
+    tell_of_bundled(&parts.model);
+    let judged_by = judged_by(&judge, &parts.components, (protocol, limits));
+    let sides = |named: &str, journeyman| {
+        let held = (None, Arc::clone(&trace));
+        Side::new(named.to_owned(), journeyman, tasks.clone(), held)
+    };
+    let (components, setting) = (&parts.components, (limits, &options));
+    let mut without = sides("without", session(components, None, setting).await?);
+    let mut with = sides("with", session(components, Some(skill), setting).await?);
+    let mut order = without.shared(&with, seed);
+    order.truncate(command.most.map_or(usize::MAX, NonZeroUsize::get));
+    let compared = match parts.world.environment.capabilities().resettable {
+        true => paired::compare(comparison, (&mut without, &mut with), &order, WITH).await,
+        false => Err(not_resettable()),
+    };
+    parts.world.close().await;
+    told(&compared?, [&without, &with], (&evaluated, &judged_by))
+}
+
+impl Evaluated {
+    /// # Errors
+    /// `NotFound` for an unknown skill, one without evals, and a file that an eval names and the skill has not; `Invalid` for a file of evals
+    /// that cannot be read.
+    async fn read(library: &Path, name: &str) -> Result<Self> {
+        let opened = open(library, false).await?;
+        let skill = find(&opened.library, name)?.skill.clone();
+        let path = FilePath::new(evals::PATH)?;
+        let file = skill.files.get(&path).ok_or_else(|| {
+            let error = Error::new(ErrorKind::NotFound, EVALS, "the skill has no evals");
+            of_evals(error, &skill).hint(
+                "write the file into the skill's folder; `skill export --evals` makes one of a learned skill's test bundle",
+            )
+        })?;
+        let written = file_text(&opened.store, &path, file).await?;
+        let read = evals::read(&written).map_err(|error| of_evals(error, &skill))?;
+        let mut files = Files::new();
+        // An eval with data of the world's own is set up by these alone.
+        let named = read.evals.iter().filter(|eval| eval.payload.is_null());
+        for eval in named {
+            for path in &eval.files {
+                let file = found(&skill, path).ok_or_else(|| missing(&skill, eval, path))?;
+                let text = file_text(&opened.store, path, file).await?;
+                files.insert(path.clone(), text);
+            }
+        }
+        Ok(Self {
+            skill,
+            evals: read,
+            files,
+        })
+    }
+}
+
+/// A file by its path within the skill's folder, or by that from its evals on.
+fn found<'a>(skill: &'a Skill, path: &FilePath) -> Option<&'a FileRef> {
+    let behind = || FilePath::new(format!("evals/{path}")).ok();
+    let file = skill.files.get(path);
+    file.or_else(|| skill.files.get(&behind()?))
+}
+
+async fn file_text(store: &DiskStore, path: &FilePath, file: &FileRef) -> Result<String> {
+    let bytes = file_bytes(EVALS, store, &file.sha256).await?;
+    String::from_utf8(bytes).map_err(|_| {
+        Error::invalid(EVALS, "a file of the evals is no text")
+            .with("file", path)
+            .hint("save it as UTF-8")
+    })
+}
+
+fn of_evals(error: Error, skill: &Skill) -> Error {
+    error.with("skill", &skill.name).with("file", evals::PATH)
+}
+
+fn missing(skill: &Skill, eval: &SkillEval, path: &FilePath) -> Error {
+    let message = "an eval names a file that the skill does not have";
+    of_evals(Error::new(ErrorKind::NotFound, EVALS, message), skill)
+        .with("eval", &eval.id)
+        .with("missing", path)
+        .hint("put the file into the skill's folder, or name it by its path there")
+}
+
+fn not_resettable() -> Error {
+    let message = "the world cannot be set up again, and each eval has to be attempted twice";
+    Error::unsupported(EVALS, message).hint(
+        "where a second attempt finds the world as the first one did, say so: `resettable = True` in the world's program, or \
+         `resettable = true` in [world] for an MCP server",
+    )
+}
+
+/// Gives the judge its model, if it needs one, and says what judges.
+fn judged_by(
+    judge: &EvalJudge,
+    components: &Components,
+    (protocol, limits): (Protocol, Limits),
+) -> String {
+    if protocol == Protocol::Process {
+        return "the world's outcomes".to_owned();
+    }
+    let model = components.model_for(Role::Score);
+    let Some(model) = model.filter(|_| judge.asks_a_model()) else {
+        return "what the evals expect".to_owned();
+    };
+    // An answer and its repair have to come within the limit of a verdict.
+    let mut asked = ModelJudge::new(model.clone()).with_time_limit(limits.judge / 2);
+    if let Some(clock) = &components.clock {
+        asked = asked.with_clock(clock.clone());
+    }
+    judge.set_model(asked);
+    format!("the model {}", model.capabilities().model)
+}
+
+/// A session that only measures, in which each prompt has this skill, or none has any.
+async fn session(
+    components: &Components,
+    skill: Option<&Skill>,
+    (limits, options): (Limits, &Options),
+) -> Result<Journeyman> {
+    let mut recipe = recipe::standard();
+    recipe.limits = limits;
+    recipe.select.candidates = Candidates::Cache;
+    recipe.select.selector = match skill {
+        Some(_) => Top {
+            limit: NonZeroUsize::MIN,
+        }
+        .into(),
+        None => Nothing.into(),
+    };
+    let mut components = components.clone();
+    components.retriever = None;
+    components.store = Some(Arc::new(FrozenStore::new(
+        skill.map_or_else(Snapshot::default, alone),
+    )));
+    Journeyman::open(components, recipe, options.clone()).await
+}
+
+/// A library of this skill alone, in use.
+fn alone(skill: &Skill) -> Snapshot {
+    let reason = "its evals are attempted".to_owned();
+    let in_use = LibraryChange::SetState {
+        skill: skill.id.clone(),
+        state: State::Active,
+        reason: reason.clone(),
+    };
+    let committed = Committed {
+        revision: Revision(1),
+        key: CommitKey::new(EVALS),
+        cause: Cause {
+            run: None,
+            task: None,
+            reason,
+            at: None,
+        },
+        // Adding an imported skill quarantines it.
+        changes: vec![LibraryChange::Add(Box::new(skill.clone())), in_use],
+    };
+    Snapshot {
+        revision: committed.revision,
+        committed: vec![committed],
+    }
+}
+
+fn told(
+    compared: &Compared,
+    [without, with]: [&Side; 2],
+    (evaluated, judged_by): (&Evaluated, &str),
+) -> Result<Answer> {
+    let (skill, count) = (&evaluated.skill, evaluated.evals.evals.len());
+    if compared.pairs() == 0 {
+        let message = "no eval could be judged both with the skill and without it";
+        return Err(of_evals(Error::unsupported(EVALS, message), skill)
+            .with("evals", count)
+            .hint(
+                "let the world give an outcome: it finds the eval in the task's payload, as `eval`",
+            ));
+    }
+    let mut text = compared.text("SKILL", [without, with]);
+    text.push_str(&format!("Judged by {judged_by}.\n"));
+    let left_out = with.without_skill();
+    if left_out > 0 {
+        text.push_str(&format!(
+            "In {left_out} attempts the skill did not fit into the prompt: give the model a longer context, or shorten the skill.\n",
+        ));
+    }
+    if compared.is_open() {
+        text.push_str(&format!(
+            "The skill has {count} evals: write more, or ask for less: a greater `--error`, or a `--margin` below which a difference \
+             does not matter.\n",
+        ));
+    }
+    let mut json = compared.json();
+    json["skill"] = json!(skill.name);
+    json["version"] = json!(skill.version);
+    json["evals"] = count.into();
+    json["judged_by"] = judged_by.into();
+    json["without"] = without.json();
+    json["with"] = with.json();
+    Ok(Answer {
+        json,
+        text,
+        ..Answer::default()
+    })
+}
