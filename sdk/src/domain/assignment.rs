@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     domain::{SkillRef, tier_policy::check},
     error::Result,
-    id::{AttemptId, Category, ModelId, TaskId},
+    id::{AttemptId, Category, ModelId, TaskId, Version},
 };
 
 /// The share of tasks that go without a chosen skill, so that the skill's effect can be told.
@@ -74,6 +74,9 @@ pub struct ComparedPair {
     pub before: f64,
     /// With the skill.
     pub with: f64,
+    /// The version before; `None` where there was none, and the task was attempted without a skill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Version>,
     /// The model that acted in both, with its adapter; `None` where the agent does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelId>,

@@ -221,8 +221,10 @@ impl Entry {
         }
     }
 
-    /// Records for the current version, which has the state of one of these versions, what set it.
+    /// Records for the current version, which has the state of one of these versions, what set it; and what is proven of the second,
+    /// whose text it has.
     pub(super) fn carry_state(&mut self, from: [Version; 2]) {
+        self.life.carry_proofs(from[1], self.skill.version);
         let states = &self.life.states;
         let of = |version: Version| states.iter().filter(move |set| set.version == version);
         let same = |version: &Version| {
@@ -303,8 +305,14 @@ impl Entry {
 
     /// The latest version before the current one that was in use when it was replaced, and that no retirement took back.
     pub(crate) fn in_use_before(&self) -> Option<&Skill> {
-        let mut before = self.not_taken_back();
-        before.find(|version| version.state == State::Active)
+        self.actives_before().next()
+    }
+
+    /// The versions before the current one that were in use when they were replaced, the latest first, without those that a retirement
+    /// took back.
+    pub(super) fn actives_before(&self) -> impl Iterator<Item = &Skill> {
+        let before = self.not_taken_back();
+        before.filter(|version| version.state == State::Active)
     }
 
     /// The latest version before the current one that no retirement took back.

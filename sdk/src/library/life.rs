@@ -96,6 +96,17 @@ pub struct Proof {
     pub run: Option<RunId>,
 }
 
+/// How a version stands with a model, where skills are released by proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StandingWith {
+    /// It is proven to help this model, or nothing is proven of it with any, or nobody says which model acts.
+    InUse,
+    /// It is proven to help other models alone.
+    ToProve,
+    /// It is proven to harm this model.
+    Out,
+}
+
 impl Tested {
     /// Number of cases that passed.
     pub fn passed(&self) -> usize {
@@ -387,6 +398,19 @@ impl Life {
         Some(proof.helps)
     }
 
+    /// How a version stands with the model that acts.
+    pub(crate) fn standing_with(&self, version: Version, model: Option<&ModelId>) -> StandingWith {
+        let Some(model) = model else {
+            return StandingWith::InUse;
+        };
+        match self.proven(version, model) {
+            Some(true) => StandingWith::InUse,
+            Some(false) => StandingWith::Out,
+            None if self.proven_on(version).next().is_some() => StandingWith::ToProve,
+            None => StandingWith::InUse,
+        }
+    }
+
     /// Takes a proof in the place of what was proven before of the version on this model; whether that is something else.
     pub(super) fn prove(&mut self, proof: Proof) -> bool {
         let new = self.proven(proof.version, &proof.model) != Some(proof.helps);
@@ -398,7 +422,18 @@ impl Life {
         new
     }
 
-    /// Adds the pairs of tasks that have none yet with their model, and says whether there was one.
+    /// Records of a version what is proven of an earlier one with the same text.
+    pub(super) fn carry_proofs(&mut self, from: Version, to: Version) {
+        let proofs = self.proofs.iter().filter(|one| one.version == from);
+        let carried = proofs.map(|one| Proof {
+            version: to,
+            ..one.clone()
+        });
+        let carried: Vec<Proof> = carried.collect();
+        self.proofs.extend(carried);
+    }
+
+    /// Adds the pairs of tasks that have none yet with their model, against the same version, and says whether there was one.
     pub(super) fn compare(
         &mut self,
         version: Version,
@@ -407,8 +442,10 @@ impl Life {
     ) -> bool {
         let before = self.compared.len();
         for pair in pairs {
-            let same =
-                |known: &ComparedPair| (&known.task, &known.model) == (&pair.task, &pair.model);
+            let same = |known: &ComparedPair| {
+                let [known, new] = [known, pair].map(|one| (&one.task, &one.model, one.against));
+                known == new
+            };
             if !self.pairs(version).any(same) {
                 self.compared.push(Compared {
                     version,

@@ -106,6 +106,7 @@ pub use entry::{Entry, Evidence, Merged};
 pub use fork::{Conflict, ConflictReason, Fork, Rebased};
 pub use fork::{Difference, FieldChange};
 pub use history::{FoundRun, RunFilter};
+pub(crate) use life::StandingWith;
 pub use life::{
     BundledCase, Compared, Gained, Judged, JudgementCounts, Life, Lifetime, LiveEvidence, Proof,
     SetBy, StateSet, Tested,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     domain::{Committed, IndexUpdate, Skill, SkillName, SkillRef, State, Tier, TierPolicy},
     error::{Error, ErrorKind, Result},
-    id::{CommitKey, Revision, SkillId},
+    id::{CommitKey, ModelId, Revision, SkillId},
     library::{
-        Entry, PassReason,
+        Entry, PassReason, Proof, StandingWith,
         assigned::Assigned,
         keys::Keys,
         memory::{Memory, shared},
@@ -67,22 +67,36 @@ impl Default for SkillLibrary {
 }
 
 impl SkillLibrary {
-    /// The library with the current version of a skill in another state; `None` where there is no such skill.
-    pub(crate) fn with_state(&self, skill: &SkillId, state: State) -> Option<Self> {
+    /// The library as if the current version of a skill were in use with this model; `None` where there is no such skill.
+    pub(crate) fn with_in_use(&self, skill: &SkillRef, model: Option<&ModelId>) -> Option<Self> {
         let mut library = self.clone();
-        library.entries.get_mut(skill)?.skill.state = state;
+        let entry = library.entries.get_mut(&skill.id)?;
+        entry.skill.state = State::Active;
+        if let Some(model) = model {
+            entry.life.prove(Proof {
+                version: skill.version,
+                model: model.clone(),
+                helps: true,
+                run: None,
+            });
+        }
         Some(library)
     }
 
-    /// The library with each version on trial replaced by the one that was in use before it, where there is one: what an evaluation is
-    /// made with where skills are released by proof.
-    pub(crate) fn with_versions_in_use(mut self) -> Self {
-        let on_trial = self.entries.values();
-        let on_trial = on_trial.filter(|entry| entry.skill.state == State::Trial);
-        let in_use = on_trial.filter_map(|entry| {
-            let before = entry.in_use_before()?.clone();
+    /// The library with each version that is on trial, or not in use with this model, replaced by the latest one before it that is in use
+    /// with it, where there is one: what an evaluation is made with where skills are released by proof.
+    pub(crate) fn with_versions_in_use(mut self, model: Option<&ModelId>) -> Self {
+        let in_use = self.entries.values().filter_map(|entry| {
+            let standing = |version| entry.life.standing_with(version, model);
+            let is_in_use = match entry.skill.state {
+                State::Active => standing(entry.skill.version) == StandingWith::InUse,
+                state => state != State::Trial,
+            };
+            let mut before = entry.actives_before();
+            let before = before.find(|one| standing(one.version) == StandingWith::InUse);
             // Another skill may have the old name by now.
             let name = entry.skill.name.clone();
+            let before = before.filter(|_| !is_in_use)?.clone();
             Some(Skill { name, ..before })
         });
         let in_use: Vec<Skill> = in_use.collect();

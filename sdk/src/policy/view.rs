@@ -11,7 +11,7 @@ use crate::{
         retrieval::{Retrieval, SelectPer},
     },
     id::{ModelId, RunId, Seed},
-    library::{Entry, SkillLibrary},
+    library::{Entry, SkillLibrary, StandingWith},
     policy::{standing::Standing, traits::SelectProgram},
     run::report::{AttemptReport, EventKind},
 };
@@ -185,28 +185,20 @@ impl<'a> Context<'a> {
     /// (HiSME, appendix B), and so one that is tried in quarantine, and one that is proven on other models than this one.
     pub(crate) fn offers(&self, entry: &Entry) -> bool {
         let in_training = self.mode == Mode::Train;
-        let in_use = entry.skill.state == State::Active && !self.is_to_prove_again(entry);
-        if self.is_proven_to_harm(entry) {
-            return false;
-        }
+        let standing = self.standing_with(entry);
+        let in_use = entry.skill.state == State::Active && standing == StandingWith::InUse;
         match entry.tier {
+            _ if standing == StandingWith::Out => false,
             Tier::Cache => in_use || in_training,
             Tier::Aside => in_training && self.tries(entry),
             Tier::Reservoir => false,
         }
     }
 
-    /// Whether skills are released by proof, and this one is proven on other models than the one that acts.
-    pub(crate) fn is_to_prove_again(&self, entry: &Entry) -> bool {
-        let mut on = entry.life.proven_on(entry.skill.version).peekable();
-        let is_proven = on.peek().is_some();
-        self.standing.by_proof() && is_proven && on.all(|model| Some(model) != self.model)
-    }
-
-    /// Whether skills are released by proof, and this one is proven to harm with the model that acts.
-    fn is_proven_to_harm(&self, entry: &Entry) -> bool {
-        let proven = |model| entry.life.proven(entry.skill.version, model);
-        self.standing.by_proof() && self.model.and_then(proven) == Some(false)
+    /// How a skill stands with the model that acts: proofs count where skills are released by them.
+    pub(crate) fn standing_with(&self, entry: &Entry) -> StandingWith {
+        let model = self.model.filter(|_| self.standing.by_proof());
+        entry.life.standing_with(entry.skill.version, model)
     }
 
     /// Whether the recipe tries the skill in quarantine.

@@ -13,7 +13,7 @@ use crate::{
         program::{QuestionPath, Running},
     },
     run::machine::effect::{Of, RunContext, effect},
-    stations::proof::{ComparePolicy, Conclusion, Tried, decided, tried},
+    stations::proof::{ComparePolicy, Conclusion, ProvenRelease, Trial, compared},
 };
 
 /// What [`Journeyman::certify`] found out.
@@ -47,8 +47,8 @@ pub struct CertifiedSkill {
 }
 
 impl CertifiedSkill {
-    fn of(tried: &Tried<'_>) -> Self {
-        let (skill, comparison) = (&tried.entry.skill, &tried.comparison);
+    fn of(trial: &Trial<'_>) -> Self {
+        let (skill, comparison) = (&trial.entry.skill, &trial.comparison);
         Self {
             skill: skill.reference(),
             name: skill.name.clone(),
@@ -65,9 +65,11 @@ impl Journeyman {
     /// clear whether the skill helps with the session's model. The tasks are those of kept attempts that had the skill in their prompt,
     /// of any model, each once; pairs that this model made before count without being made again.
     ///
-    /// The pairs are recorded, with the proofs; a skill on trial is released, or taken back, as by
-    /// [`ProvenRelease`](crate::stations::proof::ProvenRelease). A skill in use keeps its state: a recipe with that program offers it to the
-    /// models that it is proven on, and in learning to those that nothing is known of.
+    /// The pairs are recorded, with the proofs; a skill on trial is released, taken back, or held back for a neighbour, as by
+    /// [`ProvenRelease`](crate::stations::proof::ProvenRelease), whose options are the recipe's where it has that program. What was decided
+    /// meanwhile about a skill stays. A skill in use keeps its state: only a recipe with that program reads proofs, and offers it to the
+    /// models that it is proven on, and in learning to those that nothing is known of. So the first proof with one model takes a skill from
+    /// the evaluations of the others.
     ///
     /// ```
     /// use journeyman::{
@@ -128,20 +130,25 @@ impl Journeyman {
             &library,
             &session.policies,
         );
+        let release = ProvenRelease {
+            compare,
+            ..session.recipe.maintenance.get().unwrap_or_default()
+        };
         let start = |mut ask: Ask| -> Running<Result<Decided>> {
             let view = run_context.view(0);
             Box::pin(async move {
                 let tested = |entry: &&Entry| entry.skill.state.is_offered();
                 let entries = view.library().entries().filter(tested).collect();
                 let mut left = MaintenanceBudget::default();
-                let trials = tried(&mut ask, &view, (entries, compare), &mut left).await?;
-                let changes = trials.iter().flat_map(|tried| {
-                    let decided = decided(view.model(), tried.entry, &tried.comparison);
-                    tried.recorded().into_iter().chain(decided)
-                });
+                let trials = compared(&mut ask, &view, (entries, compare), &mut left).await?;
+                let mut changes = Vec::new();
+                for trial in &trials {
+                    let concluded = release.concluded(&mut ask, &view, trial, &mut left);
+                    changes.extend(concluded.await);
+                }
                 Ok(Decided {
                     skills: trials.iter().map(CertifiedSkill::of).collect(),
-                    changes: changes.collect(),
+                    changes,
                 })
             })
         };
@@ -149,7 +156,16 @@ impl Journeyman {
             Ok(effect(&run_context, 0, Of::Maintenance, place, &question))
         };
         let ended = self.to_the_end(start, effect).await?;
-        let Decided { skills, changes } = ended.value?;
+        let Decided {
+            skills,
+            mut changes,
+        } = ended.value?;
+        // Attempts take a while: what a person or another program has decided meanwhile stays.
+        let now = self.library().await?;
+        changes.retain(|change| match change.decides_about() {
+            Some(skill) => library.get(skill).map(decided) == now.get(skill).map(decided),
+            None => true,
+        });
         let revision = match changes.is_empty() {
             true => library.revision(),
             false => {
@@ -164,6 +180,11 @@ impl Journeyman {
             usage: ended.usage,
         })
     }
+}
+
+/// What is decided of a skill: its version and its state.
+fn decided(entry: &Entry) -> (SkillRef, State) {
+    (entry.skill.reference(), entry.skill.state)
 }
 
 struct Decided {

@@ -127,7 +127,8 @@ impl Session {
             mode,
             tasks,
             replays: self.performer.replays(),
-            model: self.performer.acting_model(),
+            // A host's own loop does not say which model acts.
+            model: self.performer.acting_model().filter(|_| !by_host),
             library,
             policies: self.options.policies.clone(),
             width: NonZeroU64::try_from(self.options.in_flight).unwrap_or(NonZeroU64::MIN),

@@ -181,7 +181,7 @@ impl RunMachine {
         }
         let by_proof = policies.standing.by_proof();
         let library = match plan.mode {
-            Mode::Evaluate if by_proof => plan.library.with_versions_in_use(),
+            Mode::Evaluate if by_proof => plan.library.with_versions_in_use(plan.model.as_ref()),
             _ => plan.library,
         };
         let total = plan.tasks.len() as u64;

@@ -27,7 +27,7 @@ const ALL_ORDERS: usize = 3;
 /// `orders` says, drawn by the step's seed. So a skill that was retrieved beside a good one and does nothing earns 0.
 ///
 /// The whole set is attempted twice: where the two scores differ, the world is not as deterministic as it says, and no skill is
-/// credited for the task. Where nothing can be attempted again, a skill is credited with its lift in the ledger, as far as it is known
+/// credited for the task; noise in the smaller sets alone is not found out. Where nothing can be attempted again, a skill is credited with its lift in the ledger, as far as it is known
 /// ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)).
 ///
 /// It costs one attempt more than there are sets of skills to look at: with one skill three attempts, with two five.
@@ -131,7 +131,12 @@ pub(crate) async fn contributions(
     let played = sets.keys().copied().chain([whole]);
     let cases = played.map(|set| with(case, skills, set)).collect();
     let mut scores = Vec::new();
-    for run in &ask.play(cases).await {
+    let runs = ask.play(cases).await;
+    // Where the task as it was attempted cannot be made again, or judged, nothing is known of its parts.
+    if let Some(played) = runs.last() {
+        decided(played)?;
+    }
+    for run in &runs {
         scores.push(score(run)?);
     }
     let again = scores.pop().unwrap_or_default();
@@ -170,6 +175,18 @@ fn with(case: &BundleCase, skills: &[Skill], set: u32) -> Case {
         skill: chosen.next().map(Box::new),
         beside: chosen.collect(),
         case: Box::new(case.clone()),
+    }
+}
+
+/// # Errors
+/// The reason why an attempt's score is not known.
+fn decided(played: &PlayedCase) -> Result<()> {
+    let run = played.run.as_ref().map_err(Clone::clone)?;
+    match run.verdict.success() {
+        Some(_) => Ok(()),
+        None => Err(unknown(
+            "the judge could not decide about the attempt when it was made again".to_owned(),
+        )),
     }
 }
 

@@ -30,7 +30,7 @@ pub use effect::{Arm, Effect, EvidenceAbove, Interval};
 pub use lifts::{Amount, Lift, LiftOf, LiftPolicy, LiftVerdict, Lifts};
 pub use paired::{ComparePolicy, Comparison, Conclusion};
 pub use release::ProvenRelease;
-pub(crate) use release::{Tried, decided, tried};
+pub(crate) use release::{Trial, compared};
 
 pub use crate::domain::{Assignment, Withhold};
 

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     domain::{
-        CaseKind, HandledMark, LibraryChange, MaintenanceBudget, Skill, SkillName, State, Trace,
-        TurnQuery,
+        CaseKind, HandledMark, LibraryChange, MaintenanceBudget, Skill, SkillRef, Trace, TurnQuery,
     },
     id::TaskId,
     library::{Entry, SkillLibrary},
@@ -16,63 +15,106 @@ use crate::{
     },
 };
 
-/// A task that a neighbour did, and that is not done any more once the skill is released.
+/// What the release of a version would do to the tasks of other skills.
 #[derive(Debug)]
-pub(super) struct Broken {
-    pub(super) task: TaskId,
-    /// The skill that did it.
-    pub(super) neighbour: SkillName,
+pub(super) enum Neighbours {
+    /// None that was looked at is lost.
+    Kept,
+    /// This task, which another skill did, would not be done any more. `new` is the record of it.
+    Broken {
+        told: String,
+        new: Option<LibraryChange>,
+    },
+    /// It is not known yet: the budget is used up, or attempts failed for the moment.
+    NotKnown,
 }
 
-/// The mark of a version that breaks a neighbour.
-pub(super) fn mark(entry: &Entry) -> String {
-    let skill = &entry.skill;
-    format!("neighbours/{}/{}", skill.id, skill.version)
-}
-
-/// The first task of a neighbour that the release of a version breaks. At most `most` tasks are looked at, the latest first: those that
-/// were done with another skill. Where the recipe's selector would choose the version, they are attempted again, with either.
-pub(super) async fn broken(
+/// Looks at the tasks of other skills, at most `most`, the latest first: those that were done with another skill. Where the recipe's
+/// selector would choose other skills with the version in use, they are attempted again with what is chosen now and then.
+pub(super) async fn looked_at(
     ask: &mut Ask,
     view: &View,
     entry: &Entry,
     (most, left): (u32, &mut MaintenanceBudget),
-) -> Option<Broken> {
-    let selector = view.context().selector?.clone();
-    let library = view.library();
-    let released = view.evaluating(library.with_state(&entry.skill.id, State::Active)?);
+) -> Neighbours {
+    let (library, version) = (view.library(), entry.skill.reference());
+    if let Some(told) = known_as_broken(view, &version) {
+        return Neighbours::Broken { told, new: None };
+    }
+    let now = library.clone().with_versions_in_use(view.model());
+    let then = library.with_in_use(&version, view.model());
+    let views = [Some(now), then].map(|library| library.map(|library| view.evaluating(library)));
+    let [Some(now), Some(then)] = views else {
+        return Neighbours::Kept;
+    };
     for (trace, neighbour) in neighbours(library, entry, most) {
-        if left.is_spent() || !left.allows(2) {
-            return None;
-        }
-        let query = TurnQuery {
-            text: trace.task.instruction.clone(),
-            tools: Vec::new(),
-            category: trace.task.category.clone(),
-        };
-        let selected = select(ask, &released, selector.as_ref(), &query).await;
-        if !selected.injected(0).contains(&entry.skill.reference()) {
+        let before = chosen(ask, &now, trace).await;
+        let after = chosen(ask, &then, trace).await;
+        if before == after || !after.iter().any(|skill| skill.reference() == version) {
             continue;
         }
+        if left.is_spent() || !left.allows(2) {
+            return Neighbours::NotKnown;
+        }
         let case = Box::new(whole_attempt(library, trace, CaseKind::Negative));
-        let cases = [neighbour, &entry.skill].map(|skill| Case {
-            skill: Some(Box::new(skill.clone())),
-            beside: Vec::new(),
-            case: case.clone(),
+        let cases = [before, after].map(|skills| {
+            let mut skills = skills.into_iter();
+            Case {
+                skill: skills.next().map(Box::new),
+                beside: skills.collect(),
+                case: case.clone(),
+            }
         });
         let runs = play_all(ask, left, cases.to_vec()).await;
-        // One that the neighbour does not do again either failed by chance, or for another reason.
-        if let [with_neighbour, with_it] = runs.as_slice()
-            && does(with_neighbour) == Some(true)
-            && does(with_it) == Some(false)
-        {
-            return Some(Broken {
-                task: trace.task.id.clone(),
-                neighbour: neighbour.name.clone(),
-            });
+        let done: Vec<Option<bool>> = runs.iter().map(does).collect();
+        match done.as_slice() {
+            // What is not done again with the other skill either says nothing.
+            [Some(true), Some(false)] => {
+                let told = format!(
+                    "{}, which is done with {} and not with it",
+                    trace.task.id, neighbour.name
+                );
+                let subject = format!("{}{told}", marked(view, &version));
+                let fingerprint = HandledMark::done(subject);
+                return Neighbours::Broken {
+                    told,
+                    new: Some(LibraryChange::Handled { fingerprint }),
+                };
+            }
+            [Some(_), Some(_)] => {}
+            _ => return Neighbours::NotKnown,
         }
     }
-    None
+    Neighbours::Kept
+}
+
+/// The start of the mark of a version that breaks a neighbour with this model; the task and the neighbour follow.
+fn marked(view: &View, version: &SkillRef) -> String {
+    let model = view.model().map(ToString::to_string).unwrap_or_default();
+    format!("neighbours/{}/{}/{model}/", version.id, version.version)
+}
+
+fn known_as_broken(view: &View, version: &SkillRef) -> Option<String> {
+    let start = marked(view, version);
+    let mut marks = view.library().handled();
+    let told = marks.find_map(|mark| mark.subject.strip_prefix(&start))?;
+    Some(told.to_owned())
+}
+
+/// The skills that the recipe's selector chooses for a task.
+async fn chosen(ask: &mut Ask, view: &View, trace: &Trace) -> Vec<Skill> {
+    let Some(selector) = view.context().selector.cloned() else {
+        return Vec::new();
+    };
+    let query = TurnQuery {
+        text: trace.task.instruction.clone(),
+        tools: Vec::new(),
+        category: trace.task.category.clone(),
+    };
+    let selected = select(ask, view, selector.as_ref(), &query).await;
+    let skills = selected.injected(0).iter();
+    let skills = skills.filter_map(|skill| view.library().get(&skill.id));
+    skills.map(|entry| entry.skill.clone()).collect()
 }
 
 /// Whether a task was done; `None` where that is not known: nobody decided, or the attempt failed for the moment.
@@ -83,7 +125,7 @@ fn does(played: &PlayedCase) -> Option<bool> {
     }
 }
 
-/// The kept attempts that did their task with another skill in use, the latest of each task, with that skill.
+/// The kept attempts that did their task with another skill, the latest of each task, with that skill.
 fn neighbours<'a>(
     library: &'a SkillLibrary,
     entry: &'a Entry,
@@ -100,16 +142,9 @@ fn neighbours<'a>(
             return None;
         }
         let other = skills.find_map(|seen| library.get(&seen.skill.id))?;
-        let in_use = other.skill.state == State::Active;
-        in_use.then_some((trace, &other.skill))
+        let is_offered = other.skill.state.is_offered();
+        is_offered.then_some((trace, &other.skill))
     });
     let once = by_another.filter(move |(trace, _)| tasks.insert(&trace.task.id));
     once.take(most as usize)
-}
-
-/// The record that a version breaks a neighbour, so that the tasks are not attempted again and again.
-pub(super) fn recorded(entry: &Entry) -> LibraryChange {
-    LibraryChange::Handled {
-        fingerprint: HandledMark::done(mark(entry)),
-    }
 }

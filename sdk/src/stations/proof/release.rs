@@ -5,14 +5,17 @@ use std::{collections::BTreeSet, num::NonZeroU32};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{ComparePolicy, Comparison, Conclusion, LiftPolicy, LiftVerdict, Lifts, neighbours};
+use super::{
+    ComparePolicy, Comparison, Conclusion, LiftPolicy, LiftVerdict, Lifts,
+    neighbours::{self, Neighbours},
+};
 use crate::{
     domain::{
         CaseKind, ComparedPair, LibraryChange, MaintenanceBudget, Skill, SkillRef, State, Trace,
     },
     error::Result,
     id::{ModelId, TaskId},
-    library::{Entry, SkillLibrary},
+    library::{Entry, SkillLibrary, StandingWith},
     policy::{Ask, Case, MaintenanceProgram, PlayedCase, PolicyOptions, Release, View},
     run::report::EventKind,
     stations::maintain::{cases::whole_attempt, outcomes::is_temporary, within_budget::play_all},
@@ -98,17 +101,12 @@ impl MaintenanceProgram for ProvenRelease {
             return Ok(on_trial.flat_map(of).collect());
         }
         let mut left = view.budget_left();
-        let trials = tried(ask, view, (on_trial.collect(), self.compare), &mut left).await?;
+        let of = (on_trial.collect(), self.compare);
+        let trials = compared(ask, view, of, &mut left).await?;
         let mut changes = Vec::new();
-        for tried in trials {
-            changes.extend(tried.recorded());
-            tell(ask, &tried);
-            let mut decided = decided(view.model(), tried.entry, &tried.comparison);
-            if tried.comparison.conclusion() == Conclusion::Better {
-                let held = self.held_for_neighbours(ask, view, tried.entry, &mut left);
-                decided = held.await.unwrap_or(decided);
-            }
-            changes.extend(decided);
+        for trial in &trials {
+            tell(ask, trial);
+            changes.extend(self.concluded(ask, view, trial, &mut left).await);
         }
         Ok(changes)
     }
@@ -140,25 +138,37 @@ impl ProvenRelease {
         }
     }
 
-    /// The changes in the place of a release that would break a neighbour; `None` where it would not.
-    async fn held_for_neighbours(
+    /// What a comparison changes: its pairs are kept, and what they prove is done, but for a release that would break a neighbour.
+    pub(crate) async fn concluded(
         &self,
         ask: &mut Ask,
         view: &View,
-        entry: &Entry,
+        trial: &Trial<'_>,
         left: &mut MaintenanceBudget,
-    ) -> Option<Vec<LibraryChange>> {
-        let mut reason =
-            "it does better at its own tasks, and would break one of another skill".to_owned();
-        let mut changes = Vec::new();
-        if !view.library().is_handled(&neighbours::mark(entry)) {
-            let broken = neighbours::broken(ask, view, entry, (self.neighbours, left)).await?;
-            let (task, neighbour) = (broken.task, broken.neighbour);
-            reason = format!("{reason}: {task}, which {neighbour} does and this one does not");
-            changes.push(neighbours::recorded(entry));
+    ) -> Vec<LibraryChange> {
+        let entry = trial.entry;
+        let mut changes: Vec<LibraryChange> = trial.recorded().into_iter().collect();
+        let neighbours = match trial.comparison.conclusion() {
+            Conclusion::Better => {
+                neighbours::looked_at(ask, view, entry, (self.neighbours, left)).await
+            }
+            _ => Neighbours::Kept,
+        };
+        match neighbours {
+            Neighbours::Kept => {
+                changes.extend(decided(view.model(), entry, &trial.comparison));
+            }
+            Neighbours::Broken { told, new } => {
+                changes.extend(new);
+                let reason = format!("it does better at its own tasks, and would break {told}");
+                wait(ask, entry, reason);
+            }
+            Neighbours::NotKnown => {
+                let reason = "it does better at its own tasks; whether it breaks those of other skills is not known yet";
+                wait(ask, entry, reason.to_owned());
+            }
         }
-        wait(ask, entry, reason);
-        Some(changes)
+        changes
     }
 }
 
@@ -166,16 +176,16 @@ impl ProvenRelease {
 ///
 /// # Errors
 /// `Invalid` for a policy out of its ranges.
-pub(crate) async fn tried<'a>(
+pub(crate) async fn compared<'a>(
     ask: &mut Ask,
     view: &'a View,
     (entries, compare): (Vec<&'a Entry>, ComparePolicy),
     left: &mut MaintenanceBudget,
-) -> Result<Vec<Tried<'a>>> {
+) -> Result<Vec<Trial<'a>>> {
     let trials = entries
         .into_iter()
-        .map(|entry| Tried::of(view, entry, compare));
-    let mut trials: Vec<Tried<'_>> = trials.collect::<Result<_>>()?;
+        .map(|entry| Trial::of(view, entry, compare));
+    let mut trials: Vec<Trial<'_>> = trials.collect::<Result<_>>()?;
     while some_more(ask, (view, compare), &mut trials, left).await {}
     Ok(trials)
 }
@@ -184,23 +194,23 @@ pub(crate) async fn tried<'a>(
 async fn some_more(
     ask: &mut Ask,
     (view, compare): (&View, ComparePolicy),
-    trials: &mut [Tried<'_>],
+    trials: &mut [Trial<'_>],
     left: &mut MaintenanceBudget,
 ) -> bool {
     let (library, model) = (view.library(), view.model());
     let at_once = usize::try_from(compare.least).unwrap_or(usize::MAX);
     let mut room = *left;
     let (mut cases, mut due) = (Vec::new(), Vec::new());
-    for tried in trials.iter_mut() {
+    for trial in trials.iter_mut() {
         let mut attempts = Vec::new();
-        let open = !tried.comparison.is_over() && !left.is_spent();
-        let most = usize::try_from(tried.comparison.left()).unwrap_or(usize::MAX);
+        let open = !trial.comparison.is_over() && !left.is_spent();
+        let most = usize::try_from(trial.comparison.left()).unwrap_or(usize::MAX);
         while open && attempts.len() < at_once.min(most) && room.allows(2) {
-            let Some(attempt) = tried.attempts.pop() else {
+            let Some(attempt) = trial.attempts.pop() else {
                 break;
             };
             room.pay(Default::default(), 2);
-            cases.extend(pair_of_cases(library, tried.entry, attempt));
+            cases.extend(pair_of_cases(library, trial.entry, attempt));
             attempts.push(attempt);
         }
         due.push(attempts);
@@ -209,12 +219,12 @@ async fn some_more(
         return false;
     }
     let runs = play_all(ask, left, cases).await;
-    for (tried, attempts) in trials.iter_mut().zip(due) {
+    for (trial, attempts) in trials.iter_mut().zip(due) {
         for attempt in attempts {
-            let pair = pair(model, attempt, tried.entry, &runs);
-            tried
+            let pair = pair(model, attempt, trial.entry, &runs);
+            trial
                 .pairs
-                .extend(pair.inspect(|pair| tried.comparison.add(pair.before, pair.with)));
+                .extend(pair.inspect(|pair| trial.comparison.add(pair.before, pair.with)));
         }
     }
     true
@@ -222,16 +232,15 @@ async fn some_more(
 
 /// Whether a skill has to prove itself with the model that acts: it is on trial, or in use and proven on other models alone.
 fn is_to_prove(view: &View, entry: &Entry) -> bool {
-    let context = view.context();
     match entry.skill.state {
         State::Trial => true,
-        State::Active => context.is_to_prove_again(entry) && context.offers(entry),
+        State::Active => view.context().standing_with(entry) == StandingWith::ToProve,
         _ => false,
     }
 }
 
 /// A skill that has to prove itself, and what it is compared by.
-pub(crate) struct Tried<'a> {
+pub(crate) struct Trial<'a> {
     pub(crate) entry: &'a Entry,
     /// The kept attempts whose tasks are still to be attempted again, the next one last.
     attempts: Vec<&'a Trace>,
@@ -240,16 +249,18 @@ pub(crate) struct Tried<'a> {
     pairs: Vec<ComparedPair>,
 }
 
-impl<'a> Tried<'a> {
+impl<'a> Trial<'a> {
     /// # Errors
     /// `Invalid` for a policy out of its ranges.
     fn of(view: &'a View, entry: &'a Entry, policy: ComparePolicy) -> Result<Self> {
         let (library, skill) = (view.library(), entry.skill.reference());
         let mut comparison = Comparison::new(policy)?;
         let mut tasks: BTreeSet<&TaskId> = entry.skill.provenance.tasks.iter().collect();
-        // What another model did says nothing of this one.
-        let pairs = entry.life.pairs(skill.version);
-        for pair in pairs.filter(|pair| pair.model.as_ref() == view.model()) {
+        // What another model did, or with something else before it, says nothing here.
+        let against = before(entry).map(|before| before.version);
+        let counts =
+            |pair: &&ComparedPair| pair.model.as_ref() == view.model() && pair.against == against;
+        for pair in entry.life.pairs(skill.version).filter(counts) {
             tasks.insert(&pair.task);
             comparison.add(pair.before, pair.with);
         }
@@ -269,7 +280,7 @@ impl<'a> Tried<'a> {
     }
 
     /// The record of the pairs of this round.
-    pub(crate) fn recorded(&self) -> Option<LibraryChange> {
+    fn recorded(&self) -> Option<LibraryChange> {
         (!self.pairs.is_empty()).then(|| LibraryChange::Compare {
             skill: self.entry.skill.reference(),
             pairs: self.pairs.clone(),
@@ -302,44 +313,38 @@ fn before(entry: &Entry) -> Option<&Skill> {
     }
 }
 
-/// The pair of an attempt's task; `None` where one of the two failed for the moment, and is made again.
+/// The pair of an attempt's task; `None` where one of the two failed for the moment, and is made again, and where another model acted than
+/// the session's.
 fn pair(
     model: Option<&ModelId>,
     attempt: &Trace,
     entry: &Entry,
     runs: &[PlayedCase],
 ) -> Option<ComparedPair> {
-    // An attempt that fails for good does not say which model acted.
-    let mut model = model.cloned();
-    let mut score = |skill: Option<SkillRef>| {
+    let score = |skill: Option<SkillRef>| {
         let is_it = |played: &&PlayedCase| {
             let of = played.case.skill.as_ref().map(|skill| skill.reference());
             of == skill && played.case.case.attempt == attempt.trajectory.attempt
         };
         match &runs.iter().find(is_it)?.run {
-            Ok(run) => {
-                model = run.model.clone().or(model.take());
-                let is_decided = run.verdict.success().is_some();
-                Some(if is_decided { run.verdict.score() } else { 0.0 })
-            }
+            Ok(run) if model.is_some() && run.model.as_ref() != model => None,
+            Ok(run) if run.verdict.success().is_some() => Some(run.verdict.score()),
             Err(error) if is_temporary(error) => None,
-            Err(_) => Some(0.0),
+            Ok(_) | Err(_) => Some(0.0),
         }
     };
+    let before = before(entry);
     Some(ComparedPair {
         task: attempt.task.id.clone(),
-        before: score(before(entry).map(Skill::reference))?,
+        before: score(before.map(Skill::reference))?,
         with: score(Some(entry.skill.reference()))?,
-        model,
+        against: before.map(|before| before.version),
+        model: model.cloned(),
     })
 }
 
 /// The changes that a comparison concludes.
-pub(crate) fn decided(
-    model: Option<&ModelId>,
-    entry: &Entry,
-    comparison: &Comparison,
-) -> Vec<LibraryChange> {
+fn decided(model: Option<&ModelId>, entry: &Entry, comparison: &Comparison) -> Vec<LibraryChange> {
     let points = 100.0 * comparison.estimate().unwrap_or(0.0);
     let pairs = comparison.pairs();
     let reason = format!(
@@ -426,8 +431,8 @@ fn by_lift(
 }
 
 /// Says what is still missing.
-fn tell(ask: &mut Ask, tried: &Tried<'_>) {
-    let comparison = &tried.comparison;
+fn tell(ask: &mut Ask, trial: &Trial<'_>) {
+    let comparison = &trial.comparison;
     let Some(estimate) = comparison.estimate() else {
         return;
     };
@@ -447,14 +452,14 @@ fn tell(ask: &mut Ask, tried: &Tried<'_>) {
         Conclusion::NotYet { more: None } => format!("{so_far} are no proof yet"),
         Conclusion::Better | Conclusion::Worse => return,
     };
-    wait(ask, tried.entry, reason);
+    wait(ask, trial.entry, reason);
 }
 
 fn wait(ask: &mut Ask, entry: &Entry, reason: String) {
     ask.tell(EventKind::Waits {
         skill: entry.skill.reference(),
         name: entry.skill.name.clone(),
-        state: State::Trial,
+        state: entry.skill.state,
         reason,
     });
 }

@@ -7,7 +7,7 @@ use journeyman::{
 };
 
 use super::{
-    proven::{session, with_skills},
+    proven::{With, session_by, with_skills},
     *,
 };
 
@@ -22,37 +22,44 @@ fn of<'a>(certificate: &'a Certificate, name: &str) -> &'a journeyman::run::Cert
 fn each_skill_is_compared_with_the_model_at_hand_and_pairs_are_made_once() {
     block_on(async {
         let store = Arc::new(MemoryStore::new());
-        // A learning run by another model, at whose tasks `good` was chosen.
-        let first = session(&store, "first", "one").await;
+        // A learning run by another model, at whose tasks `good` was chosen; later two tasks at which `rare` was.
+        let first = session_by(&store, With::model("first"), "one").await;
         with_skills(&first, &["good"]).await;
         first.learn(tasks(20)).await.expect("it learns");
+        let good = SkillId::new("good");
+        let off = first.set_state(&good, State::Disabled, "a while");
+        off.await.expect("it is off");
+        with_skills(&first, &["rare"]).await;
+        let more = tasks(22).split_off(20);
+        first.learn(more).await.expect("it learns");
+        let on = first.set_state(&good, State::Active, "again");
+        on.await.expect("it is on");
 
-        let second = session(&store, "second", "two").await;
+        let agent = With::model("second");
+        let second = session_by(&store, Arc::clone(&agent), "two").await;
         with_skills(&second, &["unused"]).await;
         let certificate = second.certify(ComparePolicy::default()).await;
         let certificate = certificate.expect("it is compared");
-        assert_eq!(
-            certificate
-                .model
-                .as_ref()
-                .map(ToString::to_string)
-                .as_deref(),
-            Some("second")
-        );
+        let model = certificate.model.as_ref().map(ToString::to_string);
+        assert_eq!(model.as_deref(), Some("second"));
         let good = of(&certificate, "good");
         assert_eq!(good.conclusion, Conclusion::Better, "{good:?}");
         assert!((8..=20).contains(&good.pairs));
+        let rare = of(&certificate, "rare");
+        assert_eq!(rare.pairs, 2);
+        assert!(matches!(rare.conclusion, Conclusion::NotYet { .. }));
         let unused = of(&certificate, "unused");
         assert_eq!((unused.pairs, unused.difference), (0, None));
         let library = second.library().await.expect("read");
         let entry = library.get(&SkillId::new("good")).expect("there");
-        let proven: Vec<_> = entry.life.proven_on(entry.skill.version).collect();
-        assert!(proven.iter().any(|model| model.as_str() == "second"));
+        let mut proven = entry.life.proven_on(entry.skill.version);
+        assert!(proven.any(|model| model.as_str() == "second"));
 
+        let calls = agent.1.calls();
         let again = second.certify(ComparePolicy::default()).await;
         let again = again.expect("it is compared");
-        assert_eq!(of(&again, "good"), good);
-        assert_eq!(again.usage.total(), 0);
+        assert_eq!(again.skills, certificate.skills);
+        assert_eq!(agent.1.calls(), calls, "no pair is made twice");
     });
 }
 

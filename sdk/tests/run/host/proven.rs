@@ -345,10 +345,10 @@ fn where_nothing_can_be_attempted_again_the_ledger_releases() {
 
 /// An agent by a model.
 #[derive(Debug)]
-struct With(ModelCapabilities, ScriptedExecutor);
+pub(super) struct With(ModelCapabilities, pub(super) ScriptedExecutor);
 
 impl With {
-    fn model(name: &str) -> Arc<Self> {
+    pub(super) fn model(name: &str) -> Arc<Self> {
         let capabilities = ModelCapabilities::new(ModelId::new(name), 4096);
         Arc::new(Self(capabilities, agent()))
     }
@@ -370,10 +370,19 @@ impl Executor for With {
 }
 
 /// A session over a library, with an agent by a model.
-pub(super) async fn session(store: &Arc<MemoryStore>, model: &str, name: &str) -> Journeyman {
+async fn session(store: &Arc<MemoryStore>, model: &str, name: &str) -> Journeyman {
+    session_by(store, With::model(model), name).await
+}
+
+/// The same with an agent that the test looks at.
+pub(super) async fn session_by(
+    store: &Arc<MemoryStore>,
+    agent: Arc<With>,
+    name: &str,
+) -> Journeyman {
     let mut parts = components();
     parts.store = Some(Arc::clone(store) as _);
-    parts.executor = Some(With::model(model));
+    parts.executor = Some(agent);
     let options = Options::new(name, Seed(7));
     let opened = Journeyman::open(parts, proving(4), options).await;
     opened.expect("it opens")
@@ -540,6 +549,10 @@ fn while_a_next_version_is_on_trial_evaluations_have_the_one_in_use() {
 
 /// Whether `good` is released after tasks of its own, where `helper` did others at which `good` would be chosen from then on.
 async fn released_beside_a_neighbour(program: ProvenRelease) -> (State, Vec<Event>) {
+    released_with(proving(4), program).await
+}
+
+async fn released_with(mut recipe: Recipe, program: ProvenRelease) -> (State, Vec<Event>) {
     let agent = ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
         let words: Vec<String> =
             serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
@@ -554,8 +567,8 @@ async fn released_beside_a_neighbour(program: ProvenRelease) -> (State, Vec<Even
     });
     let mut parts = components();
     parts.executor = Some(Arc::new(agent));
-    let mut recipe = proving(4);
-    recipe.maintenance.programs = vec![ScheduledProgram::new(n64(4), program)];
+    let every = recipe.maintenance.programs[0].every.expect("it says");
+    recipe.maintenance.programs = vec![ScheduledProgram::new(every, program)];
     let opened = Journeyman::open(parts, recipe, Options::new("test", Seed(7))).await;
     let journeyman = opened.expect("it opens");
     let helper = Skill {
@@ -612,5 +625,61 @@ fn a_release_that_breaks_a_neighbour_is_held_back_with_its_task() {
             held[0].contains("letter-3") && held[0].contains("helper") && held.len() > 1,
             "{held:?}"
         );
+    });
+}
+
+#[test]
+fn a_version_that_comes_back_brings_what_was_proven_of_it() {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        let first = sample::skill("good");
+        let proof = |model: &str, helps| LibraryChange::Prove {
+            skill: first.reference(),
+            model: ModelId::new(model),
+            helps,
+        };
+        let second = Skill {
+            body: "Another text.".to_owned(),
+            version: journeyman::Version(2),
+            ..first.clone()
+        };
+        let changes = vec![
+            LibraryChange::Add(Box::new(first.clone())),
+            proof("first", true),
+            proof("second", false),
+            LibraryChange::Revise(Box::new(second)),
+        ];
+        let commit = sample::commit(0, "key", changes);
+        store.commit(&commit).await.expect("committed");
+        let journeyman = session(&store, "second", "two").await;
+        let back = journeyman.roll_back(&first.id, first.version, "the second is worse");
+        back.await.expect("it is back");
+        let library = journeyman.library().await.expect("read");
+        let entry = library.get(&first.id).expect("there");
+        let proven = |model: &str| entry.life.proven(entry.skill.version, &ModelId::new(model));
+        assert_eq!(entry.skill.version, journeyman::Version(3));
+        assert_eq!(
+            (proven("first"), proven("second")),
+            (Some(true), Some(false))
+        );
+        assert_eq!(injected(&journeyman).await, 0);
+    });
+}
+
+#[test]
+fn what_is_not_known_of_neighbours_yet_releases_nothing() {
+    block_on(async {
+        // A budget for the pairs, and for no more.
+        let mut recipe = proving(24);
+        recipe.maintenance.budget.attempts = Some(16);
+        let (state, events) = released_with(recipe, ProvenRelease::default()).await;
+        assert_eq!(state, State::Trial);
+        let said = events.iter().any(|event| {
+            let EventKind::Waits { reason, .. } = &event.kind else {
+                return false;
+            };
+            reason.contains("is not known yet")
+        });
+        assert!(said);
     });
 }
