@@ -117,8 +117,8 @@ impl ScoreDrift {
         Ok(drift)
     }
 
-    /// Adds the score of the next decision, in the unit of the fitted ones. Gives whether the alarm is raised, now or before. A score that
-    /// is no number is left out.
+    /// Adds the score of the next task's decision, in the unit of the fitted ones. Gives whether the alarm is raised, now or before. A
+    /// score that is no number is left out.
     pub fn add(&mut self, score: f64) -> bool {
         if !score.is_nan() {
             let rank = self.rank(score);
@@ -253,6 +253,24 @@ mod tests {
             let mut new = draws(seed.derive("new", 0), 20.0, 4.0).take(500);
             alarms += u32::from(new.any(|score| drift.add(score)));
         }
+        assert!(alarms <= 10, "{alarms} of 200");
+    }
+
+    /// Scores with few values: with equal ones ranks are by chance in part.
+    #[test]
+    fn without_drift_hardly_any_stream_of_eight_values_raises_the_alarm() {
+        let mut alarms = 0;
+        for round in 0..200 {
+            let seed = Seed(round);
+            // The middle values are the most frequent ones.
+            let mut all = draws(seed.derive("eight", 0), 4.0, 1.5);
+            let mut next = || all.next().unwrap().floor().clamp(0.0, 7.0);
+            let fitted: Vec<f64> = (0..100).map(|_| next()).collect();
+            let mut drift = ScoreDrift::new(fitted, 0.02, seed).unwrap();
+            alarms += u32::from((0..500).any(|_| drift.add(next())));
+            assert!(drift.cells.len() <= 8);
+        }
+        // 4 are to be expected at most.
         assert!(alarms <= 10, "{alarms} of 200");
     }
 
