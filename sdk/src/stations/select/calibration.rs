@@ -23,6 +23,11 @@ use crate::{
 /// Minimum number of tasks with a right skill: each half then has some of which a share can be taken. Without labels, of tasks.
 const TASKS: usize = 8;
 
+/// The version of the JSON form of a calibration that was fitted on scores.
+const SCORES: u32 = 2;
+/// That of one that was fitted on outcomes, which readers of [`SCORES`] would not know.
+const OUTCOMES: u32 = 3;
+
 /// The scores of a task's candidates, of which it is known which are right.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LabeledScores {
@@ -218,8 +223,9 @@ pub struct GateCalibration {
 }
 
 impl GateCalibration {
-    /// The version of the JSON form. Version 1, without [`found`](Self::found), is read, too.
-    pub const SCHEMA: u32 = 2;
+    /// The latest version of the JSON form, that of a calibration with [`outcomes`](Self::outcomes). Others are written as version 2, and
+    /// version 1, without [`found`](Self::found), is read, too.
+    pub const SCHEMA: u32 = OUTCOMES;
 
     /// Fits a threshold on one half of the tasks, drawn by the seed: of those with at most a share `most_wrong` of wrong
     /// injections, the one with the greatest share of right ones less that of wrong ones. Between two scores it lies in the
@@ -252,7 +258,7 @@ impl GateCalibration {
         }
         let threshold = threshold(&fitting, most_wrong);
         Ok(Self {
-            schema: Self::SCHEMA,
+            schema: SCORES,
             fitted_for: fitted_for(of),
             threshold,
             found: None,
@@ -266,19 +272,31 @@ impl GateCalibration {
     /// Reads the JSON form.
     ///
     /// # Errors
-    /// `Invalid` for a text that is none, `Unsupported` for one of another version.
+    /// `Invalid` for a text that is none, and for a bound out of its ranges; `Unsupported` for one of another version.
     pub fn from_json(text: &str) -> Result<Self> {
         let refused = |message: String| {
             Error::invalid("GateCalibration::from_json", message)
                 .hint("make one with `journeyman model calibrate`")
         };
-        let read: Self = serde_json::from_str(text)
-            .map_err(|error| refused(format!("this is no calibration of a gate ({error})")))?;
-        if !(1..=Self::SCHEMA).contains(&read.schema) {
+        let none = |error: serde_json::Error| {
+            refused(format!("this is no calibration of a gate ({error})"))
+        };
+        // A later version may have fields that are unknown here.
+        let form: Form = serde_json::from_str(text).map_err(none)?;
+        if !(1..=Self::SCHEMA).contains(&form.schema) {
             let message = "the calibration has a form of another version";
             return Err(Error::unsupported("GateCalibration::from_json", message)
-                .with("schema", read.schema)
+                .with("schema", form.schema)
                 .hint("make it again with `journeyman model calibrate`"));
+        }
+        let read: Self = serde_json::from_str(text).map_err(none)?;
+        if let Some(outcomes) = &read.outcomes {
+            let range = |error: Error| {
+                refused(error.message().to_owned()).hint(
+                    "fit it again, with a bound in its ranges (`GateCalibration::by_outcomes`)",
+                )
+            };
+            outcomes.bound.validate().map_err(range)?;
         }
         match read.threshold.is_finite() {
             true => Ok(read),
@@ -286,7 +304,8 @@ impl GateCalibration {
         }
     }
 
-    /// Sets a gate's absolute threshold; and its score, where the session was to find both ([`GatePolicy::most_wrong`]).
+    /// Sets a gate's absolute threshold; and its score, where the session was to find both ([`GatePolicy::most_wrong`]). A bound on harm
+    /// ([`outcomes`](Self::outcomes)) is for a gate that decides about one candidate a task.
     ///
     /// # Errors
     /// `Invalid` for a gate by another score, which somebody chose.
@@ -310,6 +329,12 @@ impl GateCalibration {
         gate.fitted_for = Some(self.fitted_for.clone());
         Ok(())
     }
+}
+
+/// The version of a JSON form, whatever else it has.
+#[derive(Debug, Deserialize)]
+struct Form {
+    schema: u32,
 }
 
 fn fitted_for(
@@ -580,11 +605,11 @@ mod tests {
         assert_eq!(gate.absolute, Some(fitted.threshold));
         gate.validate_for(&"m".into()).unwrap();
         let json = serde_json::to_string(&fitted).unwrap();
-        let other = json.replace("\"schema\":2", "\"schema\":3");
-        assert_eq!(
-            GateCalibration::from_json(&other).unwrap_err().kind(),
-            ErrorKind::Unsupported
-        );
+        for fields in ["\"schema\":4", "\"schema\":4,\"of_a_later_build\":1"] {
+            let other = json.replace("\"schema\":2", fields);
+            let error = GateCalibration::from_json(&other).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+        }
         assert!(GateCalibration::from_json("{}").is_err());
     }
 }

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt};
 use rand_chacha::rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{GateCalibration, GateRates, Share, fitted_for};
+use super::{GateCalibration, GateRates, OUTCOMES, Share, fitted_for};
 use crate::{
     contract::PromptFormat,
     domain::ScoreKind,
@@ -294,6 +294,10 @@ impl GateCalibration {
     ///   [`Scorer::weights`](crate::contract::Scorer::weights). Where the gate counted the score of a search, set [`found`](Self::found)
     ///   to what it had.
     /// - For the threshold alone: a gate that explores injects more ([`GatePolicy::epsilon`](crate::stations::select::GatePolicy::epsilon)).
+    /// - For a gate that decides about one candidate a task. A selector that injects each skill that passes, as SkillRL's bank does, may do
+    ///   more harm: [`Recipe::calibrate`](crate::recipe::Recipe::calibrate) refuses it.
+    /// - For one fit. Each further fit may be wrong with the probability `error` again: who fits ten times and keeps the lowest threshold
+    ///   has a probability of up to `10 * error`. Fit with a share of the error for each, or take the latest threshold, whatever it is.
     ///
     /// # Method
     /// Learn-then-Test (Angelopoulos, Bates, Candès, Jordan and Lei 2021) with fixed-sequence testing: the thresholds are tried from
@@ -326,7 +330,7 @@ impl GateCalibration {
             wrong_injected: Share::new(0, 0),
         };
         Ok(ByOutcomes::Fitted(Box::new(Self {
-            schema: Self::SCHEMA,
+            schema: OUTCOMES,
             fitted_for: fitted_for(of),
             threshold,
             found: None,
@@ -532,6 +536,8 @@ mod tests {
             (gate.score, gate.absolute),
             (ScoreKind::CardPmi, Some(one.threshold))
         );
+        // Its version is not that of a form without outcomes.
+        assert!(json.contains("\"schema\":3"), "{json}");
         // A file from before there were outcomes has none.
         let other = GateCalibration {
             outcomes: None,
@@ -540,6 +546,21 @@ mod tests {
         let json = serde_json::to_string(&other).unwrap();
         assert!(!json.contains("outcomes"), "{json}");
         assert_eq!(GateCalibration::from_json(&json).unwrap(), other);
+    }
+
+    #[test]
+    fn a_file_with_a_bound_out_of_its_ranges_is_refused() {
+        let tasks: Vec<_> = (0..60).map(|n| tried(n, n as f64, 1)).collect();
+        let mut one = fitted(&tasks, TENTH);
+        let mut outcomes = one.outcomes.unwrap();
+        outcomes.bound.most = 1.5;
+        one.outcomes = Some(outcomes);
+        let json = serde_json::to_string(&one).unwrap();
+        let error = GateCalibration::from_json(&json).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        let expect = "most must be above 0 and below 1, and is 1.5";
+        assert!(error.message().contains(expect), "{error}");
+        assert!(error.hint_text().is_some(), "{error}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use super::{GateCalibration, GateRates, LabeledScores, Share, TASKS, fitted_for};
+use super::{GateCalibration, GateRates, LabeledScores, SCORES, Share, TASKS, fitted_for};
 use crate::{
     contract::PromptFormat,
     domain::{FittedThreshold, ScoreKind},
@@ -66,7 +66,7 @@ impl GateCalibration {
             own > threshold(&others, t_of_others)
         };
         Ok(Self {
-            schema: Self::SCHEMA,
+            schema: SCORES,
             fitted_for: fitted_for(of),
             threshold: limit,
             found: None,
@@ -109,7 +109,7 @@ impl GateCalibration {
             wrong_injected,
         };
         Self {
-            schema: Self::SCHEMA,
+            schema: SCORES,
             fitted_for: fitted_for((&fitted.model, fitted.score, prompt_format)),
             threshold: fitted.threshold,
             found: fitted.found,
