@@ -460,7 +460,7 @@ mod tests {
             right_injected: share(0, 0, 0.0, 1.0),
             wrong_injected: share(1, 24, 0.007, 0.202),
         };
-        let rates_said = "; on held-out tasks a wrong skill is injected at 4.2% (0.7 to 20.2) of 24 tasks where no right one is there";
+        let rates_said = "; on held-out tasks a skill that was not written from the task is injected at 4.2% (0.7 to 20.2) of 24 tasks";
         let other = ThresholdBy::OtherModel(Error::invalid("test", "fitted for n"));
         for (by, expect) in [
             (ThresholdBy::Calibration, true),

@@ -135,17 +135,17 @@ impl fmt::Display for GateRates {
             return f.write_str("nothing is known of right and wrong skills");
         }
         // Without labels nobody knows what is right.
-        if right.of > 0 {
-            write!(
+        if right.of == 0 {
+            return write!(
                 f,
-                "a right skill is injected at {right} of {} tasks, and ",
-                right.of
-            )?;
+                "a skill that was not written from the task is injected at {wrong} of {} tasks",
+                wrong.of
+            );
         }
         write!(
             f,
-            "a wrong skill is injected at {wrong} of {} tasks where no right one is there",
-            wrong.of
+            "a right skill is injected at {right} of {} tasks, and a wrong skill is injected at {wrong} of {} tasks where no right one is there",
+            right.of, wrong.of
         )
     }
 }
