@@ -26,7 +26,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use journeyman::{
-    Error, Result, SkillId,
+    Error, Result, SkillId, TaskId,
     domain::{Action, AttemptId, BundleCase, CaseKind, FilePath, Trace},
     library::SkillLibrary,
 };
@@ -107,6 +107,8 @@ pub fn write(evals: &SkillEvals) -> Result<String> {
 /// The evals that a skill's test bundle makes: one for each task with a case of a whole attempt. `None` where the skill is unknown
 /// or its bundle has no such case.
 ///
+/// Tasks that the skill was written from are left out: that it helps at these says nothing of others.
+///
 /// The prompt is the task's instruction, and the payload the task's own. The expected output says what the case asks for, and which
 /// tools the case's attempt called where the library keeps that attempt. All of it is as the library has it: without secrets. A case
 /// whose texts no file of evals may hold, such as one with a hidden character, is left out.
@@ -116,7 +118,8 @@ pub fn of_library(library: &SkillLibrary, skill: &SkillId) -> Option<SkillEvals>
     let kept: BTreeMap<&AttemptId, &Trace> = kept
         .map(|trace| (&trace.trajectory.attempt, trace))
         .collect();
-    let mut tasks = BTreeSet::new();
+    // A second case of a task asks nothing new of the skill either.
+    let mut left_out: BTreeSet<&TaskId> = entry.skill.provenance.tasks.iter().collect();
     let mut made = SkillEvals {
         skill_name: Some(entry.skill.name.to_string()),
         ..SkillEvals::default()
@@ -134,8 +137,7 @@ pub fn of_library(library: &SkillLibrary, skill: &SkillId) -> Option<SkillEvals>
             evals: vec![eval.clone()],
             ..SkillEvals::default()
         };
-        // A second case of a task asks nothing new of the skill.
-        if write(&alone).is_ok() && tasks.insert(&case.task.id) {
+        if write(&alone).is_ok() && left_out.insert(&case.task.id) {
             made.evals.push(eval);
         }
     }

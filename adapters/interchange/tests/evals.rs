@@ -153,14 +153,16 @@ fn case(attempt: &str, task: Task, kind: CaseKind) -> BundleCase {
     }
 }
 
-/// A library with `pour` and this bundle, which keeps these attempts.
+/// A library with `pour`, written from the task `own`, and this bundle, which keeps these attempts.
 fn library(cases: Vec<BundleCase>, kept: Vec<Trace>) -> SkillLibrary {
+    let mut skill = sample::skill("pour");
+    skill.provenance.tasks = vec!["own".into()];
     let mut changes = vec![
         LibraryChange::Configure(TierPolicy {
             traces: 8,
             ..TierPolicy::default()
         }),
-        LibraryChange::Add(Box::new(sample::skill("pour"))),
+        LibraryChange::Add(Box::new(skill)),
         LibraryChange::PatchBundle {
             skill: SkillId::new("pour"),
             cases,
@@ -178,6 +180,7 @@ fn library(cases: Vec<BundleCase>, kept: Vec<Trace>) -> SkillLibrary {
 fn a_bundle_makes_an_eval_of_each_task_that_is_attempted_as_a_whole() {
     let cup = Task::new("cup", "Pour a cup.").with_payload(json!({"cups": 1}));
     let jug = Task::new("jug", "Fill the jug.");
+    let own = Task::new("own", "Pour as you were shown.");
     let hidden = Task::new("hidden", "Po\u{202e}ur.");
     let fragment = BundleCase {
         prefix: vec![Action::Message("I begin.".to_owned())],
@@ -208,6 +211,7 @@ fn a_bundle_makes_an_eval_of_each_task_that_is_attempted_as_a_whole() {
         fragment,
         strict,
         case("a-5", hidden, CaseKind::Integration),
+        case("a-6", own, CaseKind::Integration),
     ];
     let library = library(cases, vec![kept]);
     let made = evals::of_library(&library, &SkillId::new("pour")).unwrap();
@@ -230,7 +234,10 @@ fn a_bundle_makes_an_eval_of_each_task_that_is_attempted_as_a_whole() {
 }
 
 #[test]
-fn a_skill_without_a_bundle_has_no_evals() {
+fn a_skill_without_a_bundle_or_with_its_own_tasks_alone_has_no_evals() {
+    let own = case("a-1", Task::new("own", "Pour."), CaseKind::Integration);
+    let own = library(vec![own], Vec::new());
+    assert_eq!(evals::of_library(&own, &SkillId::new("pour")), None);
     let library = library(Vec::new(), Vec::new());
     assert_eq!(evals::of_library(&library, &SkillId::new("pour")), None);
     assert_eq!(evals::of_library(&library, &SkillId::new("stir")), None);
