@@ -37,7 +37,8 @@ impl MaintenanceProgram for AcrossTasks {
 
         let embeddings = ask.embed(refactor::texts(&context)).await;
 
-        let groups = refactor::groups(&context, &self.overlaps, embeddings);
+        let (groups, handled) = refactor::groups(&context, &self.overlaps, embeddings);
+        decided.extend(handled);
         let cost = |task: &RoleTask| refactor::most_trials(&context, task);
         let groups = affordable(ask, &left, groups, cost);
         let written = ask_within(ask, &mut left, groups).await;

@@ -81,19 +81,38 @@ pub(crate) fn texts(context: &MaintenanceContext<'_, MacroPolicy>) -> Vec<String
     segments(context).iter().map(Segment::text).collect()
 }
 
-/// The refactorer's tasks: the best groups that are not handled yet.
+/// The refactorer's tasks: the best groups that are not handled yet. Skill-revision groups about which it need not be asked, since no
+/// successful attempt could confirm what it writes, are marked as handled by the changes.
 pub(crate) fn groups(
     context: &MaintenanceContext<'_, MacroPolicy>,
     overlaps: &Overlaps,
     embeddings: Option<Vec<Embedding>>,
-) -> Vec<RoleTask> {
-    match cliques(context, overlaps, embeddings) {
-        Ok(cliques) => cliques.iter().map(|clique| task(context, clique)).collect(),
-        Err(error) => {
-            tracing::warn!(%error, "attempts could not be grouped");
-            Vec::new()
+) -> (Vec<RoleTask>, Vec<LibraryChange>) {
+    let cliques = cliques(context, overlaps, embeddings).unwrap_or_else(|error| {
+        tracing::warn!(%error, "attempts could not be grouped");
+        Vec::new()
+    });
+    let (mut tasks, mut changes) = (Vec::new(), Vec::new());
+    for clique in &cliques {
+        let task = task(context, clique);
+        if clique.revises.is_some() && !shows_success(&task) {
+            changes.push(handled(&format!("{GROUP}{}", fingerprint(clique))));
+        } else {
+            tasks.push(task);
         }
     }
+    (tasks, changes)
+}
+
+fn shows_success(task: &RoleTask) -> bool {
+    match task {
+        RoleTask::Refactor { attempts, .. } => attempts.iter().any(Trace::is_success),
+        _ => false,
+    }
+}
+
+fn fingerprint(clique: &Clique) -> String {
+    serde_json::to_string(&clique.fingerprint).unwrap_or_default()
 }
 
 fn cliques(
@@ -132,7 +151,7 @@ fn task(context: &MaintenanceContext<'_, MacroPolicy>, clique: &Clique) -> RoleT
         skills,
         reason: serde_json::to_string(&clique.purity).unwrap_or_default(),
         rules: context.library.rules(Role::Refactor).to_vec(),
-        group: serde_json::to_string(&clique.fingerprint).unwrap_or_default(),
+        group: fingerprint(clique),
     }
 }
 
@@ -211,10 +230,12 @@ pub(crate) fn proposed(
         }
         let taints = skills.iter().map(|skill| skill.taint);
         let taints = taints.chain(attempts.iter().map(Trace::taint));
+        // What is written is to do what succeeded. Tasks that failed can confirm it later.
+        let sources = attempts.iter().filter(|trace| trace.is_success());
         let drafted = Drafted {
             key: format!("{step}/refactor/{number}"),
             role: Role::Refactor,
-            tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
+            tasks: sources.map(|trace| trace.task.id.clone()).collect(),
             taint: taints.max().unwrap_or_default(),
             parents: Vec::new(),
             reply,
@@ -253,14 +274,11 @@ fn propose(
     };
     let confirming = attempts.iter().filter(|trace| trace.is_success());
     let tasks: BTreeSet<&TaskId> = confirming.map(|trace| &trace.task.id).collect();
-    // Only a skill-revision group is shown failed attempts. The paper exempts it from two tasks; its skill has to be confirmed all
-    // the same.
-    let (least, reason) = match attempts.iter().all(Trace::is_success) {
-        true => (2, "there are no attempts at two tasks to confirm it"),
-        false => (1, "there is no successful attempt to confirm it"),
-    };
-    if tasks.len() < least {
+    // Only a skill-revision group is shown failed attempts, with at least one successful attempt. The paper exempts it from two tasks.
+    let needs_two_tasks = attempts.iter().all(Trace::is_success);
+    if needs_two_tasks && tasks.len() < 2 {
         let title = Some(skill.name.to_string());
+        let reason = "there are no attempts at two tasks to confirm it";
         events.extend(Admission::refused(title, false, reason).event());
         return Err(group);
     }

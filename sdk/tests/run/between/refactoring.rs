@@ -1,6 +1,6 @@
 //! What attempts at several tasks share becomes a skill.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use super::*;
 
@@ -236,7 +236,7 @@ fn fails_elsewhere() -> ScriptedExecutor {
 
 #[test]
 fn a_skill_and_what_failed_with_it_are_refactored_where_the_recipe_asks_for_revisions() {
-    let learned = |revisions: bool| {
+    let learned = |revisions: bool, numbers: Range<u32>| {
         let mut recipe = recipe::hisme();
         recipe.batch = n64(3);
         every(&mut recipe, 3);
@@ -255,7 +255,7 @@ fn a_skill_and_what_failed_with_it_are_refactored_where_the_recipe_asks_for_revi
         skill.body = "say: stir hot soup".to_owned();
         skill.provenance.tasks = vec!["task-0".into()];
         let same = |n| sample::task(&format!("task-{n}"), &["stir", "hot", "soup"]);
-        let tasks: Vec<Task> = (0..3).map(same).collect();
+        let tasks: Vec<Task> = numbers.map(same).collect();
         let library = block_on(async {
             let options = Options::new("test", Seed(7));
             let journeyman = Journeyman::open(components, recipe, options).await;
@@ -267,10 +267,11 @@ fn a_skill_and_what_failed_with_it_are_refactored_where_the_recipe_asks_for_revi
         });
         let skills = library.entries().map(|entry| &entry.skill);
         let made = skills.filter(|skill| skill.provenance.origin == Origin::Refactored);
-        (shown(&prompts), made.count())
+        let made_from = made.map(|skill| skill.provenance.tasks.clone());
+        (shown(&prompts), made_from.collect::<Vec<_>>())
     };
     // The successful attempt at the skill's own task confirms what is written.
-    let (asked, made) = learned(true);
+    let (asked, made) = learned(true, 0..3);
     let outcomes = |prompt: &String| {
         let lines = prompt.lines();
         let outcomes = lines.filter_map(|line| line.strip_prefix("outcome: "));
@@ -281,8 +282,11 @@ fn a_skill_and_what_failed_with_it_are_refactored_where_the_recipe_asks_for_revi
         outcomes(of_soup.expect("the skill's group")),
         ["failed", "failed", "done"]
     );
-    assert_eq!(made, 1);
-    assert_eq!(learned(false), (Vec::new(), 0));
+    // Tasks at which it failed with the skill are none that the new one was written from.
+    assert_eq!(made, [[TaskId::from("task-0")]]);
+    assert_eq!(learned(false, 0..3), (Vec::new(), Vec::new()));
+    // Where no successful attempt could confirm what is written, nobody is asked.
+    assert_eq!(learned(true, 1..4), (Vec::new(), Vec::new()));
 }
 
 #[test]
