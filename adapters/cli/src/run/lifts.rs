@@ -16,9 +16,10 @@ pub(super) struct Known<'a> {
     error: f64,
     /// Of the library as a whole; `None` where nothing was given or withheld yet.
     library: Option<&'a Lift>,
-    /// Numbers of the skills that are in the library, by their verdicts.
+    /// Numbers of the skills in use and on trial, by their verdicts.
     helps: usize,
     harms: usize,
+    /// All others.
     not_yet: usize,
 }
 
@@ -32,22 +33,27 @@ impl<'a> Known<'a> {
             harms: 0,
             not_yet: 0,
         };
+        let offered = || {
+            let skills = skills.entries().map(|entry| &entry.skill);
+            skills.filter(|skill| skill.state.is_offered())
+        };
         let lifts = lifts.lifts.iter();
         for lift in lifts.filter(|lift| lift.category.is_none() && lift.model.as_ref() == model) {
             let LiftOf::Skill(skill) = &lift.of else {
                 known.library = Some(lift);
                 continue;
             };
-            let entry = skills.get(&skill.id);
-            if entry.is_none_or(|entry| entry.skill.version != skill.version) {
+            let mut offered = offered();
+            if !offered.any(|one| one.reference() == *skill) {
                 continue;
             }
             match lift.verdict {
                 Some(LiftVerdict::Helps) => known.helps += 1,
                 Some(LiftVerdict::Harms) => known.harms += 1,
-                _ => known.not_yet += 1,
+                _ => {}
             }
         }
+        known.not_yet = offered().count().saturating_sub(known.helps + known.harms);
         known
     }
 
@@ -99,7 +105,8 @@ mod tests {
 
     use super::*;
 
-    /// A library with one skill that is in it and one that has gone: with either nine of ten tasks are done, without them three.
+    /// A library with a skill that was withheld by chance, and one that never was; one has gone. With the first and with the last nine of
+    /// ten tasks are done, without them three.
     fn library(tasks: usize) -> SkillLibrary {
         let here = sample::skill("brew");
         let gone = sample::skill("gone").reference();
@@ -125,7 +132,10 @@ mod tests {
             }))
         };
         let reference = here.reference();
-        let mut changes = vec![LibraryChange::Add(Box::new(here))];
+        let never = sample::skill("stir");
+        let mut changes: Vec<LibraryChange> = [here, never]
+            .map(|skill| LibraryChange::Add(Box::new(skill)))
+            .into();
         for skill in [&reference, &gone] {
             changes.extend((0..tasks).map(|number| assigned(number, skill)));
         }
@@ -147,7 +157,7 @@ mod tests {
             text.contains(": +60 (") && text.contains("; helps.\n"),
             "{text}"
         );
-        let skills = "Skills that help: 1, that harm: 0, not known yet: 0.";
+        let skills = "Skills that help: 1, that harm: 0, not known yet: 1.";
         assert!(text.contains(skills), "{text}");
         let told = known.json();
         assert_eq!(
@@ -156,7 +166,7 @@ mod tests {
         );
         assert_eq!(
             told["skills"],
-            json!({"helps": 1, "harms": 0, "not_yet": 0})
+            json!({"helps": 1, "harms": 0, "not_yet": 1})
         );
         // Nothing is known with another one.
         let other = Known::of(&lifts, &library, Some(&ModelId::new("n")));
