@@ -421,13 +421,21 @@ mod tests {
 
     #[test]
     fn a_world_that_starts_late_is_not_waited_for_in_silence() {
-        // A process that says nothing, and ends after a second.
-        let world = "program = \"sleep\"\narguments = [\"1\"]";
-        let opened = of_file("gguf = \"m.gguf\"", world, |source, form, folder| {
+        // A process that says nothing, and ends once a line has said what goes on: no other test of this process starts a world.
+        let world =
+            "program = \"sh\"\narguments = [\"-c\", \"until [ -e said ]; do sleep 0.01; done\"]";
+        let (opened, said) = of_file("gguf = \"m.gguf\"", world, |source, form, folder| {
             let config = form.world(source, folder).unwrap();
-            block_on(open_world(config, ExpectationJudge::default().into()))
+            let ends = folder.join("said");
+            let waits = thread::spawn(move || {
+                let said = says("starting the world");
+                fs::write(ends, "").unwrap();
+                said
+            });
+            let opened = block_on(open_world(config, ExpectationJudge::default().into()));
+            (opened, waits.join().unwrap())
         });
         assert!(opened.is_err());
-        assert!(says("starting the world"), "no line came");
+        assert!(said, "no line came");
     }
 }
