@@ -3,6 +3,7 @@
 
 mod arguments;
 mod aside;
+mod calibrated;
 mod change;
 mod changes;
 mod check;

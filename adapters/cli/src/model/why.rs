@@ -11,7 +11,7 @@ use journeyman::{
     library::SkillLibrary,
     recipe,
     run::{Events, GateInForce, Journeyman, Options, ThresholdBy, report::EventKind},
-    stations::select::{GateCalibration, GateRates},
+    stations::select::GateCalibration,
 };
 use journeyman_tantivy::Bm25Retriever;
 use serde::Serialize;
@@ -19,6 +19,7 @@ use serde_json::json;
 
 use super::{arguments::Why, load::Model};
 use crate::{
+    calibrated::Calibrated,
     files::unreadable,
     library::read,
     output::{Answer, table},
@@ -34,13 +35,13 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
     let store = FrozenStore::new(snapshot).with_scores_of(opened.store);
     let retriever = Bm25Retriever::new(Default::default())?;
     opened.library.refresh(&retriever).await?;
-    let (mut recipe, mut held_out) = (recipe::standard(), None);
+    let (mut recipe, mut calibrated) = (recipe::standard(), None);
     if let Some(file) = &command.calibration {
         let text = std::fs::read_to_string(file);
         let text = text.map_err(|source| unreadable(WHY, file, source))?;
         let calibration = GateCalibration::from_json(&text)?;
         recipe.calibrate(&calibration)?;
-        held_out = Some(calibration.held_out);
+        calibrated = Some(Calibrated::of(&calibration));
     }
     let model = Model::load(&command.load)?;
     recipe.limits.score = model.time_limit;
@@ -69,7 +70,7 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
         scores: &scores,
         selection: &selection,
         gate: gate.as_ref().map(Option::as_ref),
-        held_out,
+        calibrated,
     };
     Ok(Answer {
         text: explained.text(),
@@ -77,7 +78,8 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
             "task": command.task,
             "gate": explained.gate(),
             "threshold": selection.fitted,
-            "held_out": explained.held_out(),
+            "held_out": explained.calibrated().and_then(Calibrated::held_out),
+            "outcomes": explained.calibrated().and_then(Calibrated::outcomes),
             "retrieved": found,
             "scores": scores,
             "selection": selection,
@@ -142,8 +144,8 @@ struct Explained<'a> {
     selection: &'a Selection,
     /// `None` for a recipe without one; the error where a threshold could not be fitted.
     gate: std::result::Result<Option<&'a GateInForce>, &'a Error>,
-    /// What the calibration that was named does on held-out tasks.
-    held_out: Option<GateRates>,
+    /// What the calibration that was named says of its threshold.
+    calibrated: Option<Calibrated>,
 }
 
 impl Explained<'_> {
@@ -156,11 +158,11 @@ impl Explained<'_> {
         }
     }
 
-    /// What the threshold does on held-out tasks, where it is a calibration's.
-    fn held_out(&self) -> Option<GateRates> {
+    /// What is known of the threshold, where it is the calibration's.
+    fn calibrated(&self) -> Option<Calibrated> {
         let gate = self.gate.ok().flatten();
         let is_by_it = gate.is_some_and(|gate| gate.by == ThresholdBy::Calibration);
-        self.held_out.filter(|_| is_by_it)
+        self.calibrated.filter(|_| is_by_it)
     }
 
     fn text(&self) -> String {
@@ -185,8 +187,11 @@ impl Explained<'_> {
         text.push_str(&format!("\ngate: {}\n", self.gate()));
         if let Ok(Some(gate)) = self.gate {
             text.push_str(&format!("threshold: {}\n", threshold(gate)));
-            let rates = self.held_out();
-            text.push_str(&rates.map_or_else(String::new, |rates| format!("held out: {rates}\n")));
+            let line = self.calibrated().map(|calibrated| match calibrated {
+                Calibrated::HeldOut(rates) => format!("held out: {rates}\n"),
+                Calibrated::Outcomes(outcomes) => format!("outcomes: {outcomes}\n"),
+            });
+            text.push_str(&line.unwrap_or_default());
             let zero = zero(gate.score).map(|zero| format!("zero: {zero}\n"));
             text.push_str(&zero.unwrap_or_default());
         }
@@ -287,7 +292,7 @@ mod tests {
     use journeyman::{
         Version,
         domain::{Decision, FittedThreshold, NothingReason, Scored},
-        stations::select::Share,
+        stations::select::{GateRates, HarmBound, OutcomeFit, OutcomeRates, Share},
     };
 
     use super::*;
@@ -359,7 +364,7 @@ mod tests {
             scores: &scores,
             selection: &selection,
             gate: Ok(Some(gate)),
-            held_out: None,
+            calibrated: None,
         }
         .text();
         (scores, text)
@@ -448,12 +453,42 @@ mod tests {
                 scores: &[],
                 selection: &Selection::nothing(NothingReason::NoCandidates),
                 gate: Ok(Some(&gate(None, by))),
-                held_out: Some(rates),
+                calibrated: Some(Calibrated::HeldOut(rates)),
             }
             .text();
             let line = "\nheld out: a right skill is injected at 90.0% (69.9 to 97.2) of 20 tasks, and a wrong skill is injected at 5.0% (0.9 to 23.6) of 20 ";
             assert_eq!(text.contains(line), expect, "{text}");
         }
+    }
+
+    #[test]
+    fn a_calibration_by_outcomes_says_its_bound() {
+        let none = Share {
+            count: 0,
+            of: 0,
+            low: 0.0,
+            high: 1.0,
+        };
+        let rates = OutcomeRates {
+            harmed: none,
+            helped: none,
+        };
+        let outcomes = OutcomeFit {
+            bound: HarmBound::default(),
+            fitted: rates,
+            held_out: rates,
+        };
+        let text = Explained {
+            library: &SkillLibrary::new(),
+            found: &[],
+            scores: &[],
+            selection: &Selection::nothing(NothingReason::NoCandidates),
+            gate: Ok(Some(&gate(None, ThresholdBy::Calibration))),
+            calibrated: Some(Calibrated::Outcomes(outcomes)),
+        }
+        .text();
+        let line = "\noutcomes: at most 5.0% of the tasks go worse for an injection";
+        assert!(text.contains(line) && !text.contains("held out:"), "{text}");
     }
 
     #[test]
@@ -466,7 +501,7 @@ mod tests {
             scores: &[],
             selection: &Selection::nothing(reason),
             gate: Err(&error),
-            held_out: None,
+            calibrated: None,
         }
         .text();
         assert!(text.contains("\ngate: not known: "), "{text}");

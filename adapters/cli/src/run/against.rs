@@ -2,10 +2,7 @@
 
 use std::path::Path;
 
-use journeyman::{
-    Error, Result, Seed,
-    stations::proof::{ComparePolicy, Comparison},
-};
+use journeyman::{Error, Result, Seed, stations::proof::Comparison};
 use serde_json::Value;
 
 use super::{
@@ -30,13 +27,7 @@ struct Opened {
 
 /// Measures both on the tasks that both hold out.
 pub(super) async fn compare(library: Option<&Path>, command: &Run, other: &Path) -> Result<Answer> {
-    let policy = ComparePolicy {
-        error: command.error,
-        margin: command.margin,
-        most: u64::MAX,
-        ..ComparePolicy::default()
-    };
-    let comparison = Comparison::new(policy)?;
+    let comparison = Comparison::new(paired::policy((command.error, command.margin), u64::MAX))?;
     let mut first = Opened::open(library, command, (&command.file, "")).await?;
     let mut second = Opened::open(library, command, (other, SECOND)).await?;
     let both = first.side.shared(&second.side, first.seed);
@@ -85,7 +76,7 @@ impl Opened {
         let OpenRun {
             journeyman,
             held_out,
-            held_out_rates,
+            calibrated,
             seed,
             world,
             trace,
@@ -94,7 +85,7 @@ impl Opened {
         let name = file.display().to_string();
         let tasks = held_out.into_values().collect();
         Ok(Self {
-            side: Side::new(name, journeyman, tasks, (held_out_rates, trace)),
+            side: Side::new(name, journeyman, tasks, (calibrated, trace)),
             seed,
             world,
             _held: held,

@@ -8,10 +8,7 @@ use std::{
 };
 
 use journeyman::{
-    Error, Result,
-    recipe::Recipe,
-    stations::select::{GateCalibration, GateRates},
-    text::Redactor,
+    Error, Result, recipe::Recipe, stations::select::GateCalibration, text::Redactor,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,6 +19,7 @@ use super::{
     model_form::{JobForms, JobModel, ModelForm, jobs},
 };
 use crate::{
+    calibrated::Calibrated,
     changes::{Change, with_reason},
     files::unreadable,
     jobs::Job,
@@ -144,14 +142,14 @@ impl Form {
         Ok(recipe)
     }
 
-    /// What the calibration that the file names does on held-out tasks; `None` where it names none.
-    pub(super) fn held_out_rates(
+    /// What the calibration that the file names says of its threshold; `None` where it names none.
+    pub(super) fn calibrated(
         &self,
         source: &Source<'_>,
         folder: &Path,
-    ) -> Result<Option<GateRates>> {
+    ) -> Result<Option<Calibrated>> {
         let calibration = self.calibration(source, folder)?;
-        Ok(calibration.map(|(_, fitted)| fitted.held_out))
+        Ok(calibration.map(|(_, fitted)| Calibrated::of(&fitted)))
     }
 
     /// The calibration of the model that scores, with its file; `None` where the run's file names none.

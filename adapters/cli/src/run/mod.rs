@@ -30,7 +30,10 @@ use journeyman::{
     contract::LanguageModel,
     domain::{EndReason, State, Task},
     library::SkillLibrary,
-    run::{Journeyman, Options, report::RunReport},
+    run::{
+        Journeyman, Options,
+        report::{FindingKind, RunReport},
+    },
     stations::proof::LiftPolicy,
 };
 use journeyman_disk::DiskStore;
@@ -63,7 +66,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let folder = source.folder();
     let name = form.name(&source)?.to_owned();
     let recipe = form.recipe(&source, &folder)?;
-    let held_out_rates = form.held_out_rates(&source, &folder)?;
+    let calibrated = form.calibrated(&source, &folder)?;
     let withholds = recipe.select.withhold.is_some();
     if command.approve_tools {
         return approve(RUN, Some(form.world(&source, &folder)?)).await;
@@ -86,7 +89,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let journeyman = Journeyman::open(parts.components, recipe, options).await?;
     trace.begin()?;
     tell_findings(&journeyman);
-    let gate = GateSaid::with(held_out_rates);
+    let gate = GateSaid::with(calibrated);
     let session = Session {
         journeyman: &journeyman,
         stream: &tasks.stream,
@@ -139,7 +142,9 @@ async fn library_of(
 }
 
 fn tell_findings(journeyman: &Journeyman) {
-    for finding in journeyman.findings() {
+    let findings = journeyman.findings().into_iter();
+    // A session is read-only where the command is to learn nothing.
+    for finding in findings.filter(|finding| finding.kind != FindingKind::ReadOnly) {
         tell(&format!("note: {}", of_the_command(&finding.to_string())));
     }
 }

@@ -6,7 +6,6 @@ use journeyman::{
     Result, Seed, TaskId,
     domain::Task,
     run::{Journeyman, Options},
-    stations::select::GateRates,
 };
 use journeyman_mcp::ExpectationJudge;
 
@@ -18,7 +17,13 @@ use super::{
     tell_findings,
     trace::Trace,
 };
-use crate::{library::open, output::tell, toml_file::Source, world::World};
+use crate::{
+    calibrated::Calibrated,
+    library::open,
+    output::tell,
+    toml_file::Source,
+    world::{World, tell_of_bundled},
+};
 
 /// A run's file that is to be opened, and what the arguments name in place of what is in it.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +44,8 @@ pub(super) struct Opening<'a> {
 pub(super) struct OpenRun {
     pub(super) journeyman: Journeyman,
     pub(super) held_out: BTreeMap<TaskId, Task>,
-    /// What its calibration does on held-out tasks, if it has one.
-    pub(super) held_out_rates: Option<GateRates>,
+    /// What its calibration says of its threshold, if it has one.
+    pub(super) calibrated: Option<Calibrated>,
     pub(super) seed: Seed,
     pub(super) world: World,
     pub(super) trace: Arc<Trace>,
@@ -62,7 +67,7 @@ impl Opening<'_> {
         let folder = source.folder();
         let name = format!("{}{}", form.name(&source)?, self.behind);
         let recipe = form.recipe(&source, &folder)?;
-        let held_out_rates = form.held_out_rates(&source, &folder)?;
+        let calibrated = form.calibrated(&source, &folder)?;
         let held_out = form.held_out.get_ref();
         let tasks = Tasks::read(&folder, &form.tasks, held_out, form.protocol(), false)?;
         let judge = ExpectationJudge::new(tasks.expected);
@@ -77,13 +82,14 @@ impl Opening<'_> {
         let of = (&source, &form);
         let parts = Parts::open(of, &name, (&folder, &library), judge, &trace).await?;
         tell(&format!("{}: model {}", self.file.display(), parts.model));
+        tell_of_bundled(&parts.model);
         let journeyman = Journeyman::open(parts.components, recipe, options).await?;
         tell_findings(&journeyman);
         let held_out = tasks.held_out.into_iter();
         Ok(OpenRun {
             journeyman,
             held_out: held_out.map(|task| (task.id.clone(), task)).collect(),
-            held_out_rates,
+            calibrated,
             seed,
             world: parts.world,
             trace,

@@ -9,10 +9,7 @@ use journeyman::{
         Journeyman,
         report::{AttemptReport, RunReport},
     },
-    stations::{
-        proof::{Comparison, Conclusion},
-        select::GateRates,
-    },
+    stations::proof::{ComparePolicy, Comparison, Conclusion},
 };
 use serde_json::{Value, json};
 
@@ -21,13 +18,28 @@ use super::{
     refuse_short_context,
     trace::Trace,
 };
-use crate::output::{table, tell};
+use crate::{
+    calibrated::Calibrated,
+    output::{table, tell},
+};
 
 /// Tasks that each of the two makes before the other one does.
 const AT_ONCE: usize = 8;
 
 /// What the order of the tasks is drawn by, beside the seed.
 const ORDER: &str = "the order of a comparison";
+
+/// A test that is wrong in at most this share of comparisons, to which differences up to the margin do not matter, and that ends after
+/// so many pairs.
+pub(super) fn policy((error, margin): (f64, f64), most: u64) -> ComparePolicy {
+    ComparePolicy {
+        error,
+        margin,
+        // Who allows fewer pairs than usually have to be there wants them to count.
+        least: ComparePolicy::default().least.min(most),
+        most,
+    }
+}
 
 /// One of the two.
 #[derive(Debug)]
@@ -36,8 +48,8 @@ pub(super) struct Side {
     name: String,
     journeyman: Journeyman,
     tasks: BTreeMap<TaskId, Task>,
-    /// What its calibration does on held-out tasks, if it has one.
-    held_out_rates: Option<GateRates>,
+    /// What was said of its gate, in all its parts together.
+    gate: GateSaid,
     trace: Arc<Trace>,
     came: Came,
 }
@@ -73,14 +85,14 @@ impl Side {
         name: String,
         journeyman: Journeyman,
         tasks: Vec<Task>,
-        (held_out_rates, trace): (Option<GateRates>, Arc<Trace>),
+        (calibrated, trace): (Option<Calibrated>, Arc<Trace>),
     ) -> Self {
         let tasks = tasks.into_iter().map(|task| (task.id.clone(), task));
         Self {
             name,
             journeyman,
             tasks: tasks.collect(),
-            held_out_rates,
+            gate: GateSaid::with(calibrated),
             trace,
             came: Came::default(),
         }
@@ -134,7 +146,7 @@ impl Side {
         let tasks: Vec<Task> = tasks.cloned().collect();
         let count = tasks.len();
         let run = self.journeyman.evaluate(tasks);
-        let said = (&*self.trace, &GateSaid::with(self.held_out_rates));
+        let said = (&*self.trace, &self.gate);
         let (report, _) = follow(&self.journeyman, run, count, said).await?;
         refuse_short_context(&report)?;
         Ok(report)

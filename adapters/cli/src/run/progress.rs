@@ -17,11 +17,10 @@ use journeyman::{
         GateInForce, Journeyman, ThresholdBy,
         report::{Event, EventKind, RunReport, TaskReport},
     },
-    stations::select::GateRates,
 };
 
 use super::trace::Trace;
-use crate::progress::Progress;
+use crate::{calibrated::Calibrated, progress::Progress};
 
 /// How many reasons are listed.
 const LISTED: usize = 3;
@@ -80,8 +79,8 @@ pub(super) async fn follow(
 #[derive(Debug, Default)]
 pub(super) struct GateSaid {
     said: Cell<Said>,
-    /// What the calibration that the run's file names does on held-out tasks.
-    held_out: Option<GateRates>,
+    /// What the calibration that the run's file names says of its threshold.
+    calibrated: Option<Calibrated>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,9 +97,9 @@ enum Said {
 
 impl GateSaid {
     /// Nothing yet, of a gate with this calibration or none.
-    pub(super) fn with(held_out: Option<GateRates>) -> Self {
+    pub(super) fn with(calibrated: Option<Calibrated>) -> Self {
         Self {
-            held_out,
+            calibrated,
             ..Self::default()
         }
     }
@@ -129,9 +128,9 @@ impl GateSaid {
     fn of_session(&self, gate: Result<Option<GateInForce>>) -> Option<String> {
         self.said.set(Said::Known);
         let gate = gate.ok().flatten()?;
-        let is_calibrated = gate.by == ThresholdBy::Calibration;
-        Some(match self.held_out.filter(|_| is_calibrated) {
-            Some(rates) => format!("{gate}; on held-out tasks {rates}"),
+        let is_by_it = gate.by == ThresholdBy::Calibration;
+        Some(match self.calibrated.filter(|_| is_by_it) {
+            Some(calibrated) => format!("{gate}; {calibrated}"),
             None => gate.to_string(),
         })
     }
@@ -371,7 +370,7 @@ mod tests {
     use journeyman::{
         Error,
         domain::{FittedThreshold, NothingReason, ScoreKind},
-        stations::select::Share,
+        stations::select::{GateRates, HarmBound, OutcomeFit, OutcomeRates, Share},
     };
 
     use super::*;
@@ -447,14 +446,39 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_calibration_in_force_says_what_it_does_on_held_out_tasks() {
-        let share = |count, of, low, high| Share {
+    fn share(count: u32, of: u32, low: f64, high: f64) -> Share {
+        Share {
             count,
             of,
             low,
             high,
+        }
+    }
+
+    #[test]
+    fn a_calibration_by_outcomes_says_its_bound_and_what_it_does() {
+        let rates = OutcomeRates {
+            harmed: share(1, 60, 0.003, 0.089),
+            helped: share(30, 60, 0.377, 0.623),
         };
+        let outcomes = OutcomeFit {
+            bound: HarmBound::default(),
+            fitted: rates,
+            held_out: rates,
+        };
+        let said = GateSaid::with(Some(Calibrated::Outcomes(outcomes)));
+        let line = said.of_session(Ok(Some(in_force(ThresholdBy::Calibration))));
+        let line = line.unwrap();
+        for part in [
+            "; by outcomes at most 5.0% of the tasks go worse",
+            "held out, of 60 tasks an injection harms 1.7% (0.3 to 8.9)",
+        ] {
+            assert!(line.contains(part), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_calibration_in_force_says_what_it_does_on_held_out_tasks() {
         // Without labels nothing is known to be right.
         let rates = GateRates {
             right_injected: share(0, 0, 0.0, 1.0),
@@ -467,7 +491,7 @@ mod tests {
             (ThresholdBy::Recipe, false),
             (other, false),
         ] {
-            let said = GateSaid::with(Some(rates));
+            let said = GateSaid::with(Some(Calibrated::HeldOut(rates)));
             let line = said.of_session(Ok(Some(in_force(by)))).unwrap();
             assert_eq!(line.ends_with(rates_said), expect, "{line}");
         }

@@ -1,0 +1,46 @@
+//! What a calibration of the gate says of its threshold.
+
+use std::fmt;
+
+use journeyman::stations::select::{GateCalibration, GateRates, OutcomeFit};
+
+/// What a calibration's threshold does, as far as its fit tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Calibrated {
+    /// On held-out tasks, or without labels on each task by the others.
+    HeldOut(GateRates),
+    /// The harm and the help that it does, and the bound on the harm.
+    Outcomes(OutcomeFit),
+}
+
+impl Calibrated {
+    pub(crate) fn of(calibration: &GateCalibration) -> Self {
+        match calibration.outcomes {
+            Some(outcomes) => Self::Outcomes(outcomes),
+            None => Self::HeldOut(calibration.held_out),
+        }
+    }
+
+    pub(crate) fn held_out(self) -> Option<GateRates> {
+        match self {
+            Self::HeldOut(rates) => Some(rates),
+            Self::Outcomes(_) => None,
+        }
+    }
+
+    pub(crate) fn outcomes(self) -> Option<OutcomeFit> {
+        match self {
+            Self::HeldOut(_) => None,
+            Self::Outcomes(outcomes) => Some(outcomes),
+        }
+    }
+}
+
+impl fmt::Display for Calibrated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeldOut(rates) => write!(f, "on held-out tasks {rates}"),
+            Self::Outcomes(outcomes) => write!(f, "by outcomes {outcomes}"),
+        }
+    }
+}
