@@ -9,7 +9,7 @@ use journeyman::{
 };
 use serde_json::json;
 
-use super::opened::Opening;
+use super::{opened::Opening, paired};
 use crate::{
     arguments::Certify,
     output::{Answer, table, word},
@@ -18,14 +18,7 @@ use crate::{
 
 /// `library` is the folder that the arguments name, which comes before the file's.
 pub(crate) async fn certify(library: Option<&Path>, command: &Certify) -> Result<Answer> {
-    let (default, most) = (ComparePolicy::default(), command.most.get());
-    let policy = ComparePolicy {
-        error: command.error,
-        margin: command.margin,
-        // Who allows fewer tasks than usually have to be there wants them to count.
-        least: default.least.min(most),
-        most,
-    };
+    let policy = paired::policy((command.error, command.margin), command.most.get());
     // Before a model is loaded.
     policy.validate()?;
     let opening = Opening {
@@ -79,8 +72,8 @@ fn text(certificate: &Certificate, margin: f64) -> String {
     );
     if skills.iter().any(|skill| skill.pairs == 0) {
         text.push_str(
-            "Tasks are those of kept attempts that had the skill, without those that it was written from. A run keeps them with \
-             `set = { \"tiers.traces\" = 200 }` in its file.\n",
+            "No pair could be made: no kept attempt had the skill (a run keeps attempts with `set = { \"tiers.traces\" = 200 }` in its \
+             file), or all that had it were at tasks that it was written from, or attempts failed for the moment (call it again).\n",
         );
     }
     text
@@ -102,7 +95,7 @@ fn row(skill: &CertifiedSkill, margin: f64) -> Vec<String> {
 
 fn verdict(skill: &CertifiedSkill, margin: f64) -> String {
     match skill.conclusion {
-        _ if skill.pairs == 0 => "no kept attempt had it".to_owned(),
+        _ if skill.pairs == 0 => "no pair could be made".to_owned(),
         Conclusion::Better => "helps".to_owned(),
         Conclusion::Worse => "harms".to_owned(),
         Conclusion::NoDifference => {
@@ -146,12 +139,12 @@ mod tests {
         assert_eq!(said(Conclusion::NoDifference, 90), same);
         let about = Conclusion::NotYet { more: Some(12) };
         assert_eq!(said(about, 8), "not yet (about 12 more)");
-        assert_eq!(said(about, 0), "no kept attempt had it");
+        assert_eq!(said(about, 0), "no pair could be made");
         assert_eq!(said(Conclusion::NotYet { more: None }, 8), "not yet");
     }
 
     #[test]
-    fn what_was_not_compared_says_which_tasks_are_missing() {
+    fn what_was_not_compared_says_why_it_may_be() {
         let of = |skills| Certificate {
             model: Some("m".into()),
             skills,
@@ -167,7 +160,9 @@ mod tests {
         assert!(compared.contains("With m; 1000 tokens."), "{compared}");
         assert!(!compared.contains("tiers.traces"), "{compared}");
         let missing = text(&of(vec![skill(Conclusion::NotYet { more: None }, 0)]), 0.0);
-        assert!(missing.contains("tiers.traces"), "{missing}");
+        for reason in ["tiers.traces", "written from", "failed for the moment"] {
+            assert!(missing.contains(reason), "{missing}");
+        }
         assert!(text(&of(Vec::new()), 0.0).contains("nothing to compare"));
     }
 }

@@ -78,9 +78,9 @@ pub(super) struct EvalJudge {
 }
 
 impl EvalJudge {
-    /// Whether it asks a model about some evals.
-    pub(super) fn asks_a_model(&self) -> bool {
-        !self.in_words.is_empty()
+    /// Number of evals that it asks a model about.
+    pub(super) fn asked_of_a_model(&self) -> usize {
+        self.in_words.len()
     }
 
     /// The model that it asks from now on.
@@ -239,7 +239,7 @@ mod tests {
             {"id": 2, "prompt": "Stir.", "expectations": ["It turns."]},
         ]});
         let made = of(file, Protocol::Mcp, true).unwrap();
-        assert!(made.judge.asks_a_model());
+        assert_eq!(made.judge.asked_of_a_model(), 1);
         let judged = |task: &Task| {
             let mut trajectory = Trajectory::new("a".into(), task.id.clone(), Seed(1));
             let says = Action::Message("It is full.".to_owned());

@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, path::Path, sync::Arc};
 
 use journeyman::{
-    Error, ErrorKind, Result, Seed,
+    Error, ErrorKind, ModelId, Result, Seed,
     agent::{FrozenStore, role::ModelJudge},
     contract::{Components, Snapshot},
     domain::{
@@ -12,7 +12,7 @@ use journeyman::{
     recipe::{self, Limits},
     run::{Journeyman, Options},
     stations::{
-        proof::{ComparePolicy, Comparison},
+        proof::Comparison,
         select::{Candidates, Nothing, Top},
     },
 };
@@ -26,6 +26,7 @@ use super::{
     library_of,
     paired::{self, Compared, Side},
     parts::Parts,
+    tell_findings,
     trace::Trace,
 };
 use crate::{
@@ -42,6 +43,9 @@ const BEHIND: &str = "_evals";
 /// The second side, in words.
 const WITH: &str = "the agent with the skill";
 
+/// What judges where no model is asked, in words.
+const EXPECTED: &str = "what the evals expect";
+
 /// A skill with its evals.
 #[derive(Debug)]
 struct Evaluated {
@@ -57,12 +61,9 @@ pub(crate) async fn evals(library: Option<&Path>, command: &Evals) -> Result<Ans
     let folder = source.folder();
     let name = format!("{}{BEHIND}", form.name(&source)?);
     let limits = form.recipe(&source, &folder)?.limits;
-    let comparison = Comparison::new(ComparePolicy {
-        error: command.error,
-        margin: command.margin,
-        most: u64::MAX,
-        ..ComparePolicy::default()
-    })?;
+    let most = command.most.map_or(usize::MAX, NonZeroUsize::get);
+    let policy = paired::policy((command.error, command.margin), most as u64);
+    let comparison = Comparison::new(policy)?;
     let library = library_of(library, true, &form, &folder).await?;
     let evaluated = Evaluated::read(&library, &command.name).await?;
     let (skill, protocol) = (&evaluated.skill, form.protocol());
@@ -85,22 +86,29 @@ pub(crate) async fn evals(library: Option<&Path>, command: &Evals) -> Result<Ans
     let parts = Parts::open(of, &name, (&folder, &library), of_world, &trace).await?;
     tell(&format!("model {}", parts.model));
     tell_of_bundled(&parts.model);
-    let judged_by = judged_by(&judge, &parts.components, (protocol, limits));
+    let judged_by = judged_by(
+        (&*judge, tasks.len()),
+        &parts.components,
+        (protocol, limits),
+    );
     let sides = |named: &str, journeyman| {
         let held = (None, Arc::clone(&trace));
         Side::new(named.to_owned(), journeyman, tasks.clone(), held)
     };
     let (components, setting) = (&parts.components, (limits, &options));
     let mut without = sides("without", session(components, None, setting).await?);
-    let mut with = sides("with", session(components, Some(skill), setting).await?);
+    let with = session(components, Some(skill), setting).await?;
+    tell_findings(&with);
+    let mut with = sides("with", with);
     let mut order = without.shared(&with, seed);
-    order.truncate(command.most.map_or(usize::MAX, NonZeroUsize::get));
+    order.truncate(most);
     let compared = match parts.world.environment.capabilities().resettable {
         true => paired::compare(comparison, (&mut without, &mut with), &order, WITH).await,
         false => Err(not_resettable()),
     };
     parts.world.close().await;
-    told(&compared?, [&without, &with], (&evaluated, &judged_by))
+    let of = (&evaluated, &*judged_by, policy.least);
+    told(&compared?, [&without, &with], of)
 }
 
 impl Evaluated {
@@ -173,18 +181,18 @@ fn not_resettable() -> Error {
     )
 }
 
-/// Gives the judge its model, if it needs one, and says what judges.
+/// Gives the judge of so many evals its model, if it needs one, and says what judges.
 fn judged_by(
-    judge: &EvalJudge,
+    (judge, evals): (&EvalJudge, usize),
     components: &Components,
     (protocol, limits): (Protocol, Limits),
 ) -> String {
     if protocol == Protocol::Process {
         return "the world's outcomes".to_owned();
     }
-    let model = components.model_for(Role::Score);
-    let Some(model) = model.filter(|_| judge.asks_a_model()) else {
-        return "what the evals expect".to_owned();
+    let (asked_of, model) = (judge.asked_of_a_model(), components.model_for(Role::Score));
+    let Some(model) = model.filter(|_| asked_of > 0) else {
+        return EXPECTED.to_owned();
     };
     // An answer and its repair have to come within the limit of a verdict.
     let mut asked = ModelJudge::new(model.clone()).with_time_limit(limits.judge / 2);
@@ -192,7 +200,15 @@ fn judged_by(
         asked = asked.with_clock(clock.clone());
     }
     judge.set_model(asked);
-    format!("the model {}", model.capabilities().model)
+    by_model((asked_of, evals), &model.capabilities().model)
+}
+
+/// What judges where a model is asked about some of so many evals, or about all.
+fn by_model((asked_of, evals): (usize, usize), model: &ModelId) -> String {
+    match evals - asked_of {
+        0 => format!("the model {model}"),
+        by_expect => format!("{EXPECTED} ({by_expect}), and the model {model} ({asked_of})"),
+    }
 }
 
 /// A session that only measures, in which each prompt has this skill, or none has any.
@@ -248,7 +264,7 @@ fn alone(skill: &Skill) -> Snapshot {
 fn told(
     compared: &Compared,
     [without, with]: [&Side; 2],
-    (evaluated, judged_by): (&Evaluated, &str),
+    (evaluated, judged_by, least): (&Evaluated, &str, u64),
 ) -> Result<Answer> {
     let (skill, count) = (&evaluated.skill, evaluated.evals.evals.len());
     if compared.pairs() == 0 {
@@ -268,10 +284,7 @@ fn told(
         ));
     }
     if compared.is_open() {
-        text.push_str(&format!(
-            "The skill has {count} evals: write more, or ask for less: a greater `--error`, or a `--margin` below which a difference \
-             does not matter.\n",
-        ));
+        text.push_str(&how_to_tell(count, least));
     }
     let mut json = compared.json();
     json["skill"] = json!(skill.name);
@@ -285,4 +298,40 @@ fn told(
         text,
         ..Answer::default()
     })
+}
+
+/// What would decide it where the pairs of these evals do not.
+fn how_to_tell(evals: usize, least: u64) -> String {
+    if (evals as u64) < least {
+        return format!(
+            "The skill has {evals} evals, and at least {least} are needed before anything is concluded: write more.\n"
+        );
+    }
+    format!(
+        "The skill has {evals} evals: write more, or ask for less: a greater `--error`, or a `--margin` below which a difference does \
+         not matter.\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_judges_is_named() {
+        let model = ModelId::new("m");
+        assert_eq!(by_model((3, 3), &model), "the model m");
+        let both = "what the evals expect (2), and the model m (1)";
+        assert_eq!(by_model((1, 3), &model), both);
+    }
+
+    #[test]
+    fn too_few_evals_to_conclude_anything_are_told_from_others_that_do_not_decide() {
+        assert!(how_to_tell(3, 8).contains("at least 8 are needed"));
+        // Who allows fewer attempts wants them to count.
+        let least = paired::policy((0.05, 0.0), 2).least;
+        for text in [how_to_tell(3, least), how_to_tell(9, 8)] {
+            assert!(text.contains("`--error`"), "{text}");
+        }
+    }
 }
