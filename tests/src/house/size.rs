@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use super::{counted::PASSED, engine_words::papers_in_engine, is_test_file, production_lines};
 use crate::{
-    figures::{Bound, Figures, Outcome, stats::mean},
+    figures::{
+        Bound, Figures, Outcome,
+        stats::{mean, median},
+    },
     source::{Sources, blank_tests, mask, names, public_api},
 };
 
@@ -123,31 +126,7 @@ fn lengths(figures: &mut Figures<'_>, production: &[(&str, &str)]) {
     let mut lengths: Vec<f64> = lengths
         .map(|(_, text)| production_lines(text) as f64)
         .collect();
-    lengths.sort_by(f64::total_cmp);
     figures.record("production files", lengths.len() as f64, Bound::None);
     figures.record("lines of a file, mean", mean(&lengths), Bound::None);
-    figures.record("lines of a file, median", median(&lengths), Bound::None);
-}
-
-/// The median of sorted values; not a number where there is none.
-fn median(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    match (sorted.get(middle.wrapping_sub(1)), sorted.get(middle)) {
-        (Some(low), Some(high)) if sorted.len().is_multiple_of(2) => (low + high) / 2.0,
-        (_, Some(middle)) => *middle,
-        _ => f64::NAN,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_median_is_the_middle() {
-        assert!(median(&[]).is_nan());
-        assert_eq!(median(&[3.0]), 3.0);
-        assert_eq!(median(&[1.0, 2.0]), 1.5);
-        assert_eq!(median(&[1.0, 2.0, 7.0]), 2.0);
-    }
+    figures.record("lines of a file, median", median(&mut lengths), Bound::None);
 }

@@ -1,5 +1,6 @@
 //! Does it help: how often what is said of a skill is wrong on streams with a known truth, and how many attempts it takes.
 
+mod cost;
 mod drift;
 mod harm;
 mod lifts;
@@ -22,6 +23,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     pairs::run(figures)?;
     harm::run(figures)?;
     drift::run(figures)?;
+    cost::run(figures)?;
     world::run(figures)
 }
 

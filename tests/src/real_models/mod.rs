@@ -17,7 +17,7 @@ use std::{
 use journeyman_llama_cpp::{ModelInfo, PublicModel};
 use shapes::{Quantization, Shape};
 
-use crate::figures::{Figures, Outcome};
+use crate::figures::{Figures, Outcome, stats::median};
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
@@ -51,16 +51,6 @@ pub(crate) fn told(line: &str) {
     use std::io::Write;
     // Progress that cannot be shown is no failure.
     let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-/// The median.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => f64::NAN,
-        n if n % 2 == 0 => values[n / 2 - 1].midpoint(values[n / 2]),
-        n => values[n / 2],
-    }
 }
 
 /// The name of a file without its folder, for keys.
