@@ -305,14 +305,22 @@ impl Entry {
 
     /// The latest version before the current one that was in use when it was replaced, and that no retirement took back.
     pub(crate) fn in_use_before(&self) -> Option<&Skill> {
-        self.actives_before().next()
+        let mut before = self.not_taken_back();
+        before.find(|version| version.state == State::Active)
     }
 
-    /// The versions before the current one that were in use when they were replaced, the latest first, without those that a retirement
-    /// took back.
-    pub(super) fn actives_before(&self) -> impl Iterator<Item = &Skill> {
-        let before = self.not_taken_back();
-        before.filter(|version| version.state == State::Active)
+    /// The versions that the current one was made from and that were in use, the latest first. Neither one that was rolled
+    /// back nor one that a retirement took back is among them.
+    pub(super) fn actives_made_from(&self) -> impl Iterator<Item = &Skill> {
+        let parent = |skill: &Skill| {
+            let mut parents = skill.parents.iter();
+            let is_before = |one: &&SkillRef| one.id == skill.id && one.version < skill.version;
+            let parent = parents.find(is_before)?.version;
+            self.history.iter().find(|one| one.version == parent)
+        };
+        let made_from = std::iter::successors(parent(&self.skill), move |skill| parent(skill));
+        let in_use = made_from.filter(|version| version.state == State::Active);
+        in_use.filter(|version| !self.is_taken_back(version))
     }
 
     /// The latest version before the current one that no retirement took back.
@@ -322,13 +330,13 @@ impl Entry {
 
     /// The versions before the current one, the latest first, without those that a retirement took back.
     fn not_taken_back(&self) -> impl Iterator<Item = &Skill> {
-        let is_taken_back = |version: &Skill| {
-            let mut states = self.life.states.iter();
-            states
-                .any(|set| set.version == version.version && matches!(set.by, SetBy::Retirement(_)))
-        };
         let before = self.history.iter().rev();
-        before.filter(move |version| !is_taken_back(version))
+        before.filter(|version| !self.is_taken_back(version))
+    }
+
+    fn is_taken_back(&self, version: &Skill) -> bool {
+        let mut states = self.life.states.iter();
+        states.any(|set| set.version == version.version && matches!(set.by, SetBy::Retirement(_)))
     }
 
     /// The latest version of which `bad` does not hold, the current one apart.

@@ -83,8 +83,8 @@ impl SkillLibrary {
         Some(library)
     }
 
-    /// The library with each version that is on trial, or not in use with this model, replaced by the latest one before it that is in use
-    /// with it, where there is one: what an evaluation is made with where skills are released by proof.
+    /// The library with each version that is on trial, or not in use with this model, replaced by the latest one that it was made from
+    /// and that is in use with it, where there is one: what an evaluation is made with where skills are released by proof.
     pub(crate) fn with_versions_in_use(mut self, model: Option<&ModelId>) -> Self {
         let in_use = self.entries.values().filter_map(|entry| {
             let standing = |version| entry.life.standing_with(version, model);
@@ -92,7 +92,7 @@ impl SkillLibrary {
                 State::Active => standing(entry.skill.version) == StandingWith::InUse,
                 state => state != State::Trial,
             };
-            let mut before = entry.actives_before();
+            let mut before = entry.actives_made_from();
             let before = before.find(|one| standing(one.version) == StandingWith::InUse);
             // Another skill may have the old name by now.
             let name = entry.skill.name.clone();

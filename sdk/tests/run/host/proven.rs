@@ -526,7 +526,7 @@ fn while_a_next_version_is_on_trial_evaluations_have_the_one_in_use() {
         let store = Arc::new(MemoryStore::new());
         let first = sample::skill("good");
         let second = Skill {
-            body: "Another text.".to_owned(),
+            body: "Say it otherwise.".to_owned(),
             version: journeyman::Version(2),
             state: State::Trial,
             ..first.clone()
@@ -639,7 +639,7 @@ fn a_version_that_comes_back_brings_what_was_proven_of_it() {
             helps,
         };
         let second = Skill {
-            body: "Another text.".to_owned(),
+            body: "Say it otherwise.".to_owned(),
             version: journeyman::Version(2),
             ..first.clone()
         };
