@@ -454,6 +454,8 @@ fn a_model_that_was_trained_on_skills_like_the_librarys_keeps_the_recipes_thresh
         [
             "decision",
             "gate",
+            "held_out",
+            "outcomes",
             "retrieved",
             "scores",
             "selection",
