@@ -3,6 +3,7 @@
 use std::{
     fmt,
     num::{NonZeroU32, NonZeroU64},
+    sync::Arc,
 };
 
 use async_trait::async_trait;
@@ -103,6 +104,11 @@ pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
     /// # Errors
     /// Why it cannot.
     async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>>;
+
+    /// The same program in a recipe with this selector, for one that asks what the selector would choose; `None` for all others.
+    fn beside(&self, _selector: &Arc<dyn SelectProgram>) -> Option<Arc<dyn MaintenanceProgram>> {
+        None
+    }
 
     /// The roles that it asks: a session that opens says which of them nobody plays.
     fn roles(&self) -> Vec<Role> {

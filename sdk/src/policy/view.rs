@@ -12,7 +12,7 @@ use crate::{
     },
     id::{ModelId, RunId, Seed},
     library::{Entry, SkillLibrary, StandingWith},
-    policy::{standing::Standing, traits::SelectProgram},
+    policy::standing::Standing,
     run::report::{AttemptReport, EventKind},
 };
 
@@ -30,7 +30,6 @@ pub struct View {
     left: MaintenanceBudget,
     standing: Arc<Standing>,
     retrieval: Retrieval,
-    selector: Option<Arc<dyn SelectProgram>>,
     library: SkillLibrary,
     step: u64,
 }
@@ -50,7 +49,6 @@ impl View {
             left: context.left,
             standing: Arc::clone(context.standing),
             retrieval: context.retrieval,
-            selector: context.selector.cloned(),
             library: context.library.clone(),
             step,
         }
@@ -82,7 +80,6 @@ impl View {
             left: self.left,
             standing: &self.standing,
             retrieval: self.retrieval,
-            selector: self.selector.as_ref(),
             library: &self.library,
         }
     }
@@ -170,8 +167,6 @@ pub(crate) struct Context<'a> {
     pub(crate) standing: &'a Arc<Standing>,
     /// How the recipe finds and ranks candidates.
     pub(crate) retrieval: Retrieval,
-    /// The recipe's selector; `None` where policies run by themselves.
-    pub(crate) selector: Option<&'a Arc<dyn SelectProgram>>,
     pub(crate) library: &'a SkillLibrary,
 }
 

@@ -69,6 +69,7 @@ impl Recipe {
         let programs = self.scheduled(upkeep)?.into_iter();
         let programs = programs.map(|mut scheduled| {
             let program = policies.program(&scheduled.program)?;
+            let program = program.beside(&selector).unwrap_or(program);
             let says = contained(PROGRAM, &scheduled.program, || {
                 let needed = program.kept_attempts(self.attempts.group);
                 (program.every(), needed, program.release())

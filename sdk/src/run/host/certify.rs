@@ -1,5 +1,7 @@
 //! Whether the skills of a library help with the model at hand.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::journeyman::Journeyman;
@@ -136,6 +138,7 @@ impl Journeyman {
         };
         let start = |mut ask: Ask| -> Running<Result<Decided>> {
             let view = run_context.view(0);
+            let selector = Arc::clone(&session.policies.selector);
             Box::pin(async move {
                 let tested = |entry: &&Entry| entry.skill.state.is_offered();
                 let entries = view.library().entries().filter(tested).collect();
@@ -143,7 +146,8 @@ impl Journeyman {
                 let trials = compared(&mut ask, &view, (entries, compare), &mut left).await?;
                 let mut changes = Vec::new();
                 for trial in &trials {
-                    let concluded = release.concluded(&mut ask, &view, trial, &mut left);
+                    let of = (&view, Some(selector.as_ref()));
+                    let concluded = release.concluded(&mut ask, of, trial, &mut left);
                     changes.extend(concluded.await);
                 }
                 Ok(Decided {

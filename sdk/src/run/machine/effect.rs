@@ -377,7 +377,6 @@ impl<'a> RunContext<'a> {
             left: MaintenanceBudget::default(),
             standing: &policies.standing,
             retrieval: recipe.select.retrieval(),
-            selector: Some(&policies.selector),
             library,
         };
         Self {

@@ -17,6 +17,7 @@
 //! | [`Comparison`] of pairs | so is the wealth of one who bets against a claim that is true | Waudby-Smith and Ramdas 2023 |
 //! | [`discoveries`] | e-values need no independence | Wang and Ramdas 2022 |
 
+mod contributions;
 mod discoveries;
 mod effect;
 mod lifts;
@@ -25,6 +26,7 @@ mod paired;
 mod release;
 mod withheld;
 
+pub(crate) use contributions::contributions;
 pub use discoveries::discoveries;
 pub use effect::{Arm, Effect, EvidenceAbove, Interval};
 pub use lifts::{Amount, Lift, LiftOf, LiftPolicy, LiftVerdict, Lifts};

@@ -8,7 +8,7 @@ use crate::{
     },
     id::TaskId,
     library::{Entry, SkillLibrary},
-    policy::{Ask, Case, PlayedCase, View},
+    policy::{Ask, Case, PlayedCase, SelectProgram, View},
     stations::{
         maintain::{cases::whole_attempt, outcomes::is_temporary, within_budget::play_all},
         select::candidates::select,
@@ -33,7 +33,7 @@ pub(super) enum Neighbours {
 /// selector would choose other skills with the version in use, they are attempted again with what is chosen now and then.
 pub(super) async fn looked_at(
     ask: &mut Ask,
-    view: &View,
+    (view, selector): (&View, &dyn SelectProgram),
     entry: &Entry,
     (most, left): (u32, &mut MaintenanceBudget),
 ) -> Neighbours {
@@ -48,8 +48,8 @@ pub(super) async fn looked_at(
         return Neighbours::Kept;
     };
     for (trace, neighbour) in neighbours(library, entry, most) {
-        let before = chosen(ask, &now, trace).await;
-        let after = chosen(ask, &then, trace).await;
+        let before = chosen(ask, (&now, selector), trace).await;
+        let after = chosen(ask, (&then, selector), trace).await;
         if before == after || !after.iter().any(|skill| skill.reference() == version) {
             continue;
         }
@@ -102,16 +102,17 @@ fn known_as_broken(view: &View, version: &SkillRef) -> Option<String> {
 }
 
 /// The skills that the recipe's selector chooses for a task.
-async fn chosen(ask: &mut Ask, view: &View, trace: &Trace) -> Vec<Skill> {
-    let Some(selector) = view.context().selector.cloned() else {
-        return Vec::new();
-    };
+async fn chosen(
+    ask: &mut Ask,
+    (view, selector): (&View, &dyn SelectProgram),
+    trace: &Trace,
+) -> Vec<Skill> {
     let query = TurnQuery {
         text: trace.task.instruction.clone(),
         tools: Vec::new(),
         category: trace.task.category.clone(),
     };
-    let selected = select(ask, view, selector.as_ref(), &query).await;
+    let selected = select(ask, view, selector, &query).await;
     let skills = selected.injected(0).iter();
     let skills = skills.filter_map(|skill| view.library().get(&skill.id));
     skills.map(|entry| entry.skill.clone()).collect()

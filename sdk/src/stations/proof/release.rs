@@ -1,6 +1,6 @@
 //! Release by proof: the maintenance program `proven`.
 
-use std::{collections::BTreeSet, num::NonZeroU32};
+use std::{collections::BTreeSet, num::NonZeroU32, sync::Arc};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,9 @@ use crate::{
     error::Result,
     id::{ModelId, TaskId},
     library::{Entry, SkillLibrary, StandingWith},
-    policy::{Ask, Case, MaintenanceProgram, PlayedCase, PolicyOptions, Release, View},
+    policy::{
+        Ask, Case, MaintenanceProgram, PlayedCase, PolicyOptions, Release, SelectProgram, View,
+    },
     run::report::EventKind,
     stations::maintain::{cases::whole_attempt, outcomes::is_temporary, within_budget::play_all},
 };
@@ -92,23 +94,16 @@ impl PolicyOptions for ProvenRelease {
 
 #[async_trait]
 impl MaintenanceProgram for ProvenRelease {
+    /// By itself it knows no selector, and looks at no neighbours.
     async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
-        let library = view.library();
-        let on_trial = library.entries().filter(|entry| is_to_prove(view, entry));
-        if !view.replays() {
-            let lifts = Lifts::of(library, self.lifts())?;
-            let of = |entry: &Entry| by_lift(ask, (&lifts, view.model()), entry);
-            return Ok(on_trial.flat_map(of).collect());
-        }
-        let mut left = view.budget_left();
-        let of = (on_trial.collect(), self.compare);
-        let trials = compared(ask, view, of, &mut left).await?;
-        let mut changes = Vec::new();
-        for trial in &trials {
-            tell(ask, trial);
-            changes.extend(self.concluded(ask, view, trial, &mut left).await);
-        }
-        Ok(changes)
+        self.maintained(ask, view, None).await
+    }
+
+    fn beside(&self, selector: &Arc<dyn SelectProgram>) -> Option<Arc<dyn MaintenanceProgram>> {
+        Some(Arc::new(Beside {
+            release: *self,
+            selector: Arc::clone(selector),
+        }))
     }
 
     fn records(&self) -> bool {
@@ -129,7 +124,63 @@ impl MaintenanceProgram for ProvenRelease {
     }
 }
 
+/// The program in a recipe with this selector.
+#[derive(Debug)]
+struct Beside {
+    release: ProvenRelease,
+    selector: Arc<dyn SelectProgram>,
+}
+
+#[async_trait]
+impl MaintenanceProgram for Beside {
+    async fn maintain(&self, ask: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
+        let selector = Some(self.selector.as_ref());
+        self.release.maintained(ask, view, selector).await
+    }
+
+    fn records(&self) -> bool {
+        self.release.records()
+    }
+
+    fn release(&self) -> Option<Release> {
+        self.release.release()
+    }
+
+    fn kept_attempts(&self, group: NonZeroU32) -> u64 {
+        self.release.kept_attempts(group)
+    }
+
+    fn reason(&self) -> &'static str {
+        self.release.reason()
+    }
+}
+
 impl ProvenRelease {
+    async fn maintained(
+        &self,
+        ask: &mut Ask,
+        view: &View,
+        selector: Option<&dyn SelectProgram>,
+    ) -> Result<Vec<LibraryChange>> {
+        let library = view.library();
+        let on_trial = library.entries().filter(|entry| is_to_prove(view, entry));
+        if !view.replays() {
+            let lifts = Lifts::of(library, self.lifts())?;
+            let of = |entry: &Entry| by_lift(ask, (&lifts, view.model()), entry);
+            return Ok(on_trial.flat_map(of).collect());
+        }
+        let mut left = view.budget_left();
+        let of = (on_trial.collect(), self.compare);
+        let trials = compared(ask, view, of, &mut left).await?;
+        let mut changes = Vec::new();
+        for trial in &trials {
+            tell(ask, trial);
+            let concluded = self.concluded(ask, (view, selector), trial, &mut left);
+            changes.extend(concluded.await);
+        }
+        Ok(changes)
+    }
+
     fn lifts(&self) -> LiftPolicy {
         LiftPolicy {
             error: self.compare.error,
@@ -142,15 +193,16 @@ impl ProvenRelease {
     pub(crate) async fn concluded(
         &self,
         ask: &mut Ask,
-        view: &View,
+        (view, selector): (&View, Option<&dyn SelectProgram>),
         trial: &Trial<'_>,
         left: &mut MaintenanceBudget,
     ) -> Vec<LibraryChange> {
         let entry = trial.entry;
         let mut changes: Vec<LibraryChange> = trial.recorded().into_iter().collect();
-        let neighbours = match trial.comparison.conclusion() {
-            Conclusion::Better => {
-                neighbours::looked_at(ask, view, entry, (self.neighbours, left)).await
+        let neighbours = match (trial.comparison.conclusion(), selector) {
+            (Conclusion::Better, Some(selector)) => {
+                let of = (view, selector);
+                neighbours::looked_at(ask, of, entry, (self.neighbours, left)).await
             }
             _ => Neighbours::Kept,
         };

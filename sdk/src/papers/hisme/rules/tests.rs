@@ -95,7 +95,6 @@ impl Made {
             left: MaintenanceBudget::default(),
             standing: &resolved.standing,
             retrieval: recipe.select.retrieval(),
-            selector: None,
             library: &self.library,
         };
         let evolves = MacroPolicy {

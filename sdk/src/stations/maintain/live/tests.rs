@@ -94,7 +94,6 @@ impl Case {
             left: MaintenanceBudget::default(),
             standing: &resolved.standing,
             retrieval: recipe.select.retrieval(),
-            selector: None,
             library: &library,
         };
         let entry = library.get(&sample::skill("one").id).expect("it is there");
