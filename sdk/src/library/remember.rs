@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    KnownSubgoal, PassReason, SkillLibrary,
+    Entry, KnownSubgoal, PassReason, SkillLibrary,
     applied::Outcome,
     life::{Exposed, Gained, Judged, Proof, Tested},
     memory::Memory,
@@ -11,7 +11,7 @@ use super::{
 use crate::{
     domain::{
         Anchor, AnchorScores, Assignment, AttemptNote, HandledMark, LibraryChange, Prototype, Role,
-        RoleRule, Trace,
+        RoleRule, SkillRef, Trace,
     },
     id::RunId,
 };
@@ -105,11 +105,7 @@ impl SkillLibrary {
                 true
             }
             LibraryChange::Test { skill, outcomes } => {
-                let entry = self.known(&skill.id)?;
-                if entry.skill.version != skill.version {
-                    return Err(PassReason::OtherVersion);
-                }
-                entry.life.tested = Some(Tested {
+                self.known_at(skill)?.life.tested = Some(Tested {
                     version: skill.version,
                     outcomes: outcomes.clone(),
                     run: run.cloned(),
@@ -117,34 +113,21 @@ impl SkillLibrary {
                 true
             }
             LibraryChange::Compare { skill, pairs } => {
-                let entry = self.known(&skill.id)?;
-                if entry.skill.version != skill.version {
-                    return Err(PassReason::OtherVersion);
-                }
-                entry.life.compare(skill.version, pairs, run)
+                let life = &mut self.known_at(skill)?.life;
+                life.compare(skill.version, pairs, run)
             }
             LibraryChange::Prove {
                 skill,
                 model,
                 helps,
-            } => {
-                let entry = self.known(&skill.id)?;
-                if entry.skill.version != skill.version {
-                    return Err(PassReason::OtherVersion);
-                }
-                entry.life.prove(Proof {
-                    version: skill.version,
-                    model: model.clone(),
-                    helps: *helps,
-                    run: run.cloned(),
-                })
-            }
+            } => self.known_at(skill)?.life.prove(Proof {
+                version: skill.version,
+                model: model.clone(),
+                helps: *helps,
+                run: run.cloned(),
+            }),
             LibraryChange::Gain { skill, gain } => {
-                let entry = self.known(&skill.id)?;
-                if entry.skill.version != skill.version {
-                    return Err(PassReason::OtherVersion);
-                }
-                entry.life.gained = Some(Gained {
+                self.known_at(skill)?.life.gained = Some(Gained {
                     version: skill.version,
                     gain: gain.clone(),
                     run: run.cloned(),
@@ -153,10 +136,15 @@ impl SkillLibrary {
             }
             other => self.keep_in_memory(run, other),
         };
-        if new {
-            Ok(Vec::new())
-        } else {
-            Err(PassReason::SeenBefore)
+        new.then(Vec::new).ok_or(PassReason::SeenBefore)
+    }
+
+    /// The skill, where it has this version.
+    fn known_at(&mut self, skill: &SkillRef) -> Result<&mut Entry, PassReason> {
+        let entry = self.known(&skill.id)?;
+        match entry.skill.version == skill.version {
+            true => Ok(entry),
+            false => Err(PassReason::OtherVersion),
         }
     }
 

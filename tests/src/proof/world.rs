@@ -102,6 +102,17 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     );
     let came: Came = figures.once(&key, || Ok(measure(&parts, seed)?))?;
     correlations(figures, &came.skills);
+    let rows = shares(&came).into_iter().chain(held_out(&came));
+    for (name, value, bound) in rows {
+        figures.record(name, value, bound);
+    }
+    Ok(())
+}
+
+type Row = (&'static str, f64, Bound);
+
+/// What the ledger and proof say of the skills.
+fn shares(came: &Came) -> Vec<Row> {
     let helps = |one: &Known| one.truth >= HELPS;
     let no_help = |one: &Known| one.truth <= 0.0;
     let skills = &came.skills;
@@ -112,7 +123,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         100.0 * all.filter(|one| is(one)).count() as f64 / count as f64
     };
     let helpful = skills.iter().filter(|one| helps(one)).count() as f64;
-    let rows = [
+    vec![
         ("skills that help, by the truth", helpful, Bound::None),
         (
             "ledger: of those that help, said to, %",
@@ -144,6 +155,12 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
             came.attempts,
             Bound::None,
         ),
+    ]
+}
+
+/// What the skills do on held-out tasks.
+fn held_out(came: &Came) -> Vec<Row> {
+    vec![
         ("done at once with no skill, %", came.none, Bound::None),
         (
             "done at once with all skills, half poisoned, %",
@@ -160,11 +177,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
             came.proven - came.all,
             Bound::AtLeast(0.0),
         ),
-    ];
-    for (name, value, bound) in rows {
-        figures.record(name, value, bound);
-    }
-    Ok(())
+    ]
 }
 
 fn correlations(figures: &mut Figures<'_>, skills: &[Known]) {

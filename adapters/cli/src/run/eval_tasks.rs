@@ -177,7 +177,10 @@ mod tests {
     use journeyman::{
         ErrorKind, Seed,
         domain::{Action, EndReason, Source, Step, StepResult, Trajectory},
-        testing::ScriptedModel,
+        testing::{
+            ScriptedModel,
+            conformance::{self, judge::JudgeFixture},
+        },
     };
     use journeyman_interchange::evals;
 
@@ -230,6 +233,31 @@ mod tests {
             eval["expect"] = expect;
             assert_eq!(refused(eval, true, "`calls`"), ErrorKind::Invalid);
         }
+    }
+
+    #[test]
+    fn the_judge_of_evals_keeps_the_contract_of_judges() {
+        let file = json!({"evals": [
+            {"id": 1, "prompt": "Pour.", "expect": {"message": ["full"]}},
+        ]});
+        let made = of(file, Protocol::Mcp, false).unwrap();
+        let task = made.tasks[0].clone();
+        let attempt = |says: &str| {
+            let mut attempt = Trajectory::new("a".into(), task.id.clone(), Seed(1));
+            let says = Action::Message(says.to_owned());
+            attempt.push(Step::new(says, StepResult::new("", Source::default())));
+            attempt
+        };
+        let mut failed = attempt("I am about to look.");
+        failed.end = EndReason::Failed(Error::invalid("test", "a part failed"));
+        let fixture = JudgeFixture {
+            attempts: vec![attempt("It is full."), attempt("It is late.")],
+            undecidable: vec![failed],
+            samples: false,
+            task: task.clone(),
+        };
+        let report = block_on(conformance::judge::check(&made.judge, &fixture));
+        report.into_result().unwrap();
     }
 
     #[test]

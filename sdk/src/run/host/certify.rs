@@ -8,8 +8,8 @@ use super::journeyman::Journeyman;
 use crate::{
     domain::{LibraryChange, MaintenanceBudget, Mode, SkillName, SkillRef, State, Usage},
     error::{Error, Result},
-    id::{ModelId, Revision},
-    library::Entry,
+    id::{ModelId, Revision, RunId},
+    library::{Entry, SkillLibrary},
     policy::{
         Ask,
         program::{QuestionPath, Running},
@@ -112,14 +112,7 @@ impl Journeyman {
         compare.validate()?;
         let session = &self.session;
         if !session.performer.replays() {
-            return Err(Error::unsupported(
-                OPERATION,
-                "tasks cannot be attempted again here",
-            )
-            .hint(
-                "give the session an agent, a judge, and an environment whose capabilities say `resettable`; a host's own loop learns \
-                 it from the ledger (`SelectPolicy::withhold`, `Journeyman::lift`)",
-            ));
+            return Err(not_again(OPERATION));
         }
         session.performer.refresh_index().await;
         let library = self.library().await?;
@@ -160,23 +153,8 @@ impl Journeyman {
             Ok(effect(&run_context, 0, Of::Maintenance, place, &question))
         };
         let ended = self.to_the_end(start, effect).await?;
-        let Decided {
-            skills,
-            mut changes,
-        } = ended.value?;
-        // Attempts take a while: what a person or another program has decided meanwhile stays.
-        let now = self.library().await?;
-        changes.retain(|change| match change.decides_about() {
-            Some(skill) => library.get(skill).map(decided) == now.get(skill).map(decided),
-            None => true,
-        });
-        let revision = match changes.is_empty() {
-            true => library.revision(),
-            false => {
-                let reason = "skills were compared with doing without them";
-                self.commit_changes(run, changes, reason).await?
-            }
-        };
+        let Decided { skills, changes } = ended.value?;
+        let revision = self.keep(run, &library, changes).await?;
         Ok(Certificate {
             model,
             skills,
@@ -184,6 +162,34 @@ impl Journeyman {
             usage: ended.usage,
         })
     }
+
+    /// Commits what was decided on a library. Attempts take a while: what a person or another program has decided meanwhile stays.
+    async fn keep(
+        &self,
+        run: RunId,
+        library: &SkillLibrary,
+        mut changes: Vec<LibraryChange>,
+    ) -> Result<Revision> {
+        let now = self.library().await?;
+        changes.retain(|change| match change.decides_about() {
+            Some(skill) => library.get(skill).map(decided) == now.get(skill).map(decided),
+            None => true,
+        });
+        match changes.is_empty() {
+            true => Ok(now.revision()),
+            false => {
+                let reason = "skills were compared with doing without them";
+                self.commit_changes(run, changes, reason).await
+            }
+        }
+    }
+}
+
+fn not_again(operation: &'static str) -> Error {
+    Error::unsupported(operation, "tasks cannot be attempted again here").hint(
+        "give the session an agent, a judge, and an environment whose capabilities say `resettable`; a host's own loop learns it from \
+         the ledger (`SelectPolicy::withhold`, `Journeyman::lift`)",
+    )
 }
 
 /// What is decided of a skill: its version and its state.

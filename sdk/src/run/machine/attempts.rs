@@ -117,9 +117,8 @@ pub(crate) async fn one_task(
     if !outcome.teaches(&context) {
         return Ok(outcome);
     }
-    let rule = policies.credit.as_ref();
-    let contributed = contributed(&mut ask, &view, (rule, task), &rollouts).await;
-    let credits = credits((&recipe.credit, rule), &rollouts, contributed)?;
+    let by = (&recipe.credit, policies.credit.as_ref());
+    let credits = credits(&mut ask, &view, (by, task), &rollouts).await?;
 
     let writer = policies.writer.as_ref();
     let sources = writing::sources(&context, (&recipe.write, writer), task, &rollouts);
@@ -283,11 +282,13 @@ async fn contributed(
 /// # Errors
 /// The rule's error; `Invalid` for a credit that is not finite, for a skill that the attempt was not given, for a second credit of
 /// a skill for the same attempt, and for another number of uses than the group has.
-fn credits(
-    (policy, rule): (&CreditPolicy, &dyn CreditRule),
+async fn credits(
+    ask: &mut Ask,
+    view: &View,
+    ((policy, rule), task): ((&CreditPolicy, &dyn CreditRule), &Task),
     rollouts: &[Rollout<'_>],
-    contributed: Vec<Vec<(SkillRef, f64)>>,
 ) -> Result<Vec<SkillCredit>> {
+    let contributed = contributed(ask, view, (rule, task), rollouts).await;
     let contributed = contributed.into_iter().chain(std::iter::repeat(Vec::new()));
     let group = rollouts
         .iter()
