@@ -239,7 +239,8 @@ fn drafted(shown: &[Trace], drafts: Result<Vec<SkillDraft>>) -> Vec<RoleReply> {
     }
 }
 
-/// What the skills of each attempt brought to the task, where the rule asks for it. Attempts with the same skills are told alike.
+/// For each attempt, what each of its skills brought to the task; empty where the rule does not ask for it. It is measured once for each
+/// set of skills, so that attempts with the same skills have the same numbers.
 async fn contributed(
     ask: &mut Ask,
     view: &View,

@@ -10,7 +10,7 @@ use crate::{
     stations::maintain::outcomes::is_temporary,
 };
 
-/// The greatest number of skills of an attempt that are told apart.
+/// With more skills than this in an attempt, what each brought is not measured.
 const MOST_SKILLS: usize = 16;
 /// Up to so many skills all orders are looked at.
 const ALL_ORDERS: usize = 3;

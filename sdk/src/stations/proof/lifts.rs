@@ -211,17 +211,11 @@ impl Lifts {
 
     /// What a version of a skill changes over all tasks, with this model.
     pub fn skill(&self, skill: &SkillRef, model: Option<&ModelId>) -> Option<&Lift> {
-        self.of_skill(skill)
-            .find(|lift| lift.model.as_ref() == model)
-    }
-
-    /// What a version changes over all tasks, with each model.
-    fn of_skill(&self, skill: &SkillRef) -> impl Iterator<Item = &Lift> {
-        let is_it = move |lift: &&Lift| {
+        let mut lifts = self.lifts.iter();
+        lifts.find(|lift| {
             let same = matches!(&lift.of, LiftOf::Skill(of) if of == skill);
-            same && lift.category.is_none()
-        };
-        self.lifts.iter().filter(is_it)
+            same && lift.category.is_none() && lift.model.as_ref() == model
+        })
     }
 }
 

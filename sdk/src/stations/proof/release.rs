@@ -58,8 +58,9 @@ use crate::{
 /// releases from quarantine begins on trial. While a next version is on trial, evaluations have the version that was in use before it. What
 /// skills in use are merged into takes their place at once.
 ///
-/// Before a release, tasks that other skills did are looked at: where the recipe's selector would choose the released version from now
-/// on, the task is attempted again with either. A version that fails where the other skill does it is held back, and its task is told.
+/// A release changes what the recipe's selector chooses. So before a release, tasks that were done with other skills are selected for
+/// again; where the version would be chosen, the task is attempted with today's choice and with the new one. If only today's choice does
+/// the task, the version is held back, and an event names the task.
 ///
 /// A proof holds for the model, with its adapter, that acted ([`Proof`](crate::library::Proof)). With another model a proven skill is
 /// offered in learning alone until it is proven there too; if it is proven to harm there, it is not offered to that model any more. Where the
@@ -69,8 +70,7 @@ use crate::{
 pub struct ProvenRelease {
     /// How likely a version that does not help may ever be released, from what difference on it matters, and how many pairs it may take.
     pub compare: ComparePolicy,
-    /// Greatest number of tasks of other skills that are looked at before a release; 0 for none. A version that would be chosen at one
-    /// of them, and fails where the other skill does it again, is held back.
+    /// Greatest number of tasks, done with other skills, that are selected for again before a release; 0 for none.
     pub neighbours: u32,
 }
 

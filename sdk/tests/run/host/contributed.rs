@@ -30,7 +30,7 @@ fn agent(helps: &'static [&'static str]) -> ScriptedExecutor {
     })
 }
 
-/// The rewards of each skill's credits after six tasks, and what was told.
+/// Runs six tasks, and returns for each skill the rewards that it was credited with, and the events of the run.
 async fn rewards(agent: ScriptedExecutor, skills: &[&str]) -> (Vec<Vec<f64>>, Vec<Event>) {
     let mut parts = components();
     parts.executor = Some(Arc::new(agent));

@@ -63,6 +63,14 @@ async fn tried(name: &str, recipe: Recipe, count: usize) -> (SkillLibrary, Vec<E
     (library.clone(), told(events))
 }
 
+/// Whether a skill waits for a reason with these words.
+fn waits_since(events: &[Event], words: &str) -> bool {
+    events.iter().any(|event| match &event.kind {
+        EventKind::Waits { reason, .. } => reason.contains(words),
+        _ => false,
+    })
+}
+
 fn state(library: &SkillLibrary, name: &str) -> State {
     let entry = library.get(&SkillId::new(name)).expect("there");
     entry.skill.state
@@ -190,13 +198,7 @@ fn no_more_pairs_are_made_than_the_policy_allows_and_that_is_said() {
         let entry = library.get(&SkillId::new("other")).expect("there");
         assert_eq!(entry.skill.state, State::Trial);
         assert_eq!(entry.life.pairs(entry.skill.version).count(), 12);
-        let said = events.iter().any(|event| {
-            let EventKind::Waits { reason, .. } = &event.kind else {
-                return false;
-            };
-            reason.contains("no more pairs are made")
-        });
-        assert!(said);
+        assert!(waits_since(&events, "no more pairs are made"));
     });
 }
 
@@ -217,13 +219,7 @@ fn no_difference_that_matters_is_said_and_ends_the_pairs() {
         let entry = library.get(&SkillId::new("other")).expect("there");
         assert_eq!(entry.skill.state, State::Trial);
         assert!(entry.life.pairs(entry.skill.version).count() < 60);
-        let said = events.iter().any(|event| {
-            let EventKind::Waits { reason, .. } = &event.kind else {
-                return false;
-            };
-            reason.contains("no difference that matters")
-        });
-        assert!(said);
+        assert!(waits_since(&events, "no difference that matters"));
     });
 }
 
@@ -674,12 +670,6 @@ fn what_is_not_known_of_neighbours_yet_releases_nothing() {
         recipe.maintenance.budget.attempts = Some(16);
         let (state, events) = released_with(recipe, ProvenRelease::default()).await;
         assert_eq!(state, State::Trial);
-        let said = events.iter().any(|event| {
-            let EventKind::Waits { reason, .. } = &event.kind else {
-                return false;
-            };
-            reason.contains("is not known yet")
-        });
-        assert!(said);
+        assert!(waits_since(&events, "is not known yet"));
     });
 }

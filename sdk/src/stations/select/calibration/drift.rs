@@ -30,8 +30,8 @@ const BETS: [(f64, f64); 7] = [
 /// with a stated probability at most, however long it is watched.
 ///
 /// A threshold holds for scores that are drawn as the fitted ones were. Other tasks, a library that grew, a server that changed its model
-/// under the same name: all of them move the scores. When the alarm is raised, fit the threshold again; until then
-/// the gate without labels is safer.
+/// under the same name: all of them may move the scores. When the alarm is raised, fit the threshold again: until
+/// then its bound is not known to hold.
 ///
 /// ```
 /// use journeyman::{Seed, stations::select::ScoreDrift};
