@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . tests/setup.sh
 
-tests=(cargo test --package journeyman-llama-cpp --features dynamic-backends --test backends)
+tests=(cargo test --package journeyman-llama-cpp --features dynamic-backends --test it)
 "${tests[@]}" --no-run
 
 # The build that the tests are linked to.
@@ -24,4 +24,4 @@ out=${script##*$'\n'}
 rm -rf "$out/moved"
 trap '[[ ! -d $out/moved ]] || mv --no-target-directory "$out/moved" "$out/backends"' EXIT
 mv --no-target-directory "$out/backends" "$out/moved"
-JOURNEYMAN_TEST_BACKENDS=$out/moved "${tests[@]}" -- --ignored
+JOURNEYMAN_TEST_BACKENDS=$out/moved "${tests[@]}" -- --ignored backends::

@@ -2,7 +2,7 @@
 # The conformance suite with all layers on a Vulkan device: by default on Mesa's software device, so no GPU is needed.
 # Debian 12 or later; installs packages, so it wants root where they are missing. Not part of CI: it compiles llama.cpp
 # with a thousand shaders.
-# usage: bash adapters/llama-cpp/tests/vulkan.sh [test arguments, such as it_scores]
+# usage: bash adapters/llama-cpp/tests/vulkan.sh [TEST, such as it_scores [test arguments]]
 #   GGML_VK_VISIBLE_DEVICES   the device, by its number in `vulkaninfo --summary` (0)
 #   GGML_VK_DISABLE_F16       1 (the default here) computes in full precision; empty: as the device likes
 set -euo pipefail
@@ -31,4 +31,4 @@ export GGML_VK_DISABLE_F16="${GGML_VK_DISABLE_F16-1}"
 export JOURNEYMAN_TEST_GPU_LAYERS=all
 
 # One at a time: a software device takes all cores.
-cargo test --package journeyman-llama-cpp --features vulkan --test conformance -- --test-threads=1 "$@"
+cargo test --package journeyman-llama-cpp --features vulkan --test it -- --test-threads=1 "conformance::${1:-}" "${@:2}"

@@ -66,7 +66,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     ]);
     // Suites that need something beside Rust are ignored by default; where it is not set up, they are not in the matrix.
     command.args(["--run-ignored", "all"]);
-    command.args(["--status-level", "all", "-E", "binary(conformance)"]);
+    command.args(["--status-level", "all", "-E", "test(/^conformance::/)"]);
     let ended = external::run(command)?;
     let results = results(&ended.err);
     if results.is_empty() {
@@ -78,7 +78,10 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let is_set_up = suite
             .needs
             .is_none_or(|needs| external::set_up(needs).is_some());
-        let test = format!("journeyman-{}::conformance {}", suite.adapter, suite.test);
+        let test = format!(
+            "journeyman-{}::it conformance::{}",
+            suite.adapter, suite.test
+        );
         let result = match results.get(&test) {
             _ if !is_set_up => "not run",
             Some(true) => "passed",
@@ -115,7 +118,8 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     Ok(())
 }
 
-/// Whether each test passed, by `PACKAGE::BINARY TEST`: of lines such as `PASS [ 0.1s] (1/9) journeyman-disk::conformance journal`.
+/// Whether each test passed, by `PACKAGE::BINARY TEST`: of lines such as
+/// `PASS [ 0.1s] (1/9) journeyman-disk::it conformance::journal`.
 fn results(said: &str) -> BTreeMap<String, bool> {
     let lines = said.lines().filter_map(|line| {
         let (result, rest) = line.trim().split_once(" [")?;
@@ -172,15 +176,15 @@ mod tests {
 
     #[test]
     fn results_are_read_by_package_and_test() {
-        let said = "    Starting 2 tests\n        PASS [   0.1s] ( 1/12) journeyman-disk::conformance journal\n\
-                    FAIL [   2.0s] journeyman-mcp::conformance environment_of_a_child\n\
-                    LEAK [   2.0s] journeyman-process::conformance executor\n\
-                    TIMEOUT [  60.0s] journeyman-openai::conformance it_writes\n   Summary [ 1s] 4 tests run\n";
+        let said = "    Starting 2 tests\n        PASS [   0.1s] ( 1/12) journeyman-disk::it conformance::journal\n\
+                    FAIL [   2.0s] journeyman-mcp::it conformance::environment_of_a_child\n\
+                    LEAK [   2.0s] journeyman-process::it conformance::executor\n\
+                    TIMEOUT [  60.0s] journeyman-openai::it conformance::it_writes\n   Summary [ 1s] 4 tests run\n";
         let results = results(said);
-        assert!(results["journeyman-disk::conformance journal"]);
-        assert!(!results["journeyman-mcp::conformance environment_of_a_child"]);
-        assert!(results["journeyman-process::conformance executor"]);
-        assert!(!results["journeyman-openai::conformance it_writes"]);
+        assert!(results["journeyman-disk::it conformance::journal"]);
+        assert!(!results["journeyman-mcp::it conformance::environment_of_a_child"]);
+        assert!(results["journeyman-process::it conformance::executor"]);
+        assert!(!results["journeyman-openai::it conformance::it_writes"]);
         assert_eq!(results.len(), 4);
     }
 }

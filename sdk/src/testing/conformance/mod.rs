@@ -2,7 +2,7 @@
 //! each rule in a trait's documentation.
 //!
 //! Every suite is one function, `check`. It takes the part and the inputs for trying it, and returns a [`Report`]. An
-//! adapter's `tests/conformance.rs` runs the suite of each contract that it implements:
+//! adapter's `tests/it/conformance.rs` runs the suite of each contract that it implements:
 //!
 //! ```
 //! use std::sync::Arc;

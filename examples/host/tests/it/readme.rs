@@ -1,0 +1,35 @@
+//! The README prints what runs here.
+
+/// The code of a file from a line on that begins so, without the file's own documentation.
+fn code(file: &str, from: &str) -> String {
+    let start = file.find(from).expect("the file has the code");
+    file[start..].trim().to_owned()
+}
+
+#[test]
+fn the_readme_prints_the_two_ways_in() {
+    let readme = include_str!("../../../../README.md");
+    let hand_over = code(include_str!("../../src/hand_over.rs"), "use std");
+    assert!(
+        readme.contains(&hand_over),
+        "print src/hand_over.rs in README.md"
+    );
+    let own_loop = code(include_str!("../../src/own_loop.rs"), "/// Opens a session");
+    assert!(
+        readme.contains(&own_loop),
+        "print src/own_loop.rs in README.md"
+    );
+}
+
+#[test]
+fn every_file_is_under_a_hundred_lines() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("a file").path();
+        let lines = std::fs::read_to_string(&path)
+            .expect("text")
+            .lines()
+            .count();
+        assert!(lines < 100, "{} has {lines} lines", path.display());
+    }
+}
