@@ -93,6 +93,62 @@ fn the_files_that_pages_name_are_there() {
     assert_eq!(missing_files(page, &paths), ["b.rs", "xlib.rs"]);
 }
 
+/// The files of test executables that no `mod` takes in, so that their tests would not run. An executable is a folder of `tests`
+/// with a `main.rs`.
+fn left_out<'a>(files: &[(&'a str, String)]) -> Vec<&'a str> {
+    let folders = files
+        .iter()
+        .filter_map(|(path, _)| path.strip_suffix("/main.rs"));
+    let executables: Vec<String> = folders
+        .filter(|folder| folder.rsplit('/').nth(1) == Some("tests"))
+        .map(|folder| format!("{folder}/"))
+        .collect();
+    let declares = |parent: &str, module: &str| {
+        let file = files.iter().find(|(path, _)| *path == parent);
+        let text = file.map(|(_, text)| mask(text)).unwrap_or_default();
+        names(&text, &["mod"])
+            .iter()
+            .any(|(_, name)| name == module)
+    };
+    let is_left_out = |path: &str| {
+        let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
+        let Some((above, name)) = module.rsplit_once('/') else {
+            return false;
+        };
+        let parents = ["/main.rs", "/mod.rs", ".rs"].map(|end| format!("{above}{end}"));
+        !parents.iter().any(|parent| declares(parent, name))
+    };
+    let paths = files.iter().map(|(path, _)| *path);
+    paths
+        .filter(|path| executables.iter().any(|folder| path.starts_with(folder)))
+        .filter(|path| !path.ends_with("/main.rs") && is_left_out(path))
+        .collect()
+}
+
+#[test]
+fn every_file_of_a_test_executable_is_compiled() {
+    let sources = Sources::list().unwrap();
+    let left_out = left_out(&sources.rust("").unwrap()).join("\n");
+    assert!(left_out.is_empty(), "no `mod` takes in:\n{left_out}");
+}
+
+#[test]
+fn a_test_file_without_a_mod_is_found() {
+    let files = [
+        ("a/tests/it/main.rs", "mod b;\n// mod c;\nmod e;\n"),
+        ("a/tests/it/b.rs", "mod d;"),
+        ("a/tests/it/b/d.rs", ""),
+        ("a/tests/it/c.rs", ""),
+        ("a/tests/it/e/mod.rs", ""),
+        ("a/tests/it/e/f.rs", ""),
+        ("a/tests/alone.rs", ""),
+        ("a/src/main.rs", ""),
+        ("a/src/g.rs", ""),
+    ];
+    let files = files.map(|(path, text)| (path, text.to_owned()));
+    assert_eq!(left_out(&files), ["a/tests/it/c.rs", "a/tests/it/e/f.rs"]);
+}
+
 #[test]
 fn the_house_is_tidy() {
     let sources = Sources::list().unwrap();
