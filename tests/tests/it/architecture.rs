@@ -5,7 +5,9 @@ use std::{
     process::Command,
 };
 
-use journeyman_tests::source::{Imports, Sources, blank_tests, mask, paths_behind, repository};
+use journeyman_tests::source::{
+    Imports, Sources, blank_tests, mask, names, paths_behind, repository,
+};
 use serde_json::Value;
 
 /// What may stand at the top, beside dot-files.
@@ -293,6 +295,58 @@ fn no_two_documented_crates_share_a_name() {
         folders.is_empty(),
         "set `doc = false` on a program: {folders:?}"
     );
+}
+
+/// A unit test in a target that is marked `test = false` would not run.
+#[test]
+fn no_test_stands_in_a_target_without_tests() {
+    let sources = Sources::list().unwrap();
+    let files: BTreeMap<&str, String> = sources.rust("").unwrap().into_iter().collect();
+    let json: Value =
+        serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version", "1"])).unwrap();
+    let root = json["workspace_root"].as_str().unwrap();
+    let (mut targets, mut found) = (0, Vec::new());
+    for package in json["packages"].as_array().unwrap() {
+        for target in package["targets"].as_array().unwrap() {
+            let kinds = target["kind"].as_array().unwrap();
+            let is_crate = kinds.iter().any(|kind| kind == "lib" || kind == "bin");
+            if is_crate && target["test"] == false {
+                let file = target["src_path"].as_str().unwrap();
+                let file = file.trim_start_matches(root).trim_start_matches('/');
+                found.extend(with_tests(file, &files));
+                targets += 1;
+            }
+        }
+    }
+    assert!(targets >= 5, "only {targets} targets were found");
+    assert!(found.is_empty(), "remove `test = false`: {found:?}");
+}
+
+/// Those that have tests of a target's file and the files of its modules.
+fn with_tests(target: &str, files: &BTreeMap<&str, String>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![target.to_owned()];
+    while let Some(path) = open.pop() {
+        let Some(text) = files.get(path.as_str()) else {
+            continue;
+        };
+        let folder = match path == target {
+            true => path.rsplit_once('/').map_or("", |(folder, _)| folder),
+            false => path.trim_end_matches(".rs").trim_end_matches("/mod"),
+        };
+        let code = mask(text);
+        for (_, module) in names(&code, &["mod"]) {
+            open.push(format!("{folder}/{module}.rs"));
+            open.push(format!("{folder}/{module}/mod.rs"));
+        }
+        if ["#[test]", "::test]"]
+            .iter()
+            .any(|test| code.contains(test))
+        {
+            found.push(path);
+        }
+    }
+    found
 }
 
 fn cargo(arguments: &[&str]) -> String {
@@ -672,6 +726,16 @@ fn each_rule_can_fail() {
         ),
         ["testing"].into()
     );
+
+    let files = BTreeMap::from([
+        ("a/src/main.rs", "mod b;\nmod c;\nfn d() {}".to_owned()),
+        ("a/src/b.rs", "mod e;".to_owned()),
+        ("a/src/b/e.rs", "#[test]\nfn f() {}".to_owned()),
+        ("a/src/c/mod.rs", "// #[test]".to_owned()),
+        ("a/src/g.rs", "#[tokio::test]\nasync fn h() {}".to_owned()),
+    ]);
+    assert_eq!(with_tests("a/src/main.rs", &files), ["a/src/b/e.rs"]);
+    assert_eq!(with_tests("a/src/g.rs", &files), ["a/src/g.rs"]);
 
     let check = |path: &str, text: &str, expect: &[&str]| {
         assert_eq!(module_faults(path, text, &may_see()), expect);
