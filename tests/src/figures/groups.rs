@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 31] = [
+const GROUPS: [Group; 34] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -211,6 +211,27 @@ const GROUPS: [Group; 31] = [
         listed: true,
         takes_model: true,
         run: proof::run,
+    },
+    Group {
+        name: "proof-injections",
+        about: "the gate fitted on outcomes, in held-out worlds: a part of `proof`",
+        listed: false,
+        takes_model: true,
+        run: proof::run_injections,
+    },
+    Group {
+        name: "proof-neighbours",
+        about: "a new skill that would break a neighbour: a part of `proof`",
+        listed: false,
+        takes_model: true,
+        run: proof::run_neighbours,
+    },
+    Group {
+        name: "proof-other-model",
+        about: "a proven library under another model: the part of `proof` that fetches one",
+        listed: false,
+        takes_model: true,
+        run: proof::run_other_model,
     },
     Group {
         name: "runs",

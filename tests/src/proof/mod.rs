@@ -3,11 +3,20 @@
 mod cost;
 mod drift;
 mod harm;
+mod injections;
 mod lifts;
 mod many;
+mod neighbours;
+mod other_model;
 mod pairs;
+mod services;
 mod streams;
 mod world;
+
+pub use self::{
+    injections::run as run_injections, neighbours::run as run_neighbours,
+    other_model::run as run_other_model,
+};
 
 use crate::figures::{Bound, Figures, Outcome};
 
@@ -16,15 +25,33 @@ const RUNS: usize = 2_000;
 /// The error that intervals and verdicts are asked for.
 const ERROR: f64 = 0.05;
 
-/// Measures and records.
+/// The parts, the long ones last.
+const PARTS: [fn(&mut Figures<'_>) -> Outcome; 10] = [
+    lifts::run,
+    many::run,
+    pairs::run,
+    harm::run,
+    drift::run,
+    cost::run,
+    world::run,
+    injections::run,
+    neighbours::run,
+    other_model::run,
+];
+
+/// Measures and records. A part that fails does not take the figures of the others with it.
+///
+/// # Errors
+/// The first one of its parts, after all of them.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    lifts::run(figures)?;
-    many::run(figures)?;
-    pairs::run(figures)?;
-    harm::run(figures)?;
-    drift::run(figures)?;
-    cost::run(figures)?;
-    world::run(figures)
+    let mut failure = None;
+    for part in PARTS {
+        if let Err(error) = part(figures) {
+            figures.progress(format_args!("could not measure: {error}"));
+            failure.get_or_insert(error);
+        }
+    }
+    failure.map_or(Ok(()), Err)
 }
 
 /// A share in percent.

@@ -1,36 +1,28 @@
 //! The ledger and release by proof on real inference: services with hidden contracts, a skill for each, half of them poisoned.
 
-use std::{
-    collections::BTreeMap,
-    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, num::NonZeroU64};
 
-use async_trait::async_trait;
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, SkillId, Version,
-    agent::{EnvironmentJudge, MemoryStore},
-    contract::{Judge, JudgeRequest, LanguageModel},
-    domain::{Origin, Provenance, Skill, State, Taint, Task, Verdict, Withhold},
-    recipe::{self, Recipe, ScheduledProgram},
-    run::{Journeyman, Options, report::RunReport},
+    Result, Seed,
+    contract::LanguageModel,
+    domain::{Skill, State, Task, Withhold},
+    recipe::ScheduledProgram,
     stations::{
-        admit::{Admittance, to_skill},
         credit::{Attribute, ByContribution, CreditPolicy},
         proof::{ComparePolicy, LiftOf, LiftPolicy, LiftVerdict, ProvenRelease},
-        propose::WriteWhen,
-        select::{Nothing, Top},
     },
 };
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
 use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
-use crate::figures::{Bound, Figures, Outcome, stats};
+use super::services::{STEPS, admitted, evaluated, id, opened, taking_the_best};
+use crate::figures::{
+    Bound, Figures, Outcome,
+    stats::{self, Interval},
+};
 
-/// As the quickstart has it.
-const STEPS: usize = 8;
 /// Services with a hidden contract, and without one.
 const HIDDEN: usize = 12;
 const PLAIN: usize = 6;
@@ -44,22 +36,8 @@ const CREDITED: usize = 180;
 const SHARE: f64 = 0.2;
 /// A skill with at least this difference helps.
 const HELPS: f64 = 0.5;
-
-/// Done without one refused or needless call.
-#[derive(Debug)]
-struct AtOnce;
-
-#[async_trait]
-impl Judge for AtOnce {
-    async fn judge(&self, request: &JudgeRequest<'_>) -> Result<Verdict> {
-        let verdict = EnvironmentJudge.judge(request).await?;
-        let at_once = verdict.parts().get("first_attempt") == Some(&1.0);
-        Ok(match verdict.success() {
-            None => verdict,
-            Some(done) => Verdict::binary(done && at_once),
-        })
-    }
-}
+/// Resamples of the skills behind an interval.
+const RESAMPLES: usize = 4_000;
 
 /// A skill, and what came of it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -101,7 +79,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         parts.model.capabilities().model
     );
     let came: Came = figures.once(&key, || Ok(measure(&parts, seed)?))?;
-    correlations(figures, &came.skills);
+    correlations(figures, &came.skills)?;
     let rows = shares(&came).into_iter().chain(held_out(&came));
     for (name, value, bound) in rows {
         figures.record(name, value, bound);
@@ -180,29 +158,43 @@ fn held_out(came: &Came) -> Vec<Row> {
     ]
 }
 
-fn correlations(figures: &mut Figures<'_>, skills: &[Known]) {
-    let of = |value: fn(&Known) -> f64| -> Vec<f64> { skills.iter().map(value).collect() };
-    let truth = of(|one| one.truth);
-    figures.record(
+/// What orders the skills.
+type Order = (&'static str, fn(&Known) -> f64, Bound);
+
+const ORDERS: [Order; 4] = [
+    (
         "ledger: rank correlation of the lifts with the truth",
-        spearman(&of(|one| one.lift.unwrap_or(0.0)), &truth),
+        |one| one.lift.unwrap_or(0.0),
         Bound::AtLeast(0.7),
-    );
-    figures.record(
+    ),
+    (
         "ledger: rank correlation of utilities with the truth",
-        spearman(&of(|one| one.utility), &truth),
+        |one| one.utility,
         Bound::None,
-    );
-    figures.record(
+    ),
+    (
         "credit by contribution: rank correlation of utilities with the truth",
-        spearman(&of(|one| one.contribution), &truth),
+        |one| one.contribution,
         Bound::AtLeast(0.7),
-    );
-    figures.record(
+    ),
+    (
         "credit by a judge of skills: rank correlation with the truth",
-        spearman(&of(|one| one.judged), &truth),
+        |one| one.judged,
         Bound::None,
-    );
+    ),
+];
+
+fn correlations(figures: &mut Figures<'_>, skills: &[Known]) -> Outcome {
+    let seed = figures.options().seed.derive("skills", 0);
+    let truth: Vec<f64> = skills.iter().map(|one| one.truth).collect();
+    for (name, value, bound) in ORDERS {
+        let values: Vec<f64> = skills.iter().map(value).collect();
+        figures.record(name, spearman(&values, &truth), bound);
+        let Interval { low, high, .. } = over_skills(&values, &truth, seed)?;
+        figures.record(&format!("{name}.low"), low, Bound::None);
+        figures.record(&format!("{name}.high"), high, Bound::None);
+    }
+    Ok(())
 }
 
 fn measure(parts: &Parts, seed: Seed) -> Result<Came> {
@@ -394,10 +386,6 @@ async fn proof(
     Ok(pairs)
 }
 
-fn id(index: usize) -> SkillId {
-    SkillId::new(format!("skill-{index:02}"))
-}
-
 /// Every second skill says what another service calls for, under the name of its own.
 fn is_poisoned(index: usize) -> bool {
     index % 2 == 1
@@ -412,72 +400,9 @@ fn skills(universe: &Universe) -> Result<Vec<Skill>> {
             // The other's body: a hidden contract's, for plain services too.
             draft.body.clone_from(&drafts[(index + 2) % HIDDEN].body);
         }
-        to_skill(
-            &draft,
-            Admittance {
-                id: id(index),
-                version: Version(1),
-                provenance: Provenance {
-                    origin: Origin::Human,
-                    runs: Vec::new(),
-                    tasks: Vec::new(),
-                },
-                taint: Taint::Clean,
-                parents: Vec::new(),
-            },
-        )
+        admitted(&draft, id(index))
     };
     (0..members.len()).map(skill).collect()
-}
-
-/// Takes the search's first skill at each task; attempts each task once and writes nothing.
-fn taking_the_best() -> Recipe {
-    let mut recipe = recipe::standard();
-    recipe.select.selector = Top {
-        limit: NonZeroUsize::MIN,
-    }
-    .into();
-    recipe.attempts.group = NonZeroU32::MIN;
-    recipe.write.when = WriteWhen::Never;
-    // Where proof releases, nothing may begin as active.
-    recipe.admit.initial_state = State::Trial;
-    recipe
-}
-
-async fn opened(
-    parts: &Parts,
-    recipe: Recipe,
-    seed: Seed,
-    skills: Vec<Skill>,
-) -> Result<Journeyman> {
-    let mut components = parts.components(Arc::new(MemoryStore::new()), None)?;
-    components.judge = Some(Arc::new(AtOnce));
-    let session = Journeyman::open(components, recipe, Options::new("proof", seed)).await?;
-    if !skills.is_empty() {
-        session.add(skills, "the figures").await?;
-    }
-    Ok(session)
-}
-
-/// 1 for each task that is done at once with the search's first of these skills, else 0.
-async fn evaluated(
-    parts: &Parts,
-    seed: Seed,
-    skills: Vec<Skill>,
-    tasks: &[Task],
-) -> Result<Vec<f64>> {
-    let mut recipe = taking_the_best();
-    if skills.is_empty() {
-        recipe.select.selector = Nothing.into();
-    }
-    let session = opened(parts, recipe, seed, skills).await?;
-    let report: RunReport = session.evaluate(tasks.to_vec()).await?;
-    let done = report.tasks.iter().map(|task| {
-        let attempt = task.attempts.first();
-        let done = attempt.is_some_and(|attempt| attempt.success == Some(true));
-        f64::from(u8::from(done))
-    });
-    Ok(done.collect())
 }
 
 /// Spearman's rank correlation, with mean ranks for ties.
@@ -487,6 +412,18 @@ fn spearman(a: &[f64], b: &[f64]) -> f64 {
     let product = a.iter().zip(&b).map(|(x, y)| (x - ma) * (y - mb));
     let square = |of: &[f64], mean: f64| of.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
     product.sum::<f64>() / (square(&a, ma) * square(&b, mb)).sqrt()
+}
+
+/// The rank correlation with its 95% interval by a bootstrap over skills.
+fn over_skills(a: &[f64], b: &[f64], seed: Seed) -> Result<Interval, String> {
+    let correlation = |drawn: &[usize]| {
+        let [a, b] = [a, b].map(|of| drawn.iter().map(|&at| of[at]).collect::<Vec<f64>>());
+        let value = spearman(&a, &b);
+        // Skills that are all alike have no order, and so none that is that of the truth.
+        if value.is_nan() { 0.0 } else { value }
+    };
+    let each: Vec<String> = (0..a.len()).map(|at| at.to_string()).collect();
+    stats::clustered_of(correlation, &each, seed, RESAMPLES)
 }
 
 fn ranks(values: &[f64]) -> Vec<f64> {
@@ -507,5 +444,24 @@ mod tests {
         assert_eq!(ranks(&[3.0, 1.0, 3.0, 9.0]), [2.5, 1.0, 2.5, 4.0]);
         assert!((spearman(&[1.0, 2.0, 3.0], &[10.0, 20.0, 99.0]) - 1.0).abs() < 1e-9);
         assert!((spearman(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]) + 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_interval_of_a_correlation_holds_it_and_is_the_same_for_a_seed() {
+        let a: Vec<f64> = (0..18_u8).map(f64::from).collect();
+        let b: Vec<f64> = (0..18_u8).map(|at| f64::from(at * 7 % 18)).collect();
+        let interval = over_skills(&a, &b, Seed(1)).unwrap();
+        let value = spearman(&a, &b);
+        assert!(
+            interval.low < value && value < interval.high,
+            "{interval:?}"
+        );
+        assert!(interval.low >= -1.0 && interval.high <= 1.0, "{interval:?}");
+        assert_eq!(over_skills(&a, &b, Seed(1)).unwrap(), interval);
+        // What is in order in each resample is so surely.
+        let same = over_skills(&a, &a, Seed(1)).unwrap();
+        assert!(same.low > 1.0 - 1e-9 && same.high < 1.0 + 1e-9, "{same:?}");
+        // Skills that are all alike have no order.
+        assert_eq!(over_skills(&a, &[0.5; 18], Seed(1)).unwrap().mean, 0.0);
     }
 }

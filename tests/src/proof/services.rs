@@ -1,0 +1,140 @@
+//! What the rows on real inference share: skills for services, a judge of tasks that are done at once, sessions and evaluations.
+
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use journeyman::{
+    Result, Seed, SkillId, Version,
+    agent::{EnvironmentJudge, MemoryStore},
+    contract::{Judge, JudgeRequest},
+    domain::{Origin, Provenance, Skill, SkillDraft, State, Taint, Task, Verdict},
+    recipe::{self, Recipe},
+    run::{Journeyman, Options, report::TaskReport},
+    stations::{
+        admit::{Admittance, to_skill},
+        propose::WriteWhen,
+        select::{Nothing, Top},
+    },
+};
+use journeyman_toolworld::{
+    general::{recipe::Recipe as Contract, skills},
+    stream::Member,
+};
+use quickstart::Parts;
+
+/// As the quickstart has it.
+pub(super) const STEPS: usize = 8;
+
+/// Done without one refused or needless call.
+#[derive(Debug)]
+struct AtOnce;
+
+#[async_trait]
+impl Judge for AtOnce {
+    async fn judge(&self, request: &JudgeRequest<'_>) -> Result<Verdict> {
+        let verdict = EnvironmentJudge.judge(request).await?;
+        let at_once = verdict.parts().get("first_attempt") == Some(&1.0);
+        Ok(match verdict.success() {
+            None => verdict,
+            Some(done) => Verdict::binary(done && at_once),
+        })
+    }
+}
+
+/// The id of a service's skill.
+pub(super) fn id(service: usize) -> SkillId {
+    SkillId::new(format!("skill-{service:02}"))
+}
+
+/// The skill of a draft, as a person would add it.
+pub(super) fn admitted(draft: &SkillDraft, id: SkillId) -> Result<Skill> {
+    to_skill(
+        draft,
+        Admittance {
+            id,
+            version: Version(1),
+            provenance: Provenance {
+                origin: Origin::Human,
+                runs: Vec::new(),
+                tasks: Vec::new(),
+            },
+            taint: Taint::Clean,
+            parents: Vec::new(),
+        },
+    )
+}
+
+/// A skill that is wrong about its own service: its call, with the calls before it and the values of another service.
+pub(super) fn wrong(member: &Member, other: &Member) -> SkillDraft {
+    let tool = member.service.tool.name.clone();
+    skills::draft(&Contract {
+        tool,
+        ..Contract::of(&other.service, &other.given)
+    })
+}
+
+/// Takes the search's first skill at each task; attempts each task once and writes nothing.
+pub(super) fn taking_the_best() -> Recipe {
+    let mut recipe = recipe::standard();
+    recipe.select.selector = Top {
+        limit: NonZeroUsize::MIN,
+    }
+    .into();
+    recipe.attempts.group = NonZeroU32::MIN;
+    recipe.write.when = WriteWhen::Never;
+    // Where proof releases, nothing may begin as active.
+    recipe.admit.initial_state = State::Trial;
+    recipe
+}
+
+/// A session on a store.
+pub(super) async fn session(
+    parts: &Parts,
+    store: Arc<MemoryStore>,
+    recipe: Recipe,
+    (name, seed): (&str, Seed),
+) -> Result<Journeyman> {
+    let mut components = parts.components(store, None)?;
+    components.judge = Some(Arc::new(AtOnce));
+    Journeyman::open(components, recipe, Options::new(name, seed)).await
+}
+
+/// A session on a new library of these skills.
+pub(super) async fn opened(
+    parts: &Parts,
+    recipe: Recipe,
+    seed: Seed,
+    skills: Vec<Skill>,
+) -> Result<Journeyman> {
+    let store = Arc::new(MemoryStore::new());
+    let session = session(parts, store, recipe, ("proof", seed)).await?;
+    if !skills.is_empty() {
+        session.add(skills, "the figures").await?;
+    }
+    Ok(session)
+}
+
+/// Whether a task was done at once; `None` without a verdict.
+pub(super) fn done(task: &TaskReport) -> Option<bool> {
+    task.attempts.first()?.success
+}
+
+/// 1 for each task that is done at once with the search's first of these skills, else 0.
+pub(super) async fn evaluated(
+    parts: &Parts,
+    seed: Seed,
+    skills: Vec<Skill>,
+    tasks: &[Task],
+) -> Result<Vec<f64>> {
+    let mut recipe = taking_the_best();
+    if skills.is_empty() {
+        recipe.select.selector = Nothing.into();
+    }
+    let session = opened(parts, recipe, seed, skills).await?;
+    let report = session.evaluate(tasks.to_vec()).await?;
+    let outcome = |task| f64::from(u8::from(done(task) == Some(true)));
+    Ok(report.tasks.iter().map(outcome).collect())
+}
