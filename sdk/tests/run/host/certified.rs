@@ -7,7 +7,7 @@ use journeyman::{
 };
 
 use super::{
-    proven::{With, session_by, with_skills},
+    proven::{With, proving, session_by, session_with, state, with_skills},
     *,
 };
 
@@ -60,6 +60,55 @@ fn each_skill_is_compared_with_the_model_at_hand_and_pairs_are_made_once() {
         let again = again.expect("it is compared");
         assert_eq!(again.skills, certificate.skills);
         assert_eq!(agent.1.calls(), calls, "no pair is made twice");
+    });
+}
+
+#[test]
+fn a_skill_on_trial_is_released_by_the_pairs_that_a_smaller_error_found_too_few() {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        let agent = With::model("first");
+        // No maintenance is due while it learns.
+        let recipe = proving(1_000);
+        let journeyman = session_with(&store, Arc::clone(&agent), ("one", recipe)).await;
+        let skill = Skill {
+            state: State::Trial,
+            ..sample::skill("good")
+        };
+        let added = journeyman.add(vec![skill], "a start").await;
+        added.expect("added");
+        journeyman.learn(tasks(20)).await.expect("it learns");
+
+        let strict = ComparePolicy {
+            error: 1e-9,
+            ..ComparePolicy::default()
+        };
+        let certificate = journeyman.certify(strict).await.expect("it is compared");
+        let good = of(&certificate, "good");
+        assert_eq!((good.state, good.pairs), (State::Trial, 20));
+        assert_eq!(good.difference, Some(0.5));
+        let told = matches!(good.conclusion, Conclusion::NotYet { more: Some(_) });
+        assert!(told, "{good:?}");
+        let library = journeyman.library().await.expect("read");
+        assert_eq!(state(&library, "good"), State::Trial);
+        let entry = library.get(&SkillId::new("good")).expect("there");
+        assert!(entry.life.proofs.is_empty());
+
+        let calls = agent.1.calls();
+        let certificate = journeyman.certify(ComparePolicy::default()).await;
+        let certificate = certificate.expect("it is compared");
+        let good = of(&certificate, "good");
+        // Its state is that of before the call.
+        assert_eq!((good.state, good.pairs), (State::Trial, 20));
+        assert_eq!(good.conclusion, Conclusion::Better);
+        assert_eq!(agent.1.calls(), calls, "no pair is made twice");
+        let library = journeyman.library().await.expect("read");
+        assert_eq!(library.revision(), certificate.revision);
+        assert_eq!(state(&library, "good"), State::Active);
+        let entry = library.get(&SkillId::new("good")).expect("there");
+        let proven = entry.life.proven_on(entry.skill.version);
+        let proven: Vec<&str> = proven.map(|model| model.as_str()).collect();
+        assert_eq!(proven, ["first"]);
     });
 }
 

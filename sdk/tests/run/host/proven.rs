@@ -32,7 +32,7 @@ fn agent() -> ScriptedExecutor {
     })
 }
 
-fn proving(every: u64) -> Recipe {
+pub(super) fn proving(every: u64) -> Recipe {
     let mut recipe = recipe();
     recipe.select.selector = top(1);
     recipe.write.when = WriteWhen::Never;
@@ -71,7 +71,7 @@ fn waits_since(events: &[Event], words: &str) -> bool {
     })
 }
 
-fn state(library: &SkillLibrary, name: &str) -> State {
+pub(super) fn state(library: &SkillLibrary, name: &str) -> State {
     let entry = library.get(&SkillId::new(name)).expect("there");
     entry.skill.state
 }
@@ -376,11 +376,20 @@ pub(super) async fn session_by(
     agent: Arc<With>,
     name: &str,
 ) -> Journeyman {
+    session_with(store, agent, (name, proving(4))).await
+}
+
+/// The same with a recipe of the test's own.
+pub(super) async fn session_with(
+    store: &Arc<MemoryStore>,
+    agent: Arc<With>,
+    (name, recipe): (&str, Recipe),
+) -> Journeyman {
     let mut parts = components();
     parts.store = Some(Arc::clone(store) as _);
     parts.executor = Some(agent);
     let options = Options::new(name, Seed(7));
-    let opened = Journeyman::open(parts, proving(4), options).await;
+    let opened = Journeyman::open(parts, recipe, options).await;
     opened.expect("it opens")
 }
 
@@ -545,26 +554,53 @@ fn while_a_next_version_is_on_trial_evaluations_have_the_one_in_use() {
 
 /// Whether `good` is released after tasks of its own, where `helper` did others at which `good` would be chosen from then on.
 async fn released_beside_a_neighbour(program: ProvenRelease) -> (State, Vec<Event>) {
-    released_with(proving(4), program).await
+    released_with(apart(), proving(4), program).await
 }
 
-async fn released_with(mut recipe: Recipe, program: ProvenRelease) -> (State, Vec<Event>) {
-    let agent = ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
+async fn released_with(
+    agent: ScriptedExecutor,
+    mut recipe: Recipe,
+    program: ProvenRelease,
+) -> (State, Vec<Event>) {
+    let every = recipe.maintenance.programs[0].every.expect("it says");
+    recipe.maintenance.programs = vec![ScheduledProgram::new(every, program)];
+    let (journeyman, events) = beside_a_neighbour(agent, recipe).await;
+    let library = journeyman.library().await.expect("read");
+    (state(&library, "good"), told(events))
+}
+
+/// An agent that does letters with `helper` alone, and other tasks with `good` alone.
+pub(super) fn apart() -> ScriptedExecutor {
+    knowing(|is_letter, has| has(if is_letter { "helper" } else { "good" }))
+}
+
+/// An agent that is asked before each step whether it knows how: whether the task is a letter, and which skills it has.
+fn knowing(
+    knows: impl Fn(bool, &dyn Fn(&str) -> bool) -> bool + Send + Sync + 'static,
+) -> ScriptedExecutor {
+    ScriptedExecutor::acting(move |attempt: &Attempt<'_>, steps: &[Step]| {
         let words: Vec<String> =
             serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
-        let mut skills = attempt.injection.skills.iter();
+        let has = |name: &str| {
+            let mut skills = attempt.injection.skills.iter();
+            skills.any(|had| had.skill.id.as_str() == name)
+        };
         let is_letter = attempt.task.id.as_str().starts_with("letter");
-        let wanted = if is_letter { "helper" } else { "good" };
-        let knows = skills.any(|had| had.skill.id.as_str() == wanted);
-        Play::Give(match (knows, words.get(steps.len())) {
+        Play::Give(match (knows(is_letter, &has), words.get(steps.len())) {
             (true, Some(word)) => Some(Action::Message(word.clone())),
             _ => None,
         })
-    });
+    })
+}
+
+/// A session whose library has `good` on trial with 24 tasks of its own, and `helper` in use, which did four letters at which `good`
+/// would be chosen once it is in use; with the events of these 24 tasks.
+pub(super) async fn beside_a_neighbour(
+    agent: ScriptedExecutor,
+    recipe: Recipe,
+) -> (Journeyman, Events) {
     let mut parts = components();
     parts.executor = Some(Arc::new(agent));
-    let every = recipe.maintenance.programs[0].every.expect("it says");
-    recipe.maintenance.programs = vec![ScheduledProgram::new(every, program)];
     let opened = Journeyman::open(parts, recipe, Options::new("test", Seed(7))).await;
     let journeyman = opened.expect("it opens");
     let helper = Skill {
@@ -592,8 +628,7 @@ async fn released_with(mut recipe: Recipe, program: ProvenRelease) -> (State, Ve
     journeyman.add(vec![good], "a skill").await.expect("added");
     let events = journeyman.events();
     journeyman.learn(tasks(24)).await.expect("it learns");
-    let library = journeyman.library().await.expect("read");
-    (state(&library, "good"), told(events))
+    (journeyman, events)
 }
 
 #[test]
@@ -668,7 +703,7 @@ fn what_is_not_known_of_neighbours_yet_releases_nothing() {
         // A budget for the pairs, and for no more.
         let mut recipe = proving(24);
         recipe.maintenance.budget.attempts = Some(16);
-        let (state, events) = released_with(recipe, ProvenRelease::default()).await;
+        let (state, events) = released_with(apart(), recipe, ProvenRelease::default()).await;
         assert_eq!(state, State::Trial);
         assert!(waits_since(&events, "is not known yet"));
     });
