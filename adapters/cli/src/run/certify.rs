@@ -70,6 +70,11 @@ fn text(certificate: &Certificate, margin: f64) -> String {
         table(&titles, &rows),
         certificate.usage.total()
     );
+    for skill in skills {
+        if let Some(reason) = &skill.waits {
+            text.push_str(&format!("{} waits: {reason}.\n", skill.name));
+        }
+    }
     if skills.iter().any(|skill| skill.pairs == 0) {
         text.push_str(
             "No pair could be made: no kept attempt had the skill (a run keeps attempts with `set = { \"tiers.traces\" = 200 }` in its \
@@ -127,6 +132,19 @@ mod tests {
             conclusion,
             pairs,
             difference: (pairs > 0).then_some(0.25),
+            waits: None,
+        }
+    }
+
+    fn of(skills: Vec<CertifiedSkill>) -> Certificate {
+        Certificate {
+            model: Some("m".into()),
+            skills,
+            revision: Revision(3),
+            usage: Usage {
+                prompt_tokens: 900,
+                output_tokens: 100,
+            },
         }
     }
 
@@ -145,15 +163,6 @@ mod tests {
 
     #[test]
     fn what_was_not_compared_says_why_it_may_be() {
-        let of = |skills| Certificate {
-            model: Some("m".into()),
-            skills,
-            revision: Revision(3),
-            usage: Usage {
-                prompt_tokens: 900,
-                output_tokens: 100,
-            },
-        };
         let compared = text(&of(vec![skill(Conclusion::Better, 9)]), 0.0);
         let row = "brew   2        trial  9      +25     helps\n";
         assert!(compared.contains(row), "{compared}");
@@ -164,5 +173,18 @@ mod tests {
             assert!(missing.contains(reason), "{missing}");
         }
         assert!(text(&of(Vec::new()), 0.0).contains("nothing to compare"));
+    }
+
+    #[test]
+    fn a_skill_that_helps_and_waits_says_why() {
+        let held = CertifiedSkill {
+            waits: Some("it would break letter-3".to_owned()),
+            ..skill(Conclusion::Better, 9)
+        };
+        let said = text(&of(vec![held]), 0.0);
+        assert!(
+            said.contains("brew waits: it would break letter-3.\n"),
+            "{said}"
+        );
     }
 }

@@ -14,7 +14,10 @@ use crate::{
         Ask,
         program::{QuestionPath, Running},
     },
-    run::machine::effect::{Of, RunContext, effect},
+    run::{
+        machine::effect::{Of, RunContext, effect},
+        report::EventKind,
+    },
     stations::proof::{ComparePolicy, Conclusion, ProvenRelease, Trial, compared},
 };
 
@@ -46,6 +49,9 @@ pub struct CertifiedSkill {
     pub pairs: u64,
     /// The mean of the score with it, less that without it; `None` without a pair.
     pub difference: Option<f64>,
+    /// Why one that does better is not released, or in use not proven: the task of another skill that it would break, or what is not
+    /// known of those yet.
+    pub waits: Option<String>,
 }
 
 impl CertifiedSkill {
@@ -58,7 +64,17 @@ impl CertifiedSkill {
             conclusion: comparison.conclusion(),
             pairs: comparison.pairs(),
             difference: comparison.estimate(),
+            waits: None,
         }
+    }
+
+    /// Takes from what was told meanwhile why it waits.
+    fn waiting(self, told: &[EventKind]) -> Self {
+        let waits = told.iter().find_map(|event| match event {
+            EventKind::Waits { skill, reason, .. } if *skill == self.skill => Some(reason.clone()),
+            _ => None,
+        });
+        Self { waits, ..self }
     }
 }
 
@@ -155,9 +171,10 @@ impl Journeyman {
         let ended = self.to_the_end(start, effect).await?;
         let Decided { skills, changes } = ended.value?;
         let revision = self.keep(run, &library, changes).await?;
+        let skills = skills.into_iter().map(|skill| skill.waiting(&ended.events));
         Ok(Certificate {
             model,
-            skills,
+            skills: skills.collect(),
             revision,
             usage: ended.usage,
         })

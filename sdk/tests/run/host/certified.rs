@@ -7,7 +7,9 @@ use journeyman::{
 };
 
 use super::{
-    proven::{With, proving, session_by, session_with, state, with_skills},
+    proven::{
+        With, apart, beside_a_neighbour, proving, session_by, session_with, state, with_skills,
+    },
     *,
 };
 
@@ -101,6 +103,7 @@ fn a_skill_on_trial_is_released_by_the_pairs_that_a_smaller_error_found_too_few(
         // Its state is that of before the call.
         assert_eq!((good.state, good.pairs), (State::Trial, 20));
         assert_eq!(good.conclusion, Conclusion::Better);
+        assert_eq!(good.waits, None);
         assert_eq!(agent.1.calls(), calls, "no pair is made twice");
         let library = journeyman.library().await.expect("read");
         assert_eq!(library.revision(), certificate.revision);
@@ -109,6 +112,33 @@ fn a_skill_on_trial_is_released_by_the_pairs_that_a_smaller_error_found_too_few(
         let proven = entry.life.proven_on(entry.skill.version);
         let proven: Vec<&str> = proven.map(|model| model.as_str()).collect();
         assert_eq!(proven, ["first"]);
+    });
+}
+
+#[test]
+fn a_skill_on_trial_that_would_break_a_neighbour_stays_on_trial_and_the_certificate_says_why() {
+    block_on(async {
+        let (journeyman, _) = beside_a_neighbour(apart(), proving(1_000)).await;
+        let certificate = journeyman.certify(ComparePolicy::default()).await;
+        let certificate = certificate.expect("it is compared");
+        let good = of(&certificate, "good");
+        assert_eq!(
+            (good.state, good.conclusion),
+            (State::Trial, Conclusion::Better)
+        );
+        let waits = good.waits.as_deref().expect("it is said");
+        for part in ["would break", "letter-3", "helper"] {
+            assert!(waits.contains(part), "{waits}");
+        }
+        let library = journeyman.library().await.expect("read");
+        assert_eq!(state(&library, "good"), State::Trial);
+        // The skill beside it is in use, and its four letters are no proof: nothing holds it back.
+        let helper = of(&certificate, "helper");
+        assert_eq!((helper.pairs, &helper.waits), (4, &None));
+        // It is known from then on.
+        let again = journeyman.certify(ComparePolicy::default()).await;
+        let again = again.expect("it is compared");
+        assert_eq!(again.skills, certificate.skills);
     });
 }
 
