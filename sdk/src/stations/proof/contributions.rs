@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, num::NonZeroU32};
 
-use super::{LiftPolicy, Lifts};
+use super::{LiftPolicy, Lifts, NOT_REPEATED};
 use crate::{
     domain::{BundleCase, Skill, SkillRef},
     error::{Error, Result},
@@ -64,10 +64,7 @@ pub(crate) async fn contributions(
     }
     let of = |set: u32| sets.get(&set).copied().unwrap_or_default();
     if of(whole) != again {
-        return Err(unknown(
-            "the same attempt scored otherwise when it was made again: the environment is not as deterministic as it says"
-                .to_owned(),
-        ));
+        return Err(unknown(NOT_REPEATED.to_owned()));
     }
     let mut brought = vec![0.0; skills.len()];
     for order in &orders {

@@ -38,6 +38,9 @@ pub use crate::domain::{Assignment, Withhold};
 
 use crate::error::{Error, Result};
 
+/// Why an attempt says nothing that had to be the same twice.
+const NOT_REPEATED: &str = "the same attempt scored otherwise when it was made again: the environment is not as deterministic as it says";
+
 /// Checks an option.
 ///
 /// # Errors

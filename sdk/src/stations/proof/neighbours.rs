@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::NOT_REPEATED;
 use crate::{
     domain::{
         CaseKind, HandledMark, LibraryChange, MaintenanceBudget, Skill, SkillRef, Trace, TurnQuery,
@@ -25,8 +26,8 @@ pub(super) enum Neighbours {
         told: String,
         new: Option<LibraryChange>,
     },
-    /// It is not known yet: the budget is used up, or attempts failed for the moment.
-    NotKnown,
+    /// It is not known yet, for this reason.
+    NotKnown(&'static str),
 }
 
 /// Looks at the tasks of other skills, at most `most`, the latest first: those that were done with another skill. Where the recipe's
@@ -53,9 +54,6 @@ pub(super) async fn looked_at(
         if before == after || !after.iter().any(|skill| skill.reference() == version) {
             continue;
         }
-        if left.is_spent() || !left.allows(2) {
-            return Neighbours::NotKnown;
-        }
         let case = Box::new(whole_attempt(library, trace, CaseKind::Negative));
         let cases = [before, after].map(|skills| {
             let mut skills = skills.into_iter();
@@ -65,11 +63,10 @@ pub(super) async fn looked_at(
                 case: case.clone(),
             }
         });
-        let runs = play_all(ask, left, cases.to_vec()).await;
-        let done: Vec<Option<bool>> = runs.iter().map(does).collect();
-        match done.as_slice() {
-            // What is not done again with the other skill either says nothing.
-            [Some(true), Some(false)] => {
+        match breaks(ask, left, cases).await {
+            Ok(false) => {}
+            Err(why) => return Neighbours::NotKnown(why),
+            Ok(true) => {
                 let told = format!(
                     "{}, which is done with {} and not with it",
                     trace.task.id, neighbour.name
@@ -81,11 +78,49 @@ pub(super) async fn looked_at(
                     new: Some(LibraryChange::Handled { fingerprint }),
                 };
             }
-            [Some(_), Some(_)] => {}
-            _ => return Neighbours::NotKnown,
         }
     }
     Neighbours::Kept
+}
+
+/// Whether a task is done with what is chosen now, and not with what would be chosen then. What breaks is remembered for good, so it has
+/// to happen twice. What is not done with what is chosen now either says nothing.
+///
+/// # Errors
+/// The reason why it is not known.
+async fn breaks(
+    ask: &mut Ask,
+    left: &mut MaintenanceBudget,
+    cases: [Case; 2],
+) -> Result<bool, &'static str> {
+    const BROKEN: [bool; 2] = [true, false];
+    if done(ask, left, &cases).await? != BROKEN {
+        return Ok(false);
+    }
+    match done(ask, left, &cases).await? {
+        BROKEN => Ok(true),
+        _ => Err(NOT_REPEATED),
+    }
+}
+
+/// Whether the task of each of two cases is done.
+///
+/// # Errors
+/// The reason why it is not known.
+async fn done(
+    ask: &mut Ask,
+    left: &mut MaintenanceBudget,
+    cases: &[Case; 2],
+) -> Result<[bool; 2], &'static str> {
+    if left.is_spent() || !left.allows(2) {
+        return Err("the budget of maintenance is used up");
+    }
+    let runs = play_all(ask, left, cases.to_vec()).await;
+    match runs.as_slice() {
+        [now, then] => does(now).zip(does(then)).map(<[bool; 2]>::from),
+        _ => None,
+    }
+    .ok_or("an attempt failed for the moment, or nobody could decide about it")
 }
 
 /// The start of the mark of a version that breaks a neighbour with this model; the task and the neighbour follow.

@@ -60,7 +60,8 @@ use crate::{
 ///
 /// A release changes what the recipe's selector chooses. So before a release, tasks that were done with other skills are selected for
 /// again; where the version would be chosen, the task is attempted with today's choice and with the new one. If only today's choice does
-/// the task, the version is held back, and an event names the task.
+/// the task, and does so once more, the version is held back, and an event names the task. If it goes otherwise the second time, nothing is
+/// known of the task yet, and the version waits.
 ///
 /// A proof holds for the model, with its adapter, that acted ([`Proof`](crate::library::Proof)). With another model a proven skill is
 /// offered in learning alone until it is proven there too; if it is proven to harm there, it is not offered to that model any more. Where the
@@ -215,9 +216,11 @@ impl ProvenRelease {
                 let reason = format!("it does better at its own tasks, and would break {told}");
                 wait(ask, entry, reason);
             }
-            Neighbours::NotKnown => {
-                let reason = "it does better at its own tasks; whether it breaks those of other skills is not known yet";
-                wait(ask, entry, reason.to_owned());
+            Neighbours::NotKnown(why) => {
+                let reason = format!(
+                    "it does better at its own tasks; whether it breaks those of other skills is not known yet: {why}"
+                );
+                wait(ask, entry, reason);
             }
         }
         changes

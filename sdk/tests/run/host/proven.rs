@@ -708,3 +708,21 @@ fn what_is_not_known_of_neighbours_yet_releases_nothing() {
         assert!(waits_since(&events, "is not known yet"));
     });
 }
+
+#[test]
+fn a_neighbour_that_breaks_once_and_not_again_is_no_mark_and_the_version_waits() {
+    block_on(async {
+        let tries = AtomicUsize::new(0);
+        let agent = knowing(move |is_letter, has| match (is_letter, has("good")) {
+            // The first letter with it fails, as by chance.
+            (true, true) => tries.fetch_add(1, Ordering::SeqCst) > 0,
+            (true, false) => has("helper"),
+            (false, with) => with,
+        });
+        // One round, at whose end it does better at its own tasks.
+        let (state, events) = released_with(agent, proving(24), ProvenRelease::default()).await;
+        assert_eq!(state, State::Trial);
+        assert!(waits_since(&events, "not as deterministic as it says"));
+        assert!(!waits_since(&events, "would break"));
+    });
+}
