@@ -34,6 +34,12 @@ impl Assigned {
         self.kept.values().map(|kept| &kept.assignment)
     }
 
+    /// Those from a number on, each with its number. One that comes later has a greater one, unless some were taken back.
+    pub(super) fn since(&self, number: u64) -> impl Iterator<Item = (u64, &Assignment)> {
+        let later = self.kept.range(number..);
+        later.map(|(number, kept)| (*number, &kept.assignment))
+    }
+
     /// Adds one, unless its attempt has one.
     pub(super) fn add(&mut self, assignment: &Assignment, run: Option<&RunId>) -> bool {
         let kept = Kept {

@@ -32,6 +32,14 @@ impl SkillLibrary {
         self.assigned.all()
     }
 
+    /// Those of them from a number on, each with its number: one that comes later has a greater one, as long as no run is retired.
+    pub(crate) fn assignments_since(
+        &self,
+        number: u64,
+    ) -> impl Iterator<Item = (u64, &Assignment)> {
+        self.assigned.since(number)
+    }
+
     /// A role's rules.
     pub fn rules(&self, role: Role) -> &[RoleRule] {
         self.memory.rules(role)

@@ -4,7 +4,7 @@ use tracing::{Level, Span, event};
 
 use crate::{
     domain::{Decision, NothingReason, ScoreKind, Selection, SkillRef, Verdict},
-    run::report::{Event, EventKind},
+    run::report::{Event, EventKind, LiftReport},
     telemetry::number::int,
 };
 
@@ -26,7 +26,7 @@ pub(crate) fn judged(span: &Span, verdict: &Verdict) {
     );
 }
 
-/// What a run decided: the gate's decisions, credits, and proofs.
+/// What a run decided or found out: the gate's decisions, credits, proofs, and verdicts on lifts.
 pub(crate) fn happened(event: &Event) {
     let attempt = event.attempt.as_ref().map(|attempt| attempt.as_str());
     match &event.kind {
@@ -67,8 +67,33 @@ pub(crate) fn happened(event: &Event) {
             journeyman.proof.verdict = if *helps { "helps" } else { "harms" },
             "journeyman.proof"
         ),
+        EventKind::LiftChanged { lift } => lift_changed(lift),
         _ => {}
     }
+}
+
+/// A verdict on a skill, or on the library as a whole where no skill is named.
+fn lift_changed(lift: &LiftReport) {
+    let (model, skill) = (lift.model.as_ref(), lift.skill.as_ref());
+    let verdict = match lift.helps {
+        Some(true) => "helps",
+        Some(false) => "harms",
+        None => "not_known",
+    };
+    event!(
+        name: "journeyman.lift",
+        Level::INFO,
+        gen_ai.request.model = model.map(|model| model.as_str()),
+        journeyman.skill.id = skill.map(|skill| skill.id.as_str()),
+        journeyman.skill.version = skill.map(|skill| int(skill.version.0)),
+        journeyman.lift.verdict = verdict,
+        journeyman.lift.difference = lift.difference,
+        journeyman.lift.low = lift.low,
+        journeyman.lift.high = lift.high,
+        journeyman.lift.given = int(lift.given),
+        journeyman.lift.withheld = int(lift.withheld),
+        "journeyman.lift"
+    );
 }
 
 /// One event for each skill that was injected, or one for the best that was not.

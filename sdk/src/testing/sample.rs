@@ -359,6 +359,7 @@ pub fn run_report() -> RunReport {
         pool: 0,
         maintenance: MaintenanceUsage::default(),
         roles: Default::default(),
+        lifts: Vec::new(),
         findings: Vec::new(),
     }
 }

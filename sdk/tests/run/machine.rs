@@ -149,6 +149,51 @@ fn a_run_resumes_between_any_two_answers() {
 }
 
 #[test]
+fn a_run_that_resumes_between_any_two_answers_tells_the_same_verdicts_on_lifts() {
+    let told = |resumes: bool| {
+        let store = MemoryStore::new();
+        let skill = Box::new(sample::skill("saying"));
+        let add = journeyman::domain::LibraryChange::Add(skill);
+        let added = block_on(store.commit(&sample::commit(0, "a start", vec![add])));
+        let mut library = SkillLibrary::new();
+        library
+            .apply(&added.expect("it commits"))
+            .expect("it applies");
+        let mut recipe = recipe();
+        recipe.select.selector = top(1);
+        recipe.select.withhold = Some(journeyman::domain::Withhold { share: 0.5 });
+        recipe.write.when = WriteWhen::Never;
+        recipe.attempts.group = n32(1);
+        let planned = RunPlan {
+            recipe,
+            tasks: tasks(40),
+            library,
+            ..plan(Mode::Train)
+        };
+        let mut machine = RunMachine::new(planned).expect("a machine");
+        while !machine.is_finished() {
+            if resumes {
+                let json = machine.save().expect("it saves");
+                machine = RunMachine::resume(&json, &journeyman::policy::Policies::new())
+                    .expect("it resumes");
+            }
+            perform(&mut machine, &store, Seed(0), 1);
+        }
+        (machine.report().lifts, machine.take_events())
+    };
+    let (lifts, events) = told(false);
+    let events = events.into_iter().map(|event| event.kind);
+    let changed = events.filter_map(|kind| match kind {
+        EventKind::LiftChanged { lift } => Some(*lift),
+        _ => None,
+    });
+    assert_eq!(changed.collect::<Vec<_>>(), lifts);
+    // The library, and the one skill in it.
+    assert!(lifts.len() >= 2, "{lifts:?}");
+    assert_eq!(told(true).0, lifts);
+}
+
+#[test]
 fn a_saved_run_of_another_schema_or_of_garbage_is_refused() {
     let check = |json: &str, kind: ErrorKind| {
         assert_eq!(

@@ -332,6 +332,7 @@ mod tests {
             pool: 0,
             maintenance: Default::default(),
             roles: Default::default(),
+            lifts: Vec::new(),
             findings: Vec::new(),
         }
     }

@@ -77,6 +77,7 @@ mod tests {
             pool: 0,
             maintenance: MaintenanceUsage::default(),
             roles: RoleTally::default(),
+            lifts: Vec::new(),
             findings: Vec::new(),
         };
         assert_eq!(text(&report), "");

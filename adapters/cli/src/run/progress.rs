@@ -319,7 +319,9 @@ impl Shown<'_> {
                     .note(&format!("    {how} {}: {}", skill.name, skill.description));
                 self.names.insert(skill.id.clone(), skill.name.to_string());
             }
-            EventKind::Proven { .. } => self.bar.note(&format!("    {}", event.kind)),
+            EventKind::Proven { .. } | EventKind::LiftChanged { .. } => {
+                self.bar.note(&format!("    {}", event.kind));
+            }
             EventKind::Selected { selection, .. } => {
                 self.note_gate(self.gate.at(selection));
             }

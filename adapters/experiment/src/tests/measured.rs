@@ -70,6 +70,7 @@ fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport
         pool: 0,
         maintenance: Default::default(),
         roles: Default::default(),
+        lifts: Vec::new(),
         findings: Vec::new(),
     }
 }

@@ -296,6 +296,7 @@ mod tests {
             pool: 0,
             maintenance: Default::default(),
             roles: Default::default(),
+            lifts: Vec::new(),
             findings: Vec::new(),
         };
         let round = ValidationRound::of_report(&report, &traces);

@@ -225,7 +225,8 @@ impl Journeyman {
 
     /// What each skill, and the library as a whole, changes: from the tasks in learning that by chance went without what was chosen for
     /// them ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)), of this session and of all others that
-    /// wrote to the library.
+    /// wrote to the library. A run tells each verdict that changes
+    /// ([`EventKind::LiftChanged`](crate::run::report::EventKind::LiftChanged)).
     ///
     /// ```
     /// use journeyman::{

@@ -22,11 +22,11 @@ use crate::{
             task_machine::TaskMachine,
         },
         report::{
-            Event, EventKind, MaintenanceUsage, ProxyGain, RoleTally, RunReport, SkillGain,
-            TaskReport,
+            Event, EventKind, LiftReport, MaintenanceUsage, ProxyGain, RoleTally, RunReport,
+            SkillGain, TaskReport,
         },
     },
-    stations::recipe::Recipe,
+    stations::{proof::LiftWatch, recipe::Recipe},
 };
 
 /// The inputs of a run.
@@ -140,6 +140,12 @@ pub struct RunMachine {
     pub(crate) maintenance_roles: RoleTally,
     /// The gain proxy over the learning attempts so far.
     pub(crate) gain: ProxyGain,
+    /// The verdicts on lifts that changed so far.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lifts: Vec<LiftReport>,
+    /// The verdicts on the lifts of the run's library.
+    #[serde(skip)]
+    pub(crate) lift_watch: LiftWatch,
     /// Events of tasks behind the first unfinished one: the order of events does not depend on timing.
     pub(crate) held: BTreeMap<u64, Vec<Event>>,
     pub(crate) events: Vec<Event>,
@@ -219,6 +225,8 @@ impl RunMachine {
             maintenance: MaintenanceUsage::default(),
             maintenance_roles: RoleTally::default(),
             gain: ProxyGain::default(),
+            lifts: Vec::new(),
+            lift_watch: LiftWatch::default(),
             held: BTreeMap::new(),
         };
         machine.advance();
@@ -431,14 +439,16 @@ impl RunMachine {
                 Error::invalid("RunMachine::answer", "no commit is waited for").with("effect", id),
             );
         }
-        let own = self.fold(&done)?;
+        let (own, lifts) = self.fold(&done)?;
         if done.overtaken {
             task.overtaken(&self.context(), events);
+            events.extend(lifts);
             return Ok(());
         }
         let changes = done.committed.last().map(|last| last.changes.as_slice());
         task.committed(&self.context(), &own, changes.unwrap_or_default(), events);
         self.told(own, done.rebased, events);
+        events.extend(lifts);
         Ok(())
     }
 }
@@ -460,6 +470,7 @@ impl RunMachine {
             pool: self.library.in_use(),
             maintenance: self.maintenance,
             roles,
+            lifts: self.lifts.clone(),
             findings: Vec::new(),
         }
     }
@@ -538,26 +549,40 @@ impl RunMachine {
         if !maintaining.awaits_commit(id) {
             return Ok(());
         }
-        let own = self.fold(&done)?;
+        let (own, lifts) = self.fold(&done)?;
         if done.overtaken {
             maintaining.overtaken(&self.context(), &done.committed, events);
+            events.extend(lifts);
             return Ok(());
         }
         maintaining.committed(&self.context(), &own, events);
         self.told(own, done.rebased, events);
+        events.extend(lifts);
         Ok(())
     }
 
     /// Applies the commits of a commit's result to the run's library. Returns the effect of the last one, which is the run's
-    /// own commit.
-    pub(crate) fn fold(&mut self, done: &CommitDone) -> Result<Applied> {
+    /// own commit, and an event for each verdict on a lift that is another one then.
+    pub(crate) fn fold(&mut self, done: &CommitDone) -> Result<(Applied, Vec<EventKind>)> {
+        let withholds = self.mode == Mode::Train && self.recipe.select.withhold.is_some();
+        if withholds {
+            self.lift_watch.begin(&self.library);
+        }
         let mut own = Applied::default();
         for committed in &done.committed {
             if committed.revision > self.library.revision() {
                 own = self.library.apply(committed)?;
             }
         }
-        Ok(own)
+        let mut events = Vec::new();
+        if withholds {
+            for lift in self.lift_watch.changed(&self.library, &done.committed) {
+                self.lifts.push(lift.clone());
+                let lift = Box::new(lift);
+                events.push(EventKind::LiftChanged { lift });
+            }
+        }
+        Ok((own, events))
     }
 
     /// Adds the run and the task at index `step` to events of a task, or of the maintenance after it.

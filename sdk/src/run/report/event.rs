@@ -11,7 +11,7 @@ use crate::{
     },
     id::{AttemptId, ModelId, Revision, RunId, Seed, SkillId, TaskId},
     library::Move,
-    run::report::{AttemptReport, CallKind, CallRefusal, TaskReport},
+    run::report::{AttemptReport, CallKind, CallRefusal, LiftReport, TaskReport},
     text::plain_terminal,
 };
 
@@ -194,6 +194,13 @@ pub enum EventKind {
         /// Whether more is done with the skill; else less is.
         helps: bool,
     },
+    /// Tasks that went without skills by chance say otherwise than before whether a skill, or the library as a whole, helps
+    /// ([`Lifts`](crate::stations::proof::Lifts)). Only where the recipe withholds
+    /// ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)).
+    LiftChanged {
+        /// What they say now.
+        lift: Box<LiftReport>,
+    },
     /// Overlapping attempts and skills were given to the role `refactor` (HiSME, appendix C).
     Grouped {
         /// The attempts of the group.
@@ -340,9 +347,10 @@ impl fmt::Display for EventKind {
                 selection, names, ..
             } => fmt_selected(selection, names, f),
             Self::Attempted { report, .. } => fmt_attempt(report, f),
-            Self::Credited { .. } | Self::Attributed { .. } | Self::Proven { .. } => {
-                fmt_evidence(self, f)
-            }
+            Self::Credited { .. }
+            | Self::Attributed { .. }
+            | Self::Proven { .. }
+            | Self::LiftChanged { .. } => fmt_evidence(self, f),
             Self::Admitted { skill, revised } => {
                 let what = if *revised { "revised" } else { "new" };
                 write!(
@@ -454,6 +462,7 @@ fn fmt_evidence(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             let does = if *helps { "helps" } else { "harms" };
             write!(f, "it is proven that skill {name} {does} with {model}")
         }
+        EventKind::LiftChanged { lift } => write!(f, "{lift}"),
         _ => Ok(()),
     }
 }

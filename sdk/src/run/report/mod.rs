@@ -3,6 +3,7 @@
 mod curation;
 mod event;
 mod finding;
+mod lift_report;
 mod proxy_gain;
 mod run_report;
 
@@ -12,6 +13,7 @@ pub use curation::{
 pub use event::{Event, EventKind};
 pub(crate) use finding::Observed;
 pub use finding::{Finding, FindingKind};
+pub use lift_report::LiftReport;
 pub use proxy_gain::ProxyGain;
 pub(crate) use run_report::shown;
 pub use run_report::{

@@ -8,7 +8,7 @@ use crate::{
     domain::{Compaction, EndReason, Role, Selection, SkillRef, SkillUse, Usage},
     error::Error,
     id::{AttemptId, Category, Revision, RunId, Seed, TaskId},
-    run::report::{CurationReport, Finding},
+    run::report::{CurationReport, Finding, LiftReport},
 };
 
 /// Where a decision was not made in more than one task in so many, a report's shares say nothing of the recipe.
@@ -228,6 +228,10 @@ pub struct RunReport {
     /// How the calls of each role went, in tasks and in maintenance.
     #[serde(default, skip_serializing_if = "RoleTally::is_empty")]
     pub roles: RoleTally,
+    /// What tasks that went without skills by chance said of skills and of the library, in order: each verdict that was another one than
+    /// before. Empty where the recipe withholds nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lifts: Vec<LiftReport>,
     /// The findings of the session at the end of the run: functions that were disabled, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -392,6 +396,9 @@ impl fmt::Display for RunReport {
         fmt_context(self, f)?;
         if !self.roles.is_empty() {
             writeln!(f, "  roles, answers that could not be read: {}", self.roles)?;
+        }
+        for lift in &self.lifts {
+            writeln!(f, "  {lift}")?;
         }
         for finding in &self.findings {
             writeln!(f, "  note: {finding}")?;

@@ -10,6 +10,7 @@ use crate::{
     error::Result,
     id::{Category, ModelId},
     library::SkillLibrary,
+    run::report::LiftReport,
 };
 
 /// How sure the ledger has to be, and up to what costs are counted.
@@ -178,14 +179,36 @@ impl Lifts {
     /// `Invalid` for a policy out of its ranges.
     pub fn of(library: &SkillLibrary, policy: LiftPolicy) -> Result<Self> {
         policy.validate()?;
+        Ok(Self::read(library, policy))
+    }
+
+    /// What the ledger says over all tasks of each of these, by [`LiftPolicy::default`].
+    pub(super) fn reports(
+        library: &SkillLibrary,
+        asked: &[(LiftOf, Option<ModelId>)],
+    ) -> Vec<LiftReport> {
+        if asked.is_empty() {
+            return Vec::new();
+        }
+        let policy = LiftPolicy::default();
+        let lifts = Self::read(library, policy);
+        let report = |(of, model): &(LiftOf, Option<ModelId>)| {
+            match lifts.over_all_tasks(|one| one == of, model.as_ref()) {
+                Some(lift) => lift.report(policy.error),
+                // Its tasks were all taken back.
+                None => {
+                    let of = (of.clone(), model.clone(), None);
+                    empty(library, &policy, &of).report(policy.error)
+                }
+            }
+        };
+        asked.iter().map(report).collect()
+    }
+
+    fn read(library: &SkillLibrary, policy: LiftPolicy) -> Self {
         let mut counted: BTreeMap<Key, Lift> = BTreeMap::new();
         for assignment in library.assignments() {
-            let skills = assignment.tells_of().iter();
-            let skills = skills.map(|one| (LiftOf::Skill(one.skill.clone()), one.given));
-            for (of, given) in [(LiftOf::Library, !assignment.without)]
-                .into_iter()
-                .chain(skills)
-            {
+            for (of, given) in drawn(assignment) {
                 // Over all tasks, and over those of its category.
                 let own = assignment.category.clone().map(Some);
                 for category in [None].into_iter().chain(own) {
@@ -206,17 +229,33 @@ impl Lifts {
             let order = order.then(a.category.is_some().cmp(&b.category.is_some()));
             order.then(estimate(b).total_cmp(&estimate(a)))
         });
-        Ok(Self { policy, lifts })
+        Self { policy, lifts }
     }
 
     /// What a version of a skill changes over all tasks, with this model.
     pub fn skill(&self, skill: &SkillRef, model: Option<&ModelId>) -> Option<&Lift> {
-        let mut lifts = self.lifts.iter();
-        lifts.find(|lift| {
-            let same = matches!(&lift.of, LiftOf::Skill(of) if of == skill);
-            same && lift.category.is_none() && lift.model.as_ref() == model
-        })
+        let is_it = |of: &LiftOf| matches!(of, LiftOf::Skill(of) if of == skill);
+        self.over_all_tasks(is_it, model)
     }
+
+    fn over_all_tasks(
+        &self,
+        is_it: impl Fn(&LiftOf) -> bool,
+        model: Option<&ModelId>,
+    ) -> Option<&Lift> {
+        let mut lifts = self.lifts.iter();
+        lifts
+            .find(|lift| is_it(&lift.of) && lift.category.is_none() && lift.model.as_ref() == model)
+    }
+}
+
+/// What chance gave a task or withheld from it, and whether it gave it.
+pub(super) fn drawn(assignment: &Assignment) -> impl Iterator<Item = (LiftOf, bool)> {
+    let skills = assignment.tells_of().iter();
+    let skills = skills.map(|one| (LiftOf::Skill(one.skill.clone()), one.given));
+    [(LiftOf::Library, !assignment.without)]
+        .into_iter()
+        .chain(skills)
 }
 
 fn empty(library: &SkillLibrary, policy: &LiftPolicy, (of, model, category): &Key) -> Lift {
@@ -249,6 +288,29 @@ impl Lift {
         self.steps.add(given, share, assignment.steps);
         self.tokens.add(given, share, assignment.tokens);
     }
+
+    fn report(&self, error: f64) -> LiftReport {
+        let Interval { low, high } = self.success.interval(error);
+        let (given, withheld) = self.tasks();
+        LiftReport {
+            skill: match &self.of {
+                LiftOf::Library => None,
+                LiftOf::Skill(skill) => Some(skill.clone()),
+            },
+            name: self.name.clone(),
+            model: self.model.clone(),
+            helps: match self.verdict {
+                Some(LiftVerdict::Helps) => Some(true),
+                Some(LiftVerdict::Harms) => Some(false),
+                Some(LiftVerdict::NotYet { .. }) | None => None,
+            },
+            difference: self.success.estimate(),
+            low,
+            high,
+            given,
+            withheld,
+        }
+    }
 }
 
 /// Gives verdicts over all tasks: of the library by itself, of the skills together, each asked whether it helps and whether it harms.
@@ -258,23 +320,33 @@ fn judge(lifts: &mut [Lift], rate: f64) {
             |lift: &Lift| lift.category.is_none() && (lift.of != LiftOf::Library) == skills;
         let asked = lifts.iter_mut().filter(|lift| is_asked(lift));
         let asked: Vec<&mut Lift> = asked.collect();
-        let evidence = asked.iter().flat_map(|lift| {
+        let evidence = asked.iter().map(|lift| {
             let success = &lift.success;
             [success.evidence_of_gain(), success.evidence_of_harm()]
         });
-        let evidence: Vec<f64> = evidence.collect();
-        let found = discoveries(&evidence, rate);
-        let enough = (evidence.len() as f64 / rate).ln();
-        for (lift, found) in asked.into_iter().zip(found.chunks(2)) {
-            lift.verdict = Some(match found {
-                [true, _] => LiftVerdict::Helps,
-                [_, true] => LiftVerdict::Harms,
-                _ => LiftVerdict::NotYet {
+        let evidence: Vec<[f64; 2]> = evidence.collect();
+        let enough = ((2 * evidence.len()) as f64 / rate).ln();
+        for (lift, helps) in asked.into_iter().zip(verdicts(&evidence, rate)) {
+            lift.verdict = Some(match helps {
+                Some(true) => LiftVerdict::Helps,
+                Some(false) => LiftVerdict::Harms,
+                None => LiftVerdict::NotYet {
                     more: more(&lift.success, enough),
                 },
             });
         }
     }
+}
+
+/// Whether each of some that are asked about together helps, by the evidence that it helps and that it harms; `None` where neither is known.
+pub(super) fn verdicts(evidence: &[[f64; 2]], rate: f64) -> Vec<Option<bool>> {
+    let found = discoveries(evidence.as_flattened(), rate);
+    let verdict = |found: &[bool]| match found {
+        [true, _] => Some(true),
+        [_, true] => Some(false),
+        _ => None,
+    };
+    found.chunks(2).map(verdict).collect()
 }
 
 /// The number of tasks that are missing, should the evidence grow on as it did.

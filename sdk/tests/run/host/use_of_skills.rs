@@ -130,6 +130,7 @@ fn a_run_counts_attempts_by_what_is_known_of_their_use() {
         maintenance: Default::default(),
         pool: Default::default(),
         roles: Default::default(),
+        lifts: Vec::new(),
         findings: Vec::new(),
     };
     let line = "with a skill in the prompt: 4 attempts; a skill was followed in 1, none in 1, unknown in 2\n";

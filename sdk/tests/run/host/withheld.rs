@@ -4,10 +4,12 @@ use journeyman::{
     domain::Withhold,
     library::RunFilter,
     policy::Policies,
+    run::report::LiftReport,
     stations::proof::{LiftOf, LiftPolicy, LiftVerdict, Lifts},
 };
 
 use super::*;
+use crate::traced::traced;
 
 /// Takes the best skill always, and writes none.
 fn withholding(share: f64, limit: usize) -> Recipe {
@@ -20,12 +22,17 @@ fn withholding(share: f64, limit: usize) -> Recipe {
 }
 
 async fn learning(recipe: Recipe, components: Components, count: usize) -> (Journeyman, RunReport) {
+    let journeyman = with_two_skills(recipe, components).await;
+    let report = journeyman.learn(tasks(count)).await.expect("it learns");
+    (journeyman, report)
+}
+
+async fn with_two_skills(recipe: Recipe, components: Components) -> Journeyman {
     let opened = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
     let journeyman = opened.expect("it opens");
     let skills = vec![sample::skill("say-one"), sample::skill("say-two")];
     journeyman.add(skills, "a start").await.expect("added");
-    let report = journeyman.learn(tasks(count)).await.expect("it learns");
-    (journeyman, report)
+    journeyman
 }
 
 fn lifts(journeyman: &Journeyman) -> Lifts {
@@ -135,6 +142,7 @@ fn without_the_option_nothing_is_drawn_and_nothing_is_kept() {
         assert!(drawn.clone().all(|selection| selection.withheld.is_none()));
         let library = journeyman.library().await.expect("read");
         assert_eq!(library.assignments().count(), 0);
+        assert!(report.lifts.is_empty());
         // Nor in evaluation.
         let recipe = withholding(0.5, 1);
         let (journeyman, _) = learning(recipe, components(), 1).await;
@@ -142,6 +150,109 @@ fn without_the_option_nothing_is_drawn_and_nothing_is_kept() {
         let mut selections = report.tasks.iter().flat_map(|task| &task.selections);
         assert!(selections.all(|one| one.withheld.is_none() && !one.skills().is_empty()));
     });
+}
+
+/// The verdicts on lifts that events tell.
+fn verdicts(events: Events) -> Vec<LiftReport> {
+    let events = told(events).into_iter();
+    let lifts = events.filter_map(|event| match event.kind {
+        EventKind::LiftChanged { lift } => Some(*lift),
+        _ => None,
+    });
+    lifts.collect()
+}
+
+#[test]
+fn each_verdict_that_changes_is_an_event_when_it_does_and_stands_in_the_report() {
+    block_on(async {
+        let components = components();
+        let journal = components.journal.clone().expect("a journal");
+        let journeyman = with_two_skills(withholding(0.3, 1), components).await;
+        let events = journeyman.events();
+        let report = journeyman.learn(tasks(300)).await.expect("it learns");
+        let told = verdicts(events);
+        assert_eq!(report.lifts, told);
+        // It is told when it is known, and not at the end.
+        let of_library = |lift: &&LiftReport| lift.skill.is_none();
+        let first = told.iter().find(of_library).expect("the library helps");
+        assert_eq!((first.helps, &first.name), (Some(true), &None));
+        assert!(first.given + first.withheld < 100, "{first:?}");
+        let difference = first.difference.expect("both kinds of task");
+        assert!(first.low < difference && difference < first.high);
+        // What was told last of each is what the ledger says, and what did not change is not told.
+        for lift in lifts(&journeyman).lifts {
+            let skill = match &lift.of {
+                LiftOf::Skill(skill) => Some(skill),
+                LiftOf::Library => None,
+            };
+            let helps = match lift.verdict {
+                Some(LiftVerdict::Helps) => Some(true),
+                Some(LiftVerdict::Harms) => Some(false),
+                _ => None,
+            };
+            let of_it = told.iter().filter(|one| one.skill.as_ref() == skill);
+            let of_it: Vec<Option<bool>> = of_it.map(|one| one.helps).collect();
+            assert_eq!(of_it.last().copied().flatten(), helps, "{told:?}");
+            assert!(of_it.windows(2).all(|two| two[0] != two[1]), "{told:?}");
+        }
+        let said = report.to_string();
+        assert!(said.contains("\n  the library helps: +"), "{said}");
+        assert!(said.contains("\n  skill say-one helps: +"), "{said}");
+        // A run's journal tells the same, and a second run what is new alone.
+        let entries = journal.read(&report.run).await.expect("read");
+        let replayed = journeyman::run::replay(&entries, &Policies::new()).expect("replayed");
+        assert_eq!(replayed.report().lifts, report.lifts);
+        let again = journeyman.learn(alike(3)).await.expect("it learns");
+        assert!(again.lifts.is_empty());
+    });
+}
+
+#[test]
+fn in_a_hosts_own_loop_a_verdict_is_told_with_the_task_that_changes_it() {
+    block_on(async {
+        let journeyman = with_two_skills(withholding(0.5, 1), own_loop()).await;
+        let events = journeyman.events();
+        for task in tasks(40) {
+            let attempt = journeyman.begin(task).await.expect("begun");
+            let has = !attempt.injection().skills.is_empty();
+            let finished = attempt.finish(sample::outcome(has)).await;
+            finished.expect("finished");
+        }
+        let told = verdicts(events);
+        let library = told.iter().find(|lift| lift.skill.is_none());
+        let library = library.expect("the library helps");
+        assert_eq!((library.helps, library.difference), (Some(true), Some(1.0)));
+        assert!(told.iter().any(|lift| lift.name.is_some()), "{told:?}");
+    });
+}
+
+#[test]
+fn a_verdict_on_a_lift_is_in_telemetry() {
+    let kept = traced(async || {
+        learning(withholding(0.5, 1), components(), 60).await;
+    });
+    let lifts = kept.events("journeyman.lift");
+    let of = |skill: Option<&str>| {
+        let mut lifts = lifts.iter();
+        let lift = lifts.find(|lift| lift.field("journeyman.skill.id") == skill);
+        lift.expect("it is told")
+    };
+    let (library, skill) = (of(None), of(Some("say-one")));
+    for lift in [library, skill] {
+        let number = |name: &str| -> f64 {
+            let field = lift.field(&format!("journeyman.lift.{name}"));
+            field.and_then(|text| text.parse().ok()).expect("a number")
+        };
+        assert_eq!(lift.field("journeyman.lift.verdict"), Some("helps"));
+        assert!(number("low") < number("difference"));
+        assert!(number("difference") < number("high"));
+        let tasks = number("given") + number("withheld");
+        assert!((8.0..60.0).contains(&tasks), "{tasks}");
+        // The scripted agent names no model.
+        assert_eq!(lift.field("gen_ai.request.model"), None);
+    }
+    assert_eq!(library.field("journeyman.skill.version"), None);
+    assert_eq!(skill.field("journeyman.skill.version"), Some("1"));
 }
 
 #[test]
