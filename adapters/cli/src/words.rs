@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 50] = [
+const WORDS: [(&str, &str); 52] = [
     ("(`ChatFormat::max_tokens`)", "(`answer_tokens` in [model])"),
     (
         "set `Components::scorer` and `Components::prompt_format`, or choose the selector `top`, which needs no scores",
@@ -87,6 +87,14 @@ const WORDS: [(&str, &str); 50] = [
     (
         "release a skill with `Journeyman::set_state`, and mark the sources that you trust as `Trust::Trusted`",
         "release a skill with `journeyman skill release NAME --reason TEXT`, and set `trusted = true` in [world] if what it says is yours",
+    ),
+    (
+        "compare them with this model by `Journeyman::certify` in a session that may write",
+        "`journeyman library certify FILE` compares them with this model",
+    ),
+    (
+        "then let `CreditPolicy::used_when` count attempts of which that is not known",
+        "then let `credit.used_when` (by `set`) count attempts of which that is not known",
     ),
     (
         "set `Components::embedder`; without it, the other terms of the ranking decide",

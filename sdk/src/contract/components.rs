@@ -6,7 +6,7 @@ use super::{
     Clock, Embedder, Environment, Executor, Journal, Judge, LanguageModel, PromptFormat, Retriever,
     Roles, Scorer, SkillStore, Tokenizer,
 };
-use crate::domain::Role;
+use crate::{domain::Role, id::ModelId};
 
 /// A host's parts. The runtime works without a part that is `None`;
 /// [`Journeyman::findings`](crate::run::Journeyman::findings) lists what does not happen then.
@@ -174,6 +174,12 @@ impl Components {
     pub fn plays(&self, role: Role) -> bool {
         let roles = self.roles.as_ref();
         roles.is_some_and(|roles| roles.plays(role)) && self.model_for(role).is_some()
+    }
+
+    /// The model that acts, with its adapter; `None` where the agent does not say.
+    pub(crate) fn acting_model(&self) -> Option<&ModelId> {
+        let executor = self.executor.as_ref()?;
+        executor.capabilities().map(|known| &known.model)
     }
 
     /// The models of the roles.

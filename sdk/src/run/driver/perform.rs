@@ -237,8 +237,7 @@ impl Performer {
 
     /// The model that acts, with its adapter; `None` where the agent does not say.
     pub(crate) fn acting_model(&self) -> Option<ModelId> {
-        let executor = self.components.executor.as_ref()?;
-        executor.capabilities().map(|known| known.model.clone())
+        self.components.acting_model().cloned()
     }
 
     pub(crate) async fn judge(&self, task: &Task, trajectory: &Trajectory) -> Result<Verdict> {

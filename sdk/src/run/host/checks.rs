@@ -4,7 +4,7 @@ use crate::{
     contract::{Components, Roles},
     domain::{DecidedOn, Role, ScoreKind, State},
     error::{Error, Result},
-    library::SkillLibrary,
+    library::{SkillLibrary, StandingWith},
     policy::{ResolvedPolicies, SelectProgram},
     run::{
         driver::fit_threshold::quick_enough,
@@ -42,6 +42,7 @@ pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
         ..
     } = checked;
     findings.extend(selection_findings(components, recipe, policies));
+    findings.extend(proven_elsewhere_finding(components, policies, library));
     if !read_only {
         findings.extend(warm_up_finding(recipe, library));
     }
@@ -173,18 +174,22 @@ fn unplayed_findings(
 /// The findings that depend on the library. They are computed when a session opens, and again whenever a host asks for the
 /// findings.
 pub(crate) fn library_findings(
-    recipe: &Recipe,
+    (components, recipe, policies): (&Components, &Recipe, &ResolvedPolicies),
     library: &SkillLibrary,
     read_only: bool,
 ) -> impl Iterator<Item = Finding> {
+    let elsewhere = proven_elsewhere_finding(components, policies, library);
     let held = quarantine_finding(recipe, library);
-    let all = warm_up_finding(recipe, library).into_iter().chain(held);
-    all.filter(move |_| !read_only)
+    let learns = warm_up_finding(recipe, library).into_iter().chain(held);
+    elsewhere
+        .into_iter()
+        .chain(learns.filter(move |_| !read_only))
 }
 
 /// Whether a finding depends on the library, as those of [`library_findings`].
 pub(crate) fn depends_on_library(finding: &Finding) -> bool {
-    finding.kind == FindingKind::Quarantined || finding.about.as_deref() == Some(WARM_UP)
+    let kinds = [FindingKind::Quarantined, FindingKind::ProvenElsewhere];
+    kinds.contains(&finding.kind) || finding.about.as_deref() == Some(WARM_UP)
 }
 
 /// The finding that follows from an event, if any.
@@ -465,6 +470,34 @@ pub(super) fn selection_findings(
         findings.extend(embedder_findings(recipe, policies));
     }
     findings
+}
+
+/// The finding that skills in use are proven on other models than the one that acts, where the recipe offers skills by proof.
+fn proven_elsewhere_finding(
+    components: &Components,
+    policies: &ResolvedPolicies,
+    library: &SkillLibrary,
+) -> Option<Finding> {
+    let model = components.acting_model();
+    let model = model.filter(|_| policies.standing.by_proof())?;
+    let in_use = library.entries();
+    let in_use = in_use.filter(|entry| entry.skill.state == State::Active);
+    let to_prove = in_use.filter(|entry| {
+        let standing = entry.life.standing_with(entry.skill.version, Some(model));
+        standing == StandingWith::ToProve
+    });
+    let what = match to_prove.count() {
+        0 => return None,
+        1 => "one skill of the library is".to_owned(),
+        count => format!("{count} skills of the library are"),
+    };
+    Some(Finding::new(
+        FindingKind::ProvenElsewhere,
+        format!("{what} offered in learning alone, and not in evaluation"),
+        format!("proven to help other models, and not yet the one that acts, {model}"),
+        "compare them with this model by `Journeyman::certify` in a session that may write; learning with the program `proven` does so too, \
+         at tasks at which they were chosen",
+    ))
 }
 
 /// What a recipe that would use embeddings does without an embedder.

@@ -185,7 +185,8 @@ impl Journeyman {
         let observed = &session.performer.observed;
         {
             let library = session.performer.follow();
-            let now = checks::library_findings(&session.recipe, &library, session.read_only);
+            let of = (&*session.components, &session.recipe, &session.policies);
+            let now = checks::library_findings(of, &library, session.read_only);
             observed.renew(checks::depends_on_library, now);
         }
         observed.all()

@@ -183,8 +183,8 @@ impl Session {
         let driven = driver
             .drive(machine, reach, log, &mut |event| {
                 self.tell(event);
-                if learns && let EventKind::TaskFinished { report } = &event.kind {
-                    count_gain(&mut lock(&self.gain), report);
+                if learns {
+                    self.learned(&event.kind);
                 }
             })
             .instrument(span.clone())
@@ -198,6 +198,14 @@ impl Session {
             observed.forget(FindingKind::UnfinishedRun, run.as_str());
         }
         Ok(())
+    }
+
+    /// Counts an event of a learning run.
+    fn learned(&self, event: &EventKind) {
+        lock(&self.watch).learned(event, &self.performer.observed);
+        if let EventKind::TaskFinished { report } = event {
+            count_gain(&mut lock(&self.gain), report);
+        }
     }
 
     fn tell(&self, event: &Event) {

@@ -1,9 +1,11 @@
-//! Findings that show only over several attempts: a model that cannot do its job, a recipe that never writes.
+//! Findings that show only over several attempts: a model that cannot do its job, a recipe that never writes, a skill that is never
+//! credited.
 
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::{EndReason, Role},
+    domain::{EndReason, Role, SkillName},
+    id::SkillId,
     run::report::{EventKind, Finding, FindingKind, Observed, RoleCounts},
 };
 
@@ -12,6 +14,9 @@ const FEW: u64 = 4;
 
 /// Number of tasks in a row from which nothing was written because the agent does too well.
 const MANY: u64 = 12;
+
+/// Number of attempts with a skill after which one of them should have credited it.
+const OFTEN: u64 = 20;
 
 const ABOVE: &str = "above the recipe's bound";
 const AGENT: &str = "the agent";
@@ -29,6 +34,18 @@ pub(crate) struct Watch {
     /// What each role's model wrote last, where it could not be read.
     wrote: BTreeMap<Role, String>,
     above: u64,
+    skills: BTreeMap<SkillId, Given>,
+}
+
+/// What learning showed of a skill so far.
+#[derive(Debug, Default)]
+struct Given {
+    /// Its name when it was chosen last.
+    name: Option<SkillName>,
+    /// Number of attempts that had it.
+    attempts: u64,
+    /// Whether one of them credited it, or a role judged what it did to one.
+    credited: bool,
 }
 
 impl Watch {
@@ -72,6 +89,39 @@ impl Watch {
         }
     }
 
+    /// Counts an event of a learning run, and notes or forgets which skills no attempt credits.
+    pub(crate) fn learned(&mut self, event: &EventKind, observed: &Observed) {
+        match event {
+            EventKind::Selected {
+                selection, names, ..
+            } => {
+                for (skill, name) in selection.skills().iter().zip(names) {
+                    let given = self.skills.entry(skill.id.clone()).or_default();
+                    given.name = Some(name.clone());
+                }
+            }
+            EventKind::Credited { skill, .. } | EventKind::Attributed { skill, .. } => {
+                let given = self.skills.entry(skill.id.clone()).or_default();
+                given.credited = true;
+                observed.forget(FindingKind::NeverCredited, skill.id.as_str());
+            }
+            EventKind::StateChanged { skill, state, .. } if !state.is_offered() => {
+                observed.forget(FindingKind::NeverCredited, skill.as_str());
+            }
+            EventKind::TaskFinished { report } => {
+                let injected = report.attempts.iter().flat_map(|one| &one.injected);
+                for skill in injected {
+                    let given = self.skills.entry(skill.id.clone()).or_default();
+                    given.attempts += 1;
+                    if given.attempts >= OFTEN && !given.credited {
+                        observed.note(never_credited(&skill.id, given));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Notes that most answers cannot be read, or forgets it.
     fn judge(
         &self,
@@ -108,10 +158,28 @@ fn never_due(tasks: u64) -> Finding {
     .about(ABOVE)
 }
 
+fn never_credited(id: &SkillId, given: &Given) -> Finding {
+    let name = given.name.as_ref().map_or(id.as_str(), SkillName::as_str);
+    Finding::new(
+        FindingKind::NeverCredited,
+        format!("what the skill {name} is worth is not learned: its utility stays as it is"),
+        format!(
+            "{} attempts of this session's learning had it, and none credited it or judged what it did",
+            given.attempts
+        ),
+        "see why in the events: attempts that no judge decides about, a rule of credit that cannot tell (`Refused`), or an agent that never \
+         says that it followed the skill (docs/skill-use.md): then let `CreditPolicy::used_when` count attempts of which that is not known",
+    )
+    .about(id.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::sample;
+    use crate::{
+        domain::{Decision, Selection, State},
+        testing::sample,
+    };
 
     fn attempted(unread: Option<&str>) -> EventKind {
         let mut report = sample::attempt_report("a", &[], false);
@@ -208,5 +276,56 @@ mod tests {
             reason: "no".to_owned(),
         });
         assert_eq!(seen(&events), [""; 0], "a role was asked");
+    }
+
+    #[test]
+    fn a_skill_that_many_attempts_had_and_none_credited_is_told_until_one_does() {
+        let skill = sample::skill("brew");
+        let chosen = EventKind::Selected {
+            rollout: 0,
+            selection: Selection::unscored(Decision::Inject {
+                skills: vec![skill.reference()],
+                explored: false,
+            }),
+            names: vec![SkillName::slug("Brew tea").expect("a name")],
+        };
+        let mut report = sample::task_report("t");
+        let attempt = sample::attempt_report("a", std::slice::from_ref(&skill), true);
+        report.attempts = vec![attempt; 2];
+        let finished = EventKind::TaskFinished {
+            report: Box::new(report),
+        };
+        let credited = EventKind::Credited {
+            skill: skill.reference(),
+            name: skill.name.clone(),
+            attempt: "a".into(),
+            reward: 0.0,
+            utility: 0.0,
+        };
+        let tasks = |count: usize| vec![[chosen.clone(), finished.clone()]; count].concat();
+        let learned = |events: &[EventKind]| -> Vec<String> {
+            let (mut watch, observed) = (Watch::default(), Observed::default());
+            for event in events {
+                watch.learned(event, &observed);
+            }
+            observed.all().iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(learned(&tasks(9)), [""; 0], "eighteen attempts");
+        let told = learned(&tasks(12)).join("\n");
+        for part in ["the skill brew-tea is worth", "20 attempts", "used_when"] {
+            assert!(told.contains(part), "{part:?} in {told}");
+        }
+        // A credit of 0 is one, before and behind.
+        let credit = vec![credited];
+        for order in [[tasks(12), credit.clone()], [credit, tasks(12)]] {
+            assert_eq!(learned(&order.concat()), [""; 0]);
+        }
+        let out = EventKind::StateChanged {
+            skill: skill.id.clone(),
+            name: skill.name.clone(),
+            state: State::Disabled,
+            reason: "it is of no use".to_owned(),
+        };
+        assert_eq!(learned(&[tasks(12), vec![out]].concat()), [""; 0]);
     }
 }

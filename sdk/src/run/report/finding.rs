@@ -37,6 +37,10 @@ pub enum FindingKind {
     NoEmbedder,
     /// Skills are in quarantine, and no policy of the recipe tries or releases them.
     Quarantined,
+    /// Skills in use are proven on other models than the one that acts, and are offered to it in learning alone.
+    ProvenElsewhere,
+    /// Many attempts in learning had a skill, and none credited it or judged its effect.
+    NeverCredited,
     /// A run in the journal is not finished.
     UnfinishedRun,
     /// A host's part blocks its thread.
@@ -66,6 +70,8 @@ impl FindingKind {
                 | Self::NoRoles
                 | Self::NoClock
                 | Self::Quarantined
+                | Self::ProvenElsewhere
+                | Self::NeverCredited
                 | Self::UnfinishedRun
                 | Self::BlockingPart
                 | Self::OtherModel

@@ -4,12 +4,18 @@ use std::num::NonZeroU64;
 
 use async_trait::async_trait;
 use journeyman::{
+    ModelId,
+    contract::EnvironmentCapabilities,
     domain::Role,
     policy::{Ask, MaintenanceProgram, Policies, Policy, View},
+    stations::credit::ByContribution,
     testing::HashEmbedder,
 };
 
-use super::*;
+use super::{
+    proven::{With, session_by, session_with},
+    *,
+};
 
 pub(super) fn complete() -> Components {
     components().with_clock(Arc::new(ManualClock::default()))
@@ -513,5 +519,83 @@ fn a_read_only_session_has_no_warm_up() {
         assert!(!warm_up(&journeyman.findings()));
         let report = journeyman.evaluate(tasks(1)).await.expect("it evaluates");
         assert!(!warm_up(&report.findings));
+    });
+}
+
+#[test]
+fn skills_that_are_proven_on_other_models_alone_are_found_until_they_are_proven_on_this_one() {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        let good = sample::skill("good");
+        let proof = LibraryChange::Prove {
+            skill: good.reference(),
+            model: ModelId::new("first"),
+            helps: true,
+        };
+        let other = LibraryChange::Add(Box::new(sample::skill("other")));
+        let changes = vec![LibraryChange::Add(Box::new(good)), proof, other];
+        let commit = sample::commit(0, "key", changes);
+        store.commit(&commit).await.expect("committed");
+        let elsewhere = |journeyman: &Journeyman| {
+            let findings = journeyman.findings().into_iter();
+            let found = findings.filter(|one| one.kind == FindingKind::ProvenElsewhere);
+            found.collect::<Vec<Finding>>()
+        };
+        let first = session_by(&store, With::model("first"), "one").await;
+        assert!(elsewhere(&first).is_empty());
+        // A recipe without the program reads no proofs.
+        let reads_none = ("two", recipe());
+        let reads_none = session_with(&store, With::model("second"), reads_none).await;
+        assert!(elsewhere(&reads_none).is_empty());
+
+        let second = session_by(&store, With::model("second"), "three").await;
+        let found = elsewhere(&second);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let told = found[0].to_string();
+        for part in [
+            "one skill of the library is offered in learning alone",
+            "second",
+            "certify",
+        ] {
+            assert!(told.contains(part), "{part:?} in {told}");
+        }
+        let report = second.learn(tasks(40)).await.expect("it learns");
+        assert!(elsewhere(&second).is_empty(), "it is proven there too");
+        assert!(
+            report
+                .findings
+                .iter()
+                .all(|one| one.kind != FindingKind::ProvenElsewhere)
+        );
+    });
+}
+
+#[test]
+fn a_skill_that_no_attempt_credits_is_found_after_many_in_learning_alone() {
+    block_on(async {
+        // Nothing can be attempted again, and nothing is withheld: what the skill brings is not known.
+        let mut parts = complete();
+        let world = ScriptedEnvironment::words().declaring(EnvironmentCapabilities::default());
+        parts.environment = Some(Arc::new(world));
+        let mut recipe = recipe();
+        recipe.select.selector = top(1);
+        recipe.write.when = WriteWhen::Never;
+        recipe.credit.by = ByContribution::default().into();
+        let journeyman = open_as("test", &parts, recipe).await;
+        let skill = sample::skill("saying");
+        journeyman.add(vec![skill], "a start").await.expect("added");
+        let never = |report: &RunReport| {
+            let mut findings = report.findings.iter();
+            let found = findings.find(|one| one.kind == FindingKind::NeverCredited);
+            found.map(|one| (one.about.clone(), one.consequence.clone()))
+        };
+        let evaluated = journeyman.evaluate(tasks(30)).await.expect("evaluated");
+        assert_eq!(never(&evaluated), None);
+        let few = journeyman.learn(tasks(19)).await.expect("it learns");
+        assert_eq!(never(&few), None);
+        let more = journeyman.learn(alike(1)).await.expect("it learns");
+        let (about, consequence) = never(&more).expect("it is told");
+        assert_eq!(about.as_deref(), Some("saying"));
+        assert!(consequence.contains("saying is worth"), "{consequence}");
     });
 }
