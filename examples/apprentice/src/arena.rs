@@ -138,6 +138,7 @@ impl Arena {
                 trajectory,
                 verdict: Some(Verdict::binary(success)),
                 world_seed: Seed(seed),
+                gate_score: None,
             },
             first,
             success,

@@ -279,11 +279,15 @@ impl Selected {
         Self::new(candidates, vec![Selection::nothing(reason)])
     }
 
-    /// The skills for a rollout.
-    pub(crate) fn injected(&self, rollout: u32) -> &[SkillRef] {
+    /// The selection for a rollout.
+    pub(crate) fn selection(&self, rollout: u32) -> Option<&Selection> {
         let own = self.selections.get(rollout as usize);
         own.or(self.selections.first())
-            .map_or(&[], Selection::skills)
+    }
+
+    /// The skills for a rollout.
+    pub(crate) fn injected(&self, rollout: u32) -> &[SkillRef] {
+        self.selection(rollout).map_or(&[], Selection::skills)
     }
 
     /// One event for each selection.

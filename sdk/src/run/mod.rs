@@ -14,7 +14,8 @@ pub mod report;
 pub use driver::{DecisionCost, Performer};
 pub use host::{
     AddFate, AddReport, AddedSkill, AttemptGroup, AttemptHandle, Certificate, CertifiedSkill,
-    Events, GateInForce, GroupStatus, Journeyman, Options, Retirement, ThresholdBy,
+    Events, GateInForce, GroupStatus, Journeyman, Options, OutcomeCalibration, Retirement,
+    ThresholdBy,
 };
 pub use machine::{
     AttemptEffect, CaseEffect, Effect, EffectId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,

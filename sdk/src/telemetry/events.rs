@@ -26,11 +26,21 @@ pub(crate) fn judged(span: &Span, verdict: &Verdict) {
     );
 }
 
-/// What a run decided or found out: the gate's decisions, credits, proofs, and verdicts on lifts.
+/// What a run decided or found out: the gate's decisions and their drift, credits, proofs, and verdicts on lifts.
 pub(crate) fn happened(event: &Event) {
     let attempt = event.attempt.as_ref().map(|attempt| attempt.as_str());
     match &event.kind {
         EventKind::Selected { selection, .. } => gate(attempt, selection),
+        EventKind::ScoresDrifted {
+            decisions,
+            evidence,
+        } => event!(
+            name: "journeyman.drift",
+            Level::WARN,
+            journeyman.drift.decisions = int(*decisions),
+            journeyman.drift.evidence = evidence,
+            "journeyman.drift"
+        ),
         EventKind::Credited { skill, reward, .. } => event!(
             name: "journeyman.credit",
             Level::INFO,

@@ -156,6 +156,7 @@ impl Attempt {
             trajectory,
             verdict: Some(Verdict::binary(self.done)),
             world_seed: Seed(0),
+            gate_score: None,
         }
     }
 }

@@ -217,6 +217,12 @@ pub(crate) fn event_finding(recipe: &Recipe, event: &EventKind) -> Option<Findin
             )
             .about("cases"),
         ),
+        EventKind::ScoresDrifted { decisions, .. } => Some(Finding::new(
+            FindingKind::ScoresDrifted,
+            "what the calibration says of the gate's threshold is not known to hold any more",
+            format!("the scores have drifted since the fit, as {decisions} decisions show"),
+            "calibrate again (`journeyman model calibrate`), and leave the calibration out until then (`calibration` in a run's file)",
+        )),
         EventKind::AssessFailed { reason, .. } => Some(failed(
             "the recipe's assessor failed, and an attempt has no assessment".to_owned(),
             reason,

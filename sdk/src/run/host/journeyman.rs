@@ -27,6 +27,7 @@ use crate::{
             group::missing_verdicts,
             locking::lock,
             session::{Options, PreviousRuns, Session, is_finished, is_resumable},
+            watching::Watch,
         },
         machine::{Effect, RunEntry, replay},
         report::{Finding, RunReport, SkillGain},
@@ -150,6 +151,14 @@ impl Journeyman {
     ) -> Result<Self> {
         let read_only = is_read_only(&components, &options);
         let policies = recipe.resolve(&options.policies)?;
+        let seed = options.seed.derive("drift", 0);
+        let watch = Watch::of(policies.selector.gate(), &components, seed);
+        // The runs' journals need not hold what the session alone looks at.
+        if let Some(mut gate) = recipe.gate()
+            && gate.fitted_on.take().is_some()
+        {
+            recipe.set_gate(gate)?;
+        }
         let chosen = recipe.limits;
         recipe.limits = chosen.for_models(&components, options.in_flight);
         let components = Arc::new(components);
@@ -170,7 +179,7 @@ impl Journeyman {
                 options,
                 read_only,
                 runs: Mutex::new(next_numbers),
-                watch: Mutex::default(),
+                watch: Mutex::new(watch),
                 gain: Mutex::default(),
                 listeners: Mutex::new(Vec::new()),
                 ready: Mutex::new(Vec::new()),

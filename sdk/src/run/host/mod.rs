@@ -2,6 +2,7 @@
 
 pub(crate) mod asked_roles;
 pub(crate) mod asking;
+mod by_outcomes;
 mod certify;
 pub(crate) mod checks;
 mod events;
@@ -15,6 +16,7 @@ pub(crate) mod session;
 mod watching;
 pub(crate) mod withheld;
 
+pub use by_outcomes::OutcomeCalibration;
 pub use certify::{Certificate, CertifiedSkill};
 pub use events::Events;
 pub use gate_in_force::{GateInForce, ThresholdBy};

@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     num::{NonZeroU32, NonZeroU64, NonZeroUsize},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -13,7 +14,7 @@ use tracing::Instrument;
 
 use crate::{
     contract::{Components, Journal, JournalEntry},
-    domain::{Committed, Mode, Task},
+    domain::{Committed, Mode, ScoredBy, Task},
     error::{Error, ErrorKind, Result, Retry},
     id::{RunId, Seed},
     policy::{ChosenSkill, Policies, ResolvedPolicies},
@@ -30,7 +31,7 @@ use crate::{
         },
         report::{Event, EventKind, Finding, FindingKind, ProxyGain, TaskReport},
     },
-    stations::recipe::Recipe,
+    stations::{recipe::Recipe, select::scored_by},
     telemetry,
     text::Redactor,
 };
@@ -134,7 +135,8 @@ impl Session {
             width: NonZeroU64::try_from(self.options.in_flight).unwrap_or(NonZeroU64::MIN),
         };
         // An attempt of a host's own loop is made for somebody.
-        let machine = RunMachine::exploring(plan, !by_host || self.options.explore_live)?;
+        let mut machine = RunMachine::exploring(plan, !by_host || self.options.explore_live)?;
+        machine.scored_by = self.scored_by();
         let mut log = Log::new(0, self.journal());
         log.push(RunEntry::Started {
             machine: Box::new(machine.clone()),
@@ -142,6 +144,13 @@ impl Session {
             findings: self.performer.observed.all(),
         });
         Ok((machine, log))
+    }
+
+    /// What scores skills for the recipe's gate; `None` for a recipe without one. A part that panics costs the record alone.
+    fn scored_by(&self) -> Option<ScoredBy> {
+        self.policies.selector.gate()?;
+        let asked = catch_unwind(AssertUnwindSafe(|| scored_by(&self.components)));
+        asked.ok().flatten()
     }
 
     pub(crate) async fn drive(
@@ -209,6 +218,22 @@ impl Session {
     }
 
     fn tell(&self, event: &Event) {
+        self.tell_one(event);
+        // Evaluations of a session that learns attempt the same tasks again.
+        if !self.read_only && event.run.kind() == Some("evaluate") {
+            return;
+        }
+        let drifted = lock(&self.watch).drifts(&event.kind);
+        if let Some(kind) = drifted {
+            self.tell_one(&Event {
+                attempt: None,
+                kind,
+                ..event.clone()
+            });
+        }
+    }
+
+    fn tell_one(&self, event: &Event) {
         telemetry::happened(event);
         lock(&self.watch).see(&event.kind, &self.performer.observed);
         if let Some(finding) = checks::event_finding(&self.recipe, &event.kind) {

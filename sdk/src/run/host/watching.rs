@@ -1,12 +1,14 @@
 //! Findings that show only over several attempts: a model that cannot do its job, a recipe that never writes, a skill that is never
-//! credited.
+//! credited, scores that drift.
 
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::{EndReason, Role, SkillName},
-    id::SkillId,
+    contract::Components,
+    domain::{EndReason, Role, ScoreKind, SkillName},
+    id::{Seed, SkillId},
     run::report::{EventKind, Finding, FindingKind, Observed, RoleCounts},
+    stations::select::{GatePolicy, ScoreDrift, SelectorGate, check_fitted_for},
 };
 
 /// Number of attempts, or of a role's calls, after which a model is judged by how much of what it wrote could be read.
@@ -17,6 +19,9 @@ const MANY: u64 = 12;
 
 /// Number of attempts with a skill after which one of them should have credited it.
 const OFTEN: u64 = 20;
+
+/// The probability that a session ever says in vain that scores have drifted.
+const FALSE_ALARM: f64 = 0.01;
 
 const ABOVE: &str = "above the recipe's bound";
 const AGENT: &str = "the agent";
@@ -35,6 +40,8 @@ pub(crate) struct Watch {
     wrote: BTreeMap<Role, String>,
     above: u64,
     skills: BTreeMap<SkillId, Given>,
+    /// `None` without a calibration that holds here and keeps scores.
+    drift: Option<DriftWatch>,
 }
 
 /// What learning showed of a skill so far.
@@ -49,6 +56,42 @@ struct Given {
 }
 
 impl Watch {
+    /// Nothing yet, in a session with this gate and these parts.
+    pub(crate) fn of(gate: Option<SelectorGate<'_>>, components: &Components, seed: Seed) -> Self {
+        let calibrated = gate.map(|gate| gate.policy).filter(|gate| {
+            let fitted = gate.fitted_for.as_ref();
+            fitted.is_some_and(|fitted| check_fitted_for(fitted, components).is_ok())
+        });
+        Self {
+            drift: calibrated.and_then(|gate| DriftWatch::of(gate, seed)),
+            ..Self::default()
+        }
+    }
+
+    /// Takes the score of a task's decision. Gives the alarm, once.
+    pub(crate) fn drifts(&mut self, event: &EventKind) -> Option<EventKind> {
+        let EventKind::Selected {
+            // Those of the other attempts at a task are alike.
+            rollout: 0,
+            selection,
+            ..
+        } = event
+        else {
+            return None;
+        };
+        let watch = self.drift.as_mut()?;
+        let best = selection.best()?;
+        let counts = selection.score == Some(watch.score)
+            && watch.above.is_none_or(|above| best.value > above);
+        if !counts || watch.drift.is_raised() || !watch.drift.add(best.value) {
+            return None;
+        }
+        Some(EventKind::ScoresDrifted {
+            decisions: watch.drift.added(),
+            evidence: watch.drift.evidence(),
+        })
+    }
+
     /// Counts an event, and notes or forgets the findings that follow.
     pub(crate) fn see(&mut self, event: &EventKind, observed: &Observed) {
         match event {
@@ -144,6 +187,28 @@ impl Watch {
         let reason = format!("{unread} of its first {all} answers could not be read{last}");
         observed
             .note(Finding::new(FindingKind::Unreadable, consequence, reason, CANNOT).about(who));
+    }
+}
+
+/// The scores of decisions beside those that the gate's threshold was fitted on.
+#[derive(Debug)]
+struct DriftWatch {
+    score: ScoreKind,
+    /// Decisions up to this score are not compared.
+    above: Option<f64>,
+    drift: ScoreDrift,
+}
+
+impl DriftWatch {
+    /// `None` where too few scores are kept to tell.
+    fn of(gate: &GatePolicy, seed: Seed) -> Option<Self> {
+        let fitted = gate.fitted_on.as_ref()?;
+        let values = fitted.values.iter().copied();
+        Some(Self {
+            score: gate.score,
+            above: fitted.above,
+            drift: ScoreDrift::new(values, FALSE_ALARM, seed).ok()?,
+        })
     }
 }
 

@@ -383,7 +383,9 @@ impl TaskMachine {
         evidence.extend(outcome.assessments());
         evidence.extend(outcome.assigned(&self.task, &rollouts));
         if recipe.tiers.traces > 0 {
-            let kept = writers::observations(context, self.step, &self.task, &rollouts);
+            let gate_score = |number| outcome.gate_score(context, number);
+            let (step, task) = (self.step, &self.task);
+            let kept = writers::observations(context, step, task, &rollouts, gate_score);
             evidence.extend(kept);
         }
         evidence.extend(writing::notes(

@@ -87,6 +87,15 @@ pub enum EventKind {
         /// The names of the skills to inject, in the selection's order.
         names: Vec<SkillName>,
     },
+    /// The scores of the gate's decisions are no longer those that its threshold was fitted on
+    /// ([`ScoreDrift`](crate::stations::select::ScoreDrift)). A session says it once, behind the decision that showed it; it changes no
+    /// decision, and no journal has it.
+    ScoresDrifted {
+        /// Number of decisions of the session that were compared.
+        decisions: u64,
+        /// The evidence: where nothing drifts, it ever exceeds `x` with a probability of at most `1 / x`.
+        evidence: f64,
+    },
     /// An attempt was made and judged, or could not be.
     Attempted {
         /// The attempt's number within its group, from 0.
@@ -343,9 +352,7 @@ impl fmt::Display for EventKind {
                 1 => f.write_str("found 1 candidate"),
                 count => write!(f, "found {count} candidates"),
             },
-            Self::Selected {
-                selection, names, ..
-            } => fmt_selected(selection, names, f),
+            Self::Selected { .. } | Self::ScoresDrifted { .. } => fmt_gate(self, f),
             Self::Attempted { report, .. } => fmt_attempt(report, f),
             Self::Credited { .. }
             | Self::Attributed { .. }
@@ -495,6 +502,19 @@ fn fmt_assessment(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f,
             "{} anchors judged again: {} with another score than at first, {:+.2} points on average",
             drift.anchors, drift.changed, drift.mean
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn fmt_gate(kind: &EventKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match kind {
+        EventKind::Selected {
+            selection, names, ..
+        } => fmt_selected(selection, names, f),
+        EventKind::ScoresDrifted { decisions, .. } => write!(
+            f,
+            "the scores of the gate's decisions have drifted since the fit of its threshold, as {decisions} decisions show: calibrate again"
         ),
         _ => Ok(()),
     }

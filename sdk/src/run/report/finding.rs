@@ -49,6 +49,8 @@ pub enum FindingKind {
     OtherModel,
     /// The gate's absolute threshold was never fitted to the model that scores.
     Uncalibrated,
+    /// The scores of the gate's decisions are no longer those that its threshold was fitted on.
+    ScoresDrifted,
     /// Most of what a model writes cannot be read: it is too small for its job, or is asked in a form that it does not know.
     Unreadable,
     /// A policy failed.
@@ -75,6 +77,7 @@ impl FindingKind {
                 | Self::UnfinishedRun
                 | Self::BlockingPart
                 | Self::OtherModel
+                | Self::ScoresDrifted
                 | Self::Unreadable
                 | Self::PolicyFailed
                 | Self::NotReviewed

@@ -389,12 +389,15 @@ fn pair(
         }
     };
     let before = before(entry);
+    let skill = entry.skill.reference();
+    let gate_score = attempt.gate_score.as_ref();
     Some(ComparedPair {
         task: attempt.task.id.clone(),
         before: score(before.map(Skill::reference))?,
-        with: score(Some(entry.skill.reference()))?,
         against: before.map(|before| before.version),
         model: model.cloned(),
+        gate_score: gate_score.filter(|one| one.skill == skill).cloned(),
+        with: score(Some(skill))?,
     })
 }
 

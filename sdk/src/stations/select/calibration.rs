@@ -2,20 +2,22 @@
 
 mod drift;
 mod outcomes;
+mod pairs;
 mod unlabeled;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::pairs::{Wanted, tried};
 pub use self::{
     drift::ScoreDrift,
     outcomes::{ByOutcomes, HarmBound, OutcomeFit, OutcomeRates, OutcomeScores},
 };
-use super::{GatePolicy, ThresholdFor};
+use super::{FittedScores, GatePolicy, ThresholdFor};
 use crate::{
     contract::{Components, PromptFormat},
-    domain::{FoundWeight, ScoreKind},
+    domain::{FoundWeight, ScoreKind, ScoredBy},
     error::{Error, Result},
     id::{ModelId, Seed, TaskId, sha256_hex},
 };
@@ -23,9 +25,9 @@ use crate::{
 /// Minimum number of tasks with a right skill: each half then has some of which a share can be taken. Without labels, of tasks.
 const TASKS: usize = 8;
 
-/// The version of the JSON form of a calibration that was fitted on scores.
+/// The version of the JSON form of a calibration that was fitted on scores, and does not keep them.
 const SCORES: u32 = 2;
-/// That of one that was fitted on outcomes, which readers of [`SCORES`] would not know.
+/// That of one that was fitted on outcomes, or keeps scores, which readers of [`SCORES`] would not know.
 const OUTCOMES: u32 = 3;
 
 /// The scores of a task's candidates, of which it is known which are right.
@@ -54,6 +56,16 @@ impl LabeledScores {
         let right = Self::best(&self.right);
         let chosen = self.right_is_first;
         right > threshold && chosen.unwrap_or_else(|| right >= Self::best(&self.wrong))
+    }
+
+    /// The value of the candidate that is decided about.
+    fn decided(&self) -> f64 {
+        let (right, wrong) = (Self::best(&self.right), Self::best(&self.wrong));
+        match self.right_is_first {
+            Some(true) => right,
+            Some(false) => wrong,
+            None => right.max(wrong),
+        }
     }
 
     /// Whether a skill is right for the task.
@@ -220,16 +232,23 @@ pub struct GateCalibration {
     /// The harm and the help that it does, where it was fitted on outcomes ([`by_outcomes`](Self::by_outcomes)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcomes: Option<OutcomeFit>,
+    /// The scores of the decisions that it was fitted on, one for each task, by which a session notices that they drift
+    /// ([`GatePolicy::fitted_on`]). `None` where there are too few, or where they say nothing of later decisions: then nobody looks for
+    /// drift.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<FittedScores>,
 }
 
 impl GateCalibration {
-    /// The latest version of the JSON form, that of a calibration with [`outcomes`](Self::outcomes). Others are written as version 2, and
-    /// version 1, without [`found`](Self::found), is read, too.
+    /// The latest version of the JSON form, that of a calibration with [`outcomes`](Self::outcomes) or [`scores`](Self::scores). Others are
+    /// written as version 2, and version 1, without [`found`](Self::found), is read, too.
     pub const SCHEMA: u32 = OUTCOMES;
 
     /// Fits a threshold on one half of the tasks, drawn by the seed: of those with at most a share `most_wrong` of wrong
     /// injections, the one with the greatest share of right ones less that of wrong ones. Between two scores it lies in the
     /// middle. Tasks for which no skill is right, and those whose right skill the search does not find first, are halved by themselves.
+    ///
+    /// The [`scores`](Self::scores) of all tasks are kept, up to a number. Take them out where the tasks are not such as the agent gets.
     ///
     /// # Errors
     /// `Invalid` for fewer than 8 tasks with a right candidate, or at which one is found first where that is decided about, a task without wrong candidates, a score that is not finite, and
@@ -257,8 +276,9 @@ impl GateCalibration {
             fitting.extend(kind);
         }
         let threshold = threshold(&fitting, most_wrong);
+        let scores = FittedScores::drawn(tasks.iter().map(LabeledScores::decided), seed);
         Ok(Self {
-            schema: SCORES,
+            schema: schema_of(scores.as_ref()),
             fitted_for: fitted_for(of),
             threshold,
             found: None,
@@ -266,6 +286,7 @@ impl GateCalibration {
             fitted: GateRates::of(&fitting, threshold),
             held_out: GateRates::of(&held_out, threshold),
             outcomes: None,
+            scores,
         })
     }
 
@@ -327,8 +348,14 @@ impl GateCalibration {
         gate.absolute = Some(self.threshold);
         gate.found = self.found;
         gate.fitted_for = Some(self.fitted_for.clone());
+        gate.fitted_on.clone_from(&self.scores);
         Ok(())
     }
+}
+
+/// The version of the JSON form without outcomes.
+fn schema_of(scores: Option<&FittedScores>) -> u32 {
+    scores.map_or(SCORES, |_| OUTCOMES)
 }
 
 /// The version of a JSON form, whatever else it has.
@@ -370,6 +397,15 @@ pub(crate) fn check_fitted_for(fitted: &ThresholdFor, components: &Components) -
         "the threshold was fitted for the model {model} in another prompt format (digest {wanted}), and this one (digest {present}) asks it \
          in other words"
     )))
+}
+
+/// What scores skills with a host's parts; `None` without a scorer or a prompt format, where nothing is scored.
+pub(crate) fn scored_by(components: &Components) -> Option<ScoredBy> {
+    let prompt_format = components.prompt_format.as_ref()?;
+    Some(ScoredBy {
+        model: components.scorer.as_ref()?.weights(None),
+        prompt_format: prompt_format_digest(prompt_format.as_ref()),
+    })
 }
 
 /// A digest of the texts by which a prompt format has skills scored: scores of another prompt format are on another scale.
@@ -498,6 +534,51 @@ mod tests {
     }
 
     #[test]
+    fn the_scores_of_the_candidates_that_are_decided_about_are_kept_up_to_a_number() {
+        let kept = |tasks: &[LabeledScores]| {
+            let scores = fit(tasks, 1.0).unwrap().scores.unwrap();
+            let mut values = scores.values;
+            values.sort_by(f64::total_cmp);
+            (values, scores.above)
+        };
+        // The best of all; where a search decides which, the one that it finds first.
+        let best = |n: usize| scored(n, n as f64, 3.0);
+        let tasks: Vec<_> = (0..8).map(best).collect();
+        let expect = vec![3.0, 3.0, 3.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+        assert_eq!(kept(&tasks), (expect, None));
+        let first = |n: usize| LabeledScores {
+            right_is_first: Some(true),
+            ..best(n)
+        };
+        let tasks: Vec<_> = (0..8).map(first).collect();
+        assert_eq!(kept(&tasks).0, (0..8).map(f64::from).collect::<Vec<_>>());
+        let many: Vec<_> = (0..600).map(best).collect();
+        let (values, _) = kept(&many);
+        assert_eq!(values.len(), FittedScores::MOST);
+        assert!(values.iter().any(|value| *value > 400.0), "{values:?}");
+        // A file from before they were kept has none.
+        let fitted = GateCalibration {
+            scores: None,
+            ..fit(&tasks, 1.0).unwrap()
+        };
+        let json = serde_json::to_string(&fitted).unwrap();
+        assert!(!json.contains("scores"), "{json}");
+        assert_eq!(GateCalibration::from_json(&json).unwrap(), fitted);
+    }
+
+    #[test]
+    fn scores_of_tasks_that_were_tried_above_one_alone_leave_that_one_out() {
+        let drawn = |count: u32| FittedScores::drawn((0..count).map(f64::from), Seed(1));
+        assert_eq!(drawn(7), None);
+        let above = drawn(12)
+            .and_then(|scores| scores.tried_above(3.0))
+            .unwrap();
+        assert_eq!((above.values.len(), above.above), (8, Some(3.0)));
+        assert!(above.values.iter().all(|value| *value > 3.0));
+        assert_eq!(drawn(12).and_then(|scores| scores.tried_above(4.0)), None);
+    }
+
+    #[test]
     fn the_bound_on_wrong_injections_is_kept_where_nothing_separates() {
         // Right and wrong ones have the same scores.
         let tasks: Vec<_> = (0..200)
@@ -606,7 +687,7 @@ mod tests {
         gate.validate_for(&"m".into()).unwrap();
         let json = serde_json::to_string(&fitted).unwrap();
         for fields in ["\"schema\":4", "\"schema\":4,\"of_a_later_build\":1"] {
-            let other = json.replace("\"schema\":2", fields);
+            let other = json.replace("\"schema\":3", fields);
             let error = GateCalibration::from_json(&other).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
         }

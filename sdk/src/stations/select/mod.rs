@@ -18,7 +18,7 @@
 //!
 //! A threshold is valid for one score, one model and one prompt format ([`ThresholdFor`]); [`GateCalibration`] fits it: without labels, to
 //! tasks of which it is known which skills are right, or to what tasks came to with and without the candidate. [`ScoreDrift`] says when the
-//! scores are no longer those that it was fitted on.
+//! scores are no longer those that it was fitted on ([`FittedScores`]).
 
 mod baselines;
 mod calibration;
@@ -32,11 +32,11 @@ mod options;
 mod tests;
 
 pub use baselines::{First, Nothing, Random, Top};
-pub(crate) use calibration::check_fitted_for;
 pub use calibration::{
     ByOutcomes, GateCalibration, GateRates, HarmBound, LabeledScores, OutcomeFit, OutcomeRates,
     OutcomeScores, ScoreDrift, Share,
 };
+pub(crate) use calibration::{Wanted, check_fitted_for, scored_by, tried};
 pub use candidates::candidates;
 pub use gate::decide;
 pub(crate) use null::CANDIDATES;
@@ -45,7 +45,7 @@ pub use options::SelectPolicy;
 
 pub use crate::{
     domain::{
-        gate_policy::{GatePolicy, SelectorGate, ThresholdFor},
+        gate_policy::{FittedScores, GatePolicy, SelectorGate, ThresholdFor},
         retrieval::{Candidates, SelectPer},
     },
     policy::view::Selected,

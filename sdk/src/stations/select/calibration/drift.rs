@@ -2,13 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::FittedScores;
 use crate::{
     error::{Error, Result},
     id::Seed,
 };
-
-/// Minimum number of fitted scores: of fewer nothing stands out.
-const FITTED: u64 = 8;
 
 /// The shares of a capital that are spread over all bets again before each score. With a small one a bet is kept that wins little for
 /// long, with a large one a bet is taken up soon.
@@ -65,7 +63,8 @@ const BETS: [(f64, f64); 7] = [
 /// Scores are kept as counts in the cells of a grid that does not hang on them (sign, exponent and eight binary digits: steps of 0.4% or
 /// less). So a long watch takes little memory, a few thousand cells; a sample of bounded size would make ranks hang on each other.
 ///
-/// Scores of tasks that are alike come together, and count as drift. Give one for each task, in the order of the tasks.
+/// Scores of tasks that are alike come together, and count as drift. Give one for each task, in the order of the tasks. A session does so by
+/// itself where its recipe has a calibration that keeps scores ([`Recipe::calibrate`](crate::recipe::Recipe::calibrate)).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreDrift {
     error: f64,
@@ -107,9 +106,10 @@ impl ScoreDrift {
             drift.keep(score);
             drift.fitted += 1;
         }
-        if drift.fitted < FITTED {
+        let least = FittedScores::LEAST;
+        if drift.fitted < least {
             let message = format!(
-                "{FITTED} fitted scores are needed, and there are {}",
+                "{least} fitted scores are needed, and there are {}",
                 drift.fitted
             );
             return Err(invalid(message).hint("give the scores that the threshold was fitted on"));

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt};
 use rand_chacha::rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{GateCalibration, GateRates, OUTCOMES, Share, fitted_for};
+use super::{FittedScores, GateCalibration, GateRates, OUTCOMES, Share, fitted_for};
 use crate::{
     contract::PromptFormat,
     domain::ScoreKind,
@@ -233,6 +233,7 @@ pub enum ByOutcomes {
     /// The threshold.
     Fitted(Box<GateCalibration>),
     /// The tasks are too few for any threshold. The one that is in force stays: without labels, a session's own.
+    /// [`Journeyman::calibrate_by_outcomes`](crate::run::Journeyman::calibrate_by_outcomes) says how many there are.
     NotYet {
         /// The number of tasks that are missing, if none of all these goes worse. With some that do it may be a strict threshold.
         more: u64,
@@ -289,7 +290,8 @@ impl GateCalibration {
     ///
     /// # What the bound holds for
     /// - For tasks that are drawn as these were, each by itself, that have a candidate and an outcome. For other tasks, another library
-    ///   or another model it says nothing: [`ScoreDrift`](crate::stations::select::ScoreDrift) watches the scores.
+    ///   or another model it says nothing: a session watches the [`scores`](Self::scores) by
+    ///   [`ScoreDrift`](crate::stations::select::ScoreDrift).
     /// - For the model, its adapter, the score and the prompt format that the tasks were scored with, as `of` says; `model` is that of
     ///   [`Scorer::weights`](crate::contract::Scorer::weights). Where the gate counted the score of a search, set [`found`](Self::found)
     ///   to what it had.
@@ -342,6 +344,7 @@ impl GateCalibration {
                 fitted: OutcomeRates::of(&[(all.as_slice(), threshold)]),
                 held_out: held_out(all, bound, seed),
             }),
+            scores: FittedScores::drawn(tasks.iter().map(|task| task.score), seed),
         })))
     }
 }

@@ -2,12 +2,15 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use super::{GateCalibration, GateRates, LabeledScores, SCORES, Share, TASKS, fitted_for};
+use super::{
+    FittedScores, GateCalibration, GateRates, LabeledScores, SCORES, Share, TASKS, fitted_for,
+    schema_of,
+};
 use crate::{
     contract::PromptFormat,
     domain::{FittedThreshold, ScoreKind},
     error::{Error, Result},
-    id::ModelId,
+    id::{ModelId, Seed},
 };
 
 impl GateCalibration {
@@ -19,6 +22,9 @@ impl GateCalibration {
     /// Leave the skills out that were written for a task. A right skill among the wrong ones makes the threshold higher, so that
     /// fewer skills are injected, right and wrong. What [`held_out`](Self::held_out) counts of wrong injections is for
     /// each task by the threshold of all the others; of right ones nothing is known.
+    ///
+    /// The [`scores`](Self::scores) are kept where no task has right ones, up to a number: else decisions at tasks like these have others,
+    /// those of the right skills. Take them out where the tasks are not such as the agent gets.
     ///
     /// ```
     /// use journeyman::{
@@ -65,8 +71,12 @@ impl GateCalibration {
             let own = others.swap_remove(at);
             own > threshold(&others, t_of_others)
         };
+        let nothing_left_out = tasks.iter().all(|task| !task.has_right());
+        // The fit draws nothing, and has no seed.
+        let scores = FittedScores::drawn(best.iter().copied(), Seed(0));
+        let scores = scores.filter(|_| nothing_left_out);
         Ok(Self {
-            schema: SCORES,
+            schema: schema_of(scores.as_ref()),
             fitted_for: fitted_for(of),
             threshold: limit,
             found: None,
@@ -74,6 +84,7 @@ impl GateCalibration {
             fitted: count(&|at| best[at] > limit),
             held_out: count(&by_the_others),
             outcomes: None,
+            scores,
         })
     }
 
@@ -117,6 +128,8 @@ impl GateCalibration {
             fitted: rates(Share::new(0, 0)),
             held_out: rates(Share::new(fitted.exceeded, fitted.tasks)),
             outcomes: None,
+            // Those of its tasks, which are none of the host's, say nothing of decisions.
+            scores: None,
         }
     }
 }
@@ -241,6 +254,7 @@ mod tests {
         assert_eq!(same.threshold, 7.0);
         assert_eq!(same.held_out.wrong_injected.count, 0);
         assert_eq!(same.held_out.right_injected.of, 0);
+        assert_eq!(same.scores, None);
         // One far out is not known from the others.
         let mut one_out = vec![7.0, 8.0, 9.0, 8.0, 7.0, 8.0, 9.0, 8.0];
         one_out.push(60.0);
@@ -252,6 +266,15 @@ mod tests {
                 .count,
             1
         );
+    }
+
+    #[test]
+    fn the_scores_of_tasks_at_which_nothing_is_left_out_are_kept() {
+        let mut tasks = scored(&[7.0, 8.0, 9.0, 8.5, 7.5, 6.0, 6.5, 9.5]);
+        tasks.iter_mut().for_each(|task| task.right.clear());
+        let of = (&"m".into(), ScoreKind::Pmi, &ScriptedFormat as _);
+        let fitted = GateCalibration::without_labels(&tasks, of, 0.05).unwrap();
+        assert_eq!(fitted.scores.unwrap().values.len(), 8);
     }
 
     #[test]
