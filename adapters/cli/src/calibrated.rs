@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use journeyman::stations::select::{GateCalibration, GateRates, OutcomeFit};
+use journeyman::stations::select::{GateCalibration, GatePolicy, GateRates, OutcomeFit};
 
 /// What a calibration's threshold does, as far as its fit tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +34,19 @@ impl Calibrated {
             Self::Outcomes(outcomes) => Some(outcomes),
         }
     }
+}
+
+/// Whether a session notices that scores drift from those that the gate's threshold was fitted on; `None` for a threshold of no calibration.
+pub(crate) fn drift_check(gate: &GatePolicy) -> Option<String> {
+    gate.fitted_for.as_ref()?;
+    Some(match &gate.fitted_on {
+        Some(scores) => format!(
+            "a run says when the scores of its decisions are no longer like the {} that the calibration keeps",
+            scores.values.len()
+        ),
+        None => "no run notices it, since the calibration keeps no scores; one of `journeyman model calibrate` with --tasks or --outcomes does"
+            .to_owned(),
+    })
 }
 
 impl fmt::Display for Calibrated {

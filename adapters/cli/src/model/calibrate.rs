@@ -1,6 +1,7 @@
 //! `model calibrate`: fits the gate's threshold to a model, and says what it does on held-out tasks.
 
 mod labels;
+mod outcomes;
 mod scoring;
 
 use std::{path::Path, sync::Arc, time::Duration};
@@ -35,6 +36,9 @@ const MOST_WRONG: f64 = 0.05;
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
 pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer> {
+    if command.outcomes {
+        return outcomes::calibrate(root, command).await;
+    }
     let opened = read(root).await?;
     let labels = Labels::read(&opened.library, command.tasks.as_deref())?;
     let retriever = Arc::new(Bm25Retriever::new(Default::default())?);
@@ -134,6 +138,10 @@ impl Fitting<'_> {
             }
         };
         fitted.found = by_session.and_then(|session| session.found);
+        if command.tasks.is_none() {
+            // Of the tasks that come with the command, or of attempts that were picked: later decisions have other scores than these.
+            fitted.scores = None;
+        }
         Ok((fitted, scored.len()))
     }
 
@@ -196,13 +204,6 @@ fn as_text(fitted: &GateCalibration, has_labels: bool, file: Option<&Path>) -> S
         .found
         .map_or_else(String::new, |found| format!(" {found}"));
     let of = &fitted.fitted_for;
-    let kept = match file {
-        Some(file) => format!(
-            "Written to {}: name it as `calibration` in [model] of a run's file.\n",
-            file.display()
-        ),
-        None => "Not written: --out FILE keeps it for runs.\n".to_owned(),
-    };
     let how = match has_labels {
         true => "Wrong: a skill is injected although the right ones were taken away.",
         false => {
@@ -211,7 +212,7 @@ fn as_text(fitted: &GateCalibration, has_labels: bool, file: Option<&Path>) -> S
         }
     };
     format!(
-        "{}threshold {:.3} nats of {}{found}, model {}\nBehind a share: its interval of 95%. {how}\n{kept}",
+        "{}threshold {:.3} nats of {}{found}, model {}\nBehind a share: its interval of 95%. {how}\n{}",
         table(
             &["TASKS OF", "TASKS", "RIGHT INJECTED", "WRONG INJECTED"],
             &rows
@@ -219,5 +220,17 @@ fn as_text(fitted: &GateCalibration, has_labels: bool, file: Option<&Path>) -> S
         fitted.threshold,
         of.score.name(),
         of.model,
+        written(file),
     )
+}
+
+/// Where a calibration is kept.
+fn written(file: Option<&Path>) -> String {
+    match file {
+        Some(file) => format!(
+            "Written to {}: name it as `calibration` in [model] of a run's file.\n",
+            file.display()
+        ),
+        None => "Not written: --out FILE keeps it for runs.\n".to_owned(),
+    }
 }

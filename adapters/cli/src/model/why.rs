@@ -10,8 +10,11 @@ use journeyman::{
     domain::{Candidate, FoundWeight, ScoreKind, Selection, SkillRef, Task},
     library::SkillLibrary,
     recipe,
-    run::{Events, GateInForce, Journeyman, Options, ThresholdBy, report::EventKind},
-    stations::select::GateCalibration,
+    run::{
+        Events, GateInForce, Journeyman, Options, OutcomeCalibration, ThresholdBy,
+        report::EventKind,
+    },
+    stations::select::{ByOutcomes, GateCalibration, HarmBound},
 };
 use journeyman_tantivy::Bm25Retriever;
 use serde::Serialize;
@@ -19,7 +22,7 @@ use serde_json::json;
 
 use super::{arguments::Why, load::Model};
 use crate::{
-    calibrated::Calibrated,
+    calibrated::{Calibrated, drift_check},
     files::unreadable,
     library::read,
     output::{Answer, table},
@@ -43,6 +46,7 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
         recipe.calibrate(&calibration)?;
         calibrated = Some(Calibrated::of(&calibration));
     }
+    let drift = recipe.gate().as_ref().and_then(drift_check);
     let model = Model::load(&command.load)?;
     recipe.limits.score = model.time_limit;
     let components = Components {
@@ -55,6 +59,9 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
     let journeyman = Journeyman::open(components, recipe, Options::new("why", Seed(1))).await?;
     let progress = Progress::of("scoring; the first time with a model takes longer");
     let gate = journeyman.gate().await;
+    let outcomes = journeyman
+        .calibrate_by_outcomes(HarmBound::default())
+        .await?;
     let events = journeyman.events();
     let attempt = journeyman.begin(Task::new("why", &*command.task)).await?;
     drop(attempt);
@@ -72,8 +79,13 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
         gate: gate.as_ref().map(Option::as_ref),
         calibrated,
     };
+    let mut text = explained.text();
+    if let Some(drift) = explained.calibrated().and(drift) {
+        text.push_str(&format!("drift: {drift}\n"));
+    }
+    text.push_str(&format!("by outcomes: {}\n", by_outcomes(&outcomes)));
     Ok(Answer {
-        text: explained.text(),
+        text,
         json: json!({
             "task": command.task,
             "gate": explained.gate(),
@@ -87,6 +99,17 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
         }),
         ..Answer::default()
     })
+}
+
+/// Whether the library has enough pairs of attempts for a threshold by outcomes.
+fn by_outcomes(calibration: &OutcomeCalibration) -> String {
+    match &calibration.fit {
+        ByOutcomes::Fitted(_) => format!(
+            "{} tasks with pairs are enough to fit the threshold on: `journeyman model calibrate --outcomes`",
+            calibration.tasks
+        ),
+        _ => calibration.to_string(),
+    }
 }
 
 /// What was found for the task, and what was decided.

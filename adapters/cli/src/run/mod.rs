@@ -52,6 +52,7 @@ use self::{
 };
 use crate::{
     arguments::Run,
+    calibrated::drift_check,
     library::{count, load, open},
     output::{Answer, Exit, tell},
     toml_file::Source,
@@ -68,6 +69,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let recipe = form.recipe(&source, &folder)?;
     let calibrated = form.calibrated(&source, &folder)?;
     let withholds = recipe.select.withhold.is_some();
+    let drift = recipe.gate().as_ref().and_then(drift_check);
     if command.approve_tools {
         return approve(RUN, Some(form.world(&source, &folder)?)).await;
     }
@@ -89,6 +91,9 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let journeyman = Journeyman::open(parts.components, recipe, options).await?;
     trace.begin()?;
     tell_findings(&journeyman);
+    if let Some(drift) = drift {
+        tell(&format!("drift: {drift}"));
+    }
     let gate = GateSaid::with(calibrated);
     let session = Session {
         journeyman: &journeyman,
@@ -119,6 +124,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
         answer.json["lift"] = known.json();
     }
     let mut remarks = remarks(&measured, &compared, &skills, &trace);
+    remarks.extend(drifted(&journeyman));
     remarks.extend(agent.as_deref().and_then(shorter_context));
     for remark in &remarks {
         answer.text.push_str(&format!("{remark}\n"));
@@ -216,6 +222,13 @@ impl Session<'_> {
         }
         Ok((report, reasons))
     }
+}
+
+/// That the scores of the gate's decisions are no longer those of its calibration.
+fn drifted(journeyman: &Journeyman) -> Option<String> {
+    let mut findings = journeyman.findings().into_iter();
+    let drifted = findings.find(|finding| finding.kind == FindingKind::ScoresDrifted)?;
+    Some(format!("Note: {}.", of_the_command(&drifted.to_string())))
 }
 
 /// What a server said of its context by refusing longer prompts.

@@ -319,7 +319,9 @@ impl Shown<'_> {
                     .note(&format!("    {how} {}: {}", skill.name, skill.description));
                 self.names.insert(skill.id.clone(), skill.name.to_string());
             }
-            EventKind::Proven { .. } | EventKind::LiftChanged { .. } => {
+            EventKind::Proven { .. }
+            | EventKind::LiftChanged { .. }
+            | EventKind::ScoresDrifted { .. } => {
                 self.bar.note(&format!("    {}", event.kind));
             }
             EventKind::Selected { selection, .. } => {

@@ -186,6 +186,22 @@ fn what_a_run_learned_is_certified_for_its_model_and_for_another_one() {
         shown.contains("VERDICT") && shown.contains("not yet"),
         "{shown}"
     );
+    // Too few for a threshold by outcomes, too.
+    let gguf = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let gguf = gguf.join("../../examples/apprentice/apprentice.gguf");
+    let gguf = gguf.display().to_string();
+    let by_outcomes = ["model", "calibrate", &gguf, "--outcomes"];
+    let calibrated = place.json(&by_outcomes).done().json();
+    documented("`model calibrate --outcomes`", &calibrated);
+    assert!(calibrated["calibration"].is_null(), "{calibrated}");
+    assert_eq!(calibrated["needed"], 45);
+    let count = |field: &str| calibrated[field].as_u64().unwrap();
+    assert!((1..45).contains(&(count("tasks") + count("left_out"))));
+    let shown = place.run(&by_outcomes).done().out;
+    assert!(shown.contains("not yet fitted: "), "{shown}");
+    place
+        .run(&[&by_outcomes[..], &["--most-harmed", "0"]].concat())
+        .failed(1, "most must be above 0 and below 1");
     // Another model, named as seen from here: the last weight is another one. Its pairs are its own.
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/apprentice");
     let mut bytes = fs::read(model.join("apprentice.gguf")).unwrap();
