@@ -70,13 +70,16 @@ pub struct AssignedSkill {
 pub struct ComparedPair {
     /// The task.
     pub task: TaskId,
-    /// With the version before, or without any skill where there was none.
+    /// With the version before or the sources, or without any skill where there was none.
     pub before: f64,
     /// With the skill.
     pub with: f64,
     /// The version before; `None` where there was none, and the task was attempted without a skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Version>,
+    /// The skills that it was merged from and that the task was attempted with; none where it is no merge beside its sources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SkillRef>,
     /// The model that acted in both, with its adapter; `None` where the agent does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelId>,

@@ -115,7 +115,7 @@ pub enum LibraryChange {
     Add(Box<Skill>),
     /// A new version of a skill that is there.
     Revise(Box<Skill>),
-    /// Several skills become one new skill, and are archived.
+    /// Several skills become one new skill, and are archived: at once, or, where the new one is on trial, when that becomes active.
     Merge {
         /// The new one.
         skill: Box<Skill>,

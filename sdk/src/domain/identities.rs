@@ -46,8 +46,11 @@ impl LibraryChange {
                 vec![trace.task.id.as_str(), trace.trajectory.attempt.as_str()]
             }
             Self::Compare { skill, pairs } => {
-                let tasks = pairs.iter().map(|pair| pair.task.as_str());
-                std::iter::once(skill.id.as_str()).chain(tasks).collect()
+                let of_pair = pairs.iter().flat_map(|pair| {
+                    let sources = pair.sources.iter().map(|source| source.id.as_str());
+                    std::iter::once(pair.task.as_str()).chain(sources)
+                });
+                std::iter::once(skill.id.as_str()).chain(of_pair).collect()
             }
             Self::Assign(assigned) => assigned.ids(),
             Self::Note(note) => vec![note.attempt.as_str()],

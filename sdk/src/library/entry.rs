@@ -30,14 +30,15 @@ pub struct Evidence {
     pub run: Option<RunId>,
 }
 
-/// The merge that a skill was a source of.
+/// The merge that a skill was a source of. A source is archived at once, or, where the merged skill begins on trial, when that leaves it
+/// for use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
     /// The merged skill.
     pub into: SkillId,
     /// The source's version.
     pub version: Version,
-    /// The source's state before the merge.
+    /// The source's state before it was archived.
     pub from: State,
 }
 
@@ -212,6 +213,22 @@ impl Entry {
         self.merged = None;
     }
 
+    /// Archives a source whose merged skill has left its trial for use. It stays a source, so that the merge can be taken back.
+    pub(super) fn give_way(&mut self, by: SetBy) {
+        let from = self.skill.state;
+        let merged = self.merged.take();
+        self.set_state(State::Archived, by);
+        self.merged = merged.map(|merged| Merged { from, ..merged });
+    }
+
+    /// Whether it was archived by [`give_way`](Self::give_way), and not by the merge itself.
+    pub(super) fn gave_way(&self) -> bool {
+        let was_in_use = |merged: &Merged| merged.from != State::Archived;
+        self.skill.state == State::Archived
+            && self.state_set().is_some()
+            && self.merged.as_ref().is_some_and(was_in_use)
+    }
+
     /// Records that the current version, an edit of the one for which the host or a person `set` the state, has that state by the
     /// same decision; not where the edit came with another state.
     pub(super) fn leave_out(&mut self, set: StateSet) {
@@ -259,16 +276,25 @@ impl Entry {
     /// Takes back what a run did to it: its credits, evidence and the states that it set. Attempts stay seen: a replay does not
     /// count.
     pub(super) fn take_back(&mut self, run: &RunId) {
+        let sets = self.life.states.len();
+        let merged_away = self.skill.state == State::Archived && !self.gave_way();
         for (version, state) in self.take_back_states(run) {
             let current = version == self.skill.version;
             let mut versions = self.history.iter_mut().chain([&mut self.skill]);
             match &mut self.merged {
-                Some(merged) if current => merged.from = state,
+                Some(merged) if current && merged_away => merged.from = state,
                 _ => {
                     if let Some(skill) = versions.find(|skill| skill.version == version) {
                         skill.state = state;
                     }
                 }
+            }
+        }
+        // Without the run it gave way from another state.
+        if self.life.states.len() < sets && self.gave_way() {
+            let before = self.state_set().map(|set| set.before);
+            if let (Some(before), Some(merged)) = (before, &mut self.merged) {
+                merged.from = before;
             }
         }
         self.evidence

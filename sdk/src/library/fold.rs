@@ -238,8 +238,13 @@ impl SkillLibrary {
 
     pub(super) fn set_state(&mut self, id: &SkillId, state: State, by: SetBy) -> Outcome {
         let entry = self.known(id)?;
-        entry.set_state(state, by);
-        Ok(tiers::settle(entry).into_iter().collect())
+        let leaves_trial = (entry.skill.state, state) == (State::Trial, State::Active);
+        entry.set_state(state, by.clone());
+        let mut moves: Vec<Move> = tiers::settle(entry).into_iter().collect();
+        if leaves_trial {
+            moves.extend(self.archive_sources(id, &by));
+        }
+        Ok(moves)
     }
 
     fn maintain(&mut self) -> Vec<Move> {

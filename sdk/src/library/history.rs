@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl SkillLibrary {
-    /// Adds the new skill with the mean of its sources' utilities, and archives them.
+    /// Adds the new skill with the mean of its sources' utilities, and archives them; where it begins on trial, they stay as they are.
     pub(super) fn merge(&mut self, skill: &Skill, sources: &[SkillId]) -> Outcome {
         let known: Vec<&Entry> = sources.iter().filter_map(|id| self.get(id)).collect();
         if known.is_empty() {
@@ -27,6 +27,7 @@ impl SkillLibrary {
         for moved in &mut moves {
             moved.operation = Operation::Merged;
         }
+        let on_trial = skill.state == State::Trial;
         for id in sources {
             let Ok(entry) = self.known(id) else { continue };
             let merged = Merged {
@@ -35,10 +36,48 @@ impl SkillLibrary {
                 from: entry.skill.state,
             };
             entry.merged = Some(merged);
-            entry.skill.state = State::Archived;
-            moves.extend(tiers::settle(entry));
+            if !on_trial {
+                entry.skill.state = State::Archived;
+                moves.extend(tiers::settle(entry));
+            }
         }
         Ok(moves)
+    }
+
+    /// The skills that were merged into this one and are still offered beside it, in the version that was merged, by id.
+    pub(crate) fn offered_beside<'a>(
+        &'a self,
+        merged: &'a SkillId,
+    ) -> impl Iterator<Item = &'a Entry> {
+        let entries = self.entries();
+        entries.filter(move |entry| {
+            let version = entry.skill.version;
+            let is_source = |of: &Merged| of.into == *merged && of.version == version;
+            entry.skill.state.is_offered() && entry.merged.as_ref().is_some_and(is_source)
+        })
+    }
+
+    /// The skills that were archived when this one, into which they were merged, left its trial for use, by id.
+    pub(crate) fn gave_way_to<'a>(
+        &'a self,
+        merged: &'a SkillId,
+    ) -> impl Iterator<Item = &'a Entry> {
+        let entries = self.entries().filter(|entry| entry.gave_way());
+        entries.filter(move |entry| entry.merged.as_ref().is_some_and(|of| of.into == *merged))
+    }
+
+    /// Archives the sources of a merged skill that has left its trial for use.
+    pub(super) fn archive_sources(&mut self, merged: &SkillId, by: &SetBy) -> Vec<Move> {
+        let sources = self.offered_beside(merged);
+        let sources: Vec<SkillId> = sources.map(|source| source.skill.id.clone()).collect();
+        let mut moves = Vec::new();
+        for id in &sources {
+            if let Ok(source) = self.known(id) {
+                source.give_way(by.clone());
+                moves.extend(tiers::settle(source));
+            }
+        }
+        moves
     }
 
     /// Makes an earlier version the current one, as the next version, with the current state. A run that does it is one of the

@@ -443,7 +443,8 @@ impl Life {
         let before = self.compared.len();
         for pair in pairs {
             let same = |known: &ComparedPair| {
-                let [known, new] = [known, pair].map(|one| (&one.task, &one.model, one.against));
+                let [known, new] =
+                    [known, pair].map(|one| (&one.task, &one.model, one.against, &one.sources));
                 known == new
             };
             if !self.pairs(version).any(same) {

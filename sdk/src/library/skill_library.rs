@@ -9,7 +9,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     id::{CommitKey, ModelId, Revision, SkillId},
     library::{
-        Entry, PassReason, Proof, StandingWith,
+        Entry, PassReason, Proof, SetBy, StandingWith,
         assigned::Assigned,
         keys::Keys,
         memory::{Memory, shared},
@@ -67,7 +67,8 @@ impl Default for SkillLibrary {
 }
 
 impl SkillLibrary {
-    /// The library as if the current version of a skill were in use with this model; `None` where there is no such skill.
+    /// The library as if the current version of a skill were in use with this model, in the place of what was merged into it; `None` where
+    /// there is no such skill.
     pub(crate) fn with_in_use(&self, skill: &SkillRef, model: Option<&ModelId>) -> Option<Self> {
         let mut library = self.clone();
         let entry = library.entries.get_mut(&skill.id)?;
@@ -80,6 +81,7 @@ impl SkillLibrary {
                 run: None,
             });
         }
+        library.archive_sources(&skill.id, &SetBy::Host);
         Some(library)
     }
 

@@ -143,9 +143,9 @@ fn memory(change: &LibraryChange) -> Vec<Span> {
         LibraryChange::RollBack { skill, .. } => vec![span("update_memory", skill, None)],
         LibraryChange::Merge { skill, sources } => {
             let new = span("create_memory", &skill.id, Some(skill.version));
-            std::iter::once(new)
-                .chain(sources.iter().map(delete))
-                .collect()
+            // The sources of a skill on trial stay.
+            let gone = sources.iter().filter(|_| skill.state != State::Trial);
+            std::iter::once(new).chain(gone.map(delete)).collect()
         }
         LibraryChange::SetState { skill, state, .. } if *state == State::Archived => {
             vec![delete(skill)]

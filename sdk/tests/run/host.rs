@@ -13,6 +13,7 @@ mod fitting;
 mod known;
 mod learning;
 mod live;
+mod merging;
 mod models;
 mod outcomes;
 mod proven;

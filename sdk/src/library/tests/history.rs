@@ -347,6 +347,76 @@ fn what_was_merged_by_a_retired_run_is_as_before() {
     assert_eq!(entry(&kept, "a").skill.state, State::Draft);
 }
 
+/// A skill on trial that a run merged.
+fn on_trial(id: &str, run: &str) -> Skill {
+    Skill {
+        state: State::Trial,
+        ..made(id, 1, run)
+    }
+}
+
+/// A commit of a run on top of a library.
+fn by_run(library: &SkillLibrary, run: &str, change: LibraryChange) -> SkillLibrary {
+    let mut library = library.clone();
+    let mut commit = committed(library.revision().next().0, vec![change]);
+    commit.cause.run = Some(run.into());
+    library.apply(&commit).unwrap();
+    library
+}
+
+#[test]
+fn a_merge_on_trial_leaves_its_sources_as_they_are_until_it_is_active() {
+    let sources = vec![add("a"), add_in("b", State::Trial), add("c"), add("d")];
+    let library = start(small(9, 9), sources);
+    let merged = merge(on_trial("m", "good"), &["a", "b", "c", "d"]);
+    let (beside, applied) = then(&library, vec![merged]);
+    check_applied(&applied, "merged m", &[]);
+    check_tiers(&beside, "a b c d m", "");
+    // Those that change meanwhile are no sources any more.
+    let changes = vec![revise("c", "c", 2), set_state("d", State::Disabled)];
+    let (changed, _) = then(&beside, changes);
+    assert_eq!(ids(changed.offered_beside(&"m".into())), "a b");
+    let (active, applied) = then(&changed, vec![set_state("m", State::Active)]);
+    check_applied(&applied, "setaside a, setaside b", &[]);
+    check_tiers(&active, "c m", "");
+    assert_eq!(entry(&active, "a").skill.state, State::Archived);
+    // A merge that is taken out of use on trial changes nothing of them.
+    let (without, applied) = then(&beside, vec![set_state("m", State::Disabled)]);
+    check_applied(&applied, "setaside m", &[]);
+    check_tiers(&without, "a b c d", "");
+}
+
+#[test]
+fn a_released_merge_is_taken_back_with_its_release_or_with_the_run_that_merged() {
+    let states = |library: &SkillLibrary| ["m", "a", "b"].map(|id| entry(library, id).skill.state);
+    let library = start(small(9, 9), vec![add("a"), add_in("b", State::Trial)]);
+    let early = by_run(&library, "early", set_state("b", State::Active));
+    let merged = merge(on_trial("m", "merging"), &["a", "b"]);
+    let beside = by_run(&early, "merging", merged);
+    let active = by_run(&beside, "proving", set_state("m", State::Active));
+    let archived = [State::Active, State::Archived, State::Archived];
+    assert_eq!(states(&active), archived);
+
+    let (unproven, applied) = then(&active, vec![retire("proving")]);
+    check_applied(&applied, "released a, released b", &[]);
+    let tried = [State::Trial, State::Active, State::Active];
+    assert_eq!(states(&unproven), tried);
+    let again = by_run(&unproven, "later", set_state("m", State::Active));
+    assert_eq!(states(&again), archived);
+
+    let before = [State::Disabled, State::Active, State::Active];
+    for library in [&active, &unproven] {
+        let (unmerged, _) = then(library, vec![retire("merging")]);
+        assert_eq!(states(&unmerged), before);
+    }
+    // What a run before them had released goes back with it.
+    let (active, _) = then(&active, vec![retire("early")]);
+    assert_eq!(states(&active), archived);
+    let (unmerged, _) = then(&active, vec![retire("merging")]);
+    let before = [State::Disabled, State::Active, State::Trial];
+    assert_eq!(states(&unmerged), before);
+}
+
 #[test]
 fn what_was_deleted_comes_back_as_it_was() {
     let library = start(

@@ -79,8 +79,8 @@ impl CertifiedSkill {
 }
 
 impl Journeyman {
-    /// Attempts tasks again with each skill that is in use or on trial, and with what was before it (nothing for one in use), until it is
-    /// clear whether the skill helps with the session's model. The tasks are those of kept attempts that had the skill in their prompt,
+    /// Attempts tasks again with each skill that is in use or on trial, and with what was before it (nothing for one in use; for a merge on
+    /// trial what it was merged from), until it is clear whether the skill helps with the session's model. The tasks are those of kept attempts that had the skill in their prompt,
     /// of any model, each once; pairs that this model made before count without being made again.
     ///
     /// The pairs are recorded, with the proofs; a skill on trial is released, taken back, or held back for a neighbour, as by

@@ -409,8 +409,7 @@ pub(super) fn start(
 }
 
 /// The changes of a program where another one releases skills by proof: nothing that is on trial becomes active by them, and what they add,
-/// revise or release from quarantine begins on trial. What skills in use are merged into takes their place as before: on trial it would
-/// leave nothing in use.
+/// revise, merge or release from quarantine begins on trial.
 fn held_back(ask: &mut Ask, view: &View, changes: Vec<LibraryChange>) -> Vec<LibraryChange> {
     let library = view.library();
     let on_trial = |id: &SkillId| {
@@ -449,13 +448,9 @@ fn held_back(ask: &mut Ask, view: &View, changes: Vec<LibraryChange>) -> Vec<Lib
                 });
                 None
             }
-            LibraryChange::Add(skill) | LibraryChange::Revise(skill) => {
-                begin_on_trial(skill);
-                Some(change)
-            }
-            LibraryChange::Merge { skill, sources }
-                if sources.iter().all(|source| on_trial(source).is_some()) =>
-            {
+            LibraryChange::Add(skill)
+            | LibraryChange::Revise(skill)
+            | LibraryChange::Merge { skill, .. } => {
                 begin_on_trial(skill);
                 Some(change)
             }
@@ -490,7 +485,9 @@ pub(super) fn reason(run_context: &RunContext<'_>, place: u32) -> String {
 pub(super) fn admitted(changes: &[LibraryChange]) -> Vec<EventKind> {
     let is_refused = |skill: &Skill| skill.metadata.contains_key(SkillMd::REFUSED);
     let admitted = changes.iter().filter_map(|change| match change {
-        LibraryChange::Add(skill) if !is_refused(skill) => Some((skill, false)),
+        LibraryChange::Add(skill) | LibraryChange::Merge { skill, .. } if !is_refused(skill) => {
+            Some((skill, false))
+        }
         LibraryChange::Revise(skill) if !is_refused(skill) => Some((skill, true)),
         _ => None,
     });

@@ -440,11 +440,38 @@ pub(crate) fn settled(
     }
     let taken = changes.iter().enumerate();
     let taken = taken.filter(|(place, _)| !passed_over.iter().any(|one| one.change == *place));
-    let others = taken.filter_map(|(_, change)| {
-        state_changed(context.library, change).or_else(|| said_of(context.library, change))
+    let others = taken.flat_map(|(_, change)| {
+        let said = state_changed(context.library, change);
+        let said = said.or_else(|| said_of(context.library, change));
+        said.into_iter().chain(gave_way(context.library, change))
     });
     events.extend(others);
     events
+}
+
+/// The events of the skills that a merged one replaces since this change.
+fn gave_way(library: &SkillLibrary, change: &LibraryChange) -> Vec<EventKind> {
+    let merged = match change {
+        LibraryChange::Release { skill, .. } => &skill.id,
+        LibraryChange::SetState {
+            skill,
+            state: State::Active,
+            ..
+        } => skill,
+        _ => return Vec::new(),
+    };
+    let Some(name) = library.get(merged).map(|entry| &entry.skill.name) else {
+        return Vec::new();
+    };
+    let archived = library
+        .gave_way_to(merged)
+        .map(|source| EventKind::StateChanged {
+            skill: source.skill.id.clone(),
+            name: source.skill.name.clone(),
+            state: State::Archived,
+            reason: format!("it was merged into {name}, which is in use now"),
+        });
+    archived.collect()
 }
 
 /// The event of a credit, a judgement or a proof, if the skill is in the library.

@@ -1,4 +1,5 @@
-//! Whether a release would break a neighbour: a skill at whose tasks the released one would be chosen from then on.
+//! Whether a release would break a neighbour: a skill at whose tasks the released one would be chosen from then on, or one that was
+//! merged into it, at whose tasks it would not be chosen.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,7 @@ use crate::{
     domain::{
         CaseKind, HandledMark, LibraryChange, MaintenanceBudget, Skill, SkillRef, Trace, TurnQuery,
     },
-    id::TaskId,
+    id::{SkillId, TaskId},
     library::{Entry, SkillLibrary},
     policy::{Ask, Case, PlayedCase, SelectProgram, View},
     stations::{
@@ -30,8 +31,17 @@ pub(super) enum Neighbours {
     NotKnown(&'static str),
 }
 
+/// A kept attempt that did its task with another skill.
+struct Neighbour<'a> {
+    trace: &'a Trace,
+    skill: &'a Skill,
+    /// Whether it had one of the skills that were merged into the version.
+    had_source: bool,
+}
+
 /// Looks at the tasks of other skills, at most `most`, the latest first: those that were done with another skill. Where the recipe's
-/// selector would choose other skills with the version in use, they are attempted again with what is chosen now and then.
+/// selector would choose other skills with the version in use, they are attempted again with what is chosen now and then. As many tasks
+/// of the skills that were merged into the version are looked at, where it would not be chosen: where it would, the two were compared.
 pub(super) async fn looked_at(
     ask: &mut Ask,
     (view, selector): (&View, &dyn SelectProgram),
@@ -42,35 +52,39 @@ pub(super) async fn looked_at(
     if let Some(told) = known_as_broken(view, &version) {
         return Neighbours::Broken { told, new: None };
     }
+    let sources = library.offered_beside(&version.id);
+    let sources: BTreeSet<&SkillId> = sources.map(|source| &source.skill.id).collect();
     let now = library.clone().with_versions_in_use(view.model());
     let then = library.with_in_use(&version, view.model());
+    let then = then.map(|library| library.with_versions_in_use(view.model()));
     let views = [Some(now), then].map(|library| library.map(|library| view.evaluating(library)));
     let [Some(now), Some(then)] = views else {
         return Neighbours::Kept;
     };
-    for (trace, neighbour) in neighbours(library, entry, most) {
+    for neighbour in neighbours(library, (&version.id, &sources), most) {
+        let trace = neighbour.trace;
         let before = chosen(ask, (&now, selector), trace).await;
         let after = chosen(ask, (&then, selector), trace).await;
-        if before == after || !after.iter().any(|skill| skill.reference() == version) {
+        let comes = after.iter().any(|skill| skill.reference() == version);
+        let goes = before.iter().any(|skill| sources.contains(&skill.id));
+        let is_other = match comes {
+            true => !neighbour.had_source,
+            false => goes,
+        };
+        if before == after || !is_other {
             continue;
         }
-        let case = Box::new(whole_attempt(library, trace, CaseKind::Negative));
-        let cases = [before, after].map(|skills| {
-            let mut skills = skills.into_iter();
-            Case {
-                skill: skills.next().map(Box::new),
-                beside: skills.collect(),
-                case: case.clone(),
-            }
-        });
+        let cases = cases((library, trace), [before, after]);
         match breaks(ask, left, cases).await {
             Ok(false) => {}
             Err(why) => return Neighbours::NotKnown(why),
             Ok(true) => {
-                let told = format!(
-                    "{}, which is done with {} and not with it",
-                    trace.task.id, neighbour.name
-                );
+                let without = match comes {
+                    true => "with it",
+                    false => "with what would be chosen in its place",
+                };
+                let (task, name) = (&trace.task.id, &neighbour.skill.name);
+                let told = format!("{task}, which is done with {name} and not {without}");
                 let subject = format!("{}{told}", marked(view, &version));
                 let fingerprint = HandledMark::done(subject);
                 return Neighbours::Broken {
@@ -81,6 +95,19 @@ pub(super) async fn looked_at(
         }
     }
     Neighbours::Kept
+}
+
+/// An attempt's task with the skills that are chosen before and after a release.
+fn cases((library, trace): (&SkillLibrary, &Trace), chosen: [Vec<Skill>; 2]) -> [Case; 2] {
+    let case = Box::new(whole_attempt(library, trace, CaseKind::Negative));
+    chosen.map(|skills| {
+        let mut skills = skills.into_iter();
+        Case {
+            skill: skills.next().map(Box::new),
+            beside: skills.collect(),
+            case: case.clone(),
+        }
+    })
 }
 
 /// Whether a task is done with what is chosen now, and not with what would be chosen then. What breaks is remembered for good, so it has
@@ -161,26 +188,35 @@ fn does(played: &PlayedCase) -> Option<bool> {
     }
 }
 
-/// The kept attempts that did their task with another skill, the latest of each task, with that skill.
+/// The kept attempts that did their task with another skill, the latest of each task: at most `most` that had none of these sources, and
+/// as many that had one.
 fn neighbours<'a>(
     library: &'a SkillLibrary,
-    entry: &'a Entry,
+    (own, sources): (&SkillId, &BTreeSet<&SkillId>),
     most: u32,
-) -> impl Iterator<Item = (&'a Trace, &'a Skill)> {
+) -> Vec<Neighbour<'a>> {
     let mut tasks: BTreeSet<&TaskId> = BTreeSet::new();
     let traces: Vec<&Trace> = library.traces().collect();
     let latest = traces.into_iter().rev();
     let done = latest.filter(|trace| trace.is_success());
     let by_another = done.filter_map(|trace| {
         let mut skills = trace.trajectory.exposures.iter();
-        let own = &entry.skill.id;
         if skills.clone().any(|seen| seen.skill.id == *own) {
             return None;
         }
-        let other = skills.find_map(|seen| library.get(&seen.skill.id))?;
-        let is_offered = other.skill.state.is_offered();
-        is_offered.then_some((trace, &other.skill))
+        let had_source = skills.clone().any(|seen| sources.contains(&seen.skill.id));
+        let skill = &skills.find_map(|seen| library.get(&seen.skill.id))?.skill;
+        let is_offered = skill.state.is_offered();
+        is_offered.then_some(Neighbour {
+            trace,
+            skill,
+            had_source,
+        })
     });
-    let once = by_another.filter(move |(trace, _)| tasks.insert(&trace.task.id));
-    once.take(most as usize)
+    let once = by_another.filter(|neighbour| tasks.insert(&neighbour.trace.task.id));
+    let (mut merged, mut others): (Vec<_>, Vec<_>) = once.partition(|one| one.had_source);
+    merged.truncate(most as usize);
+    others.truncate(most as usize);
+    others.extend(merged);
+    others
 }

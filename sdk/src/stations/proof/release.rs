@@ -54,14 +54,19 @@ use crate::{
 /// side; one that fails for the moment is made again. Where the world cannot be set up again, the ledger of lifts tells instead
 /// ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)), against no skill at all.
 ///
-/// In a recipe with this program nothing that is on trial becomes active by another one, and what another one adds, revises or
-/// releases from quarantine begins on trial. While a next version is on trial, evaluations have the version that was in use before it. What
-/// skills in use are merged into takes their place at once.
+/// In a recipe with this program nothing that is on trial becomes active by another one, and what another one adds, revises, merges or
+/// releases from quarantine begins on trial. While a next version is on trial, evaluations have the version that was in use before it.
+///
+/// Skills that are merged stay in use beside the merged one. It is compared with them at tasks of kept attempts that had one of them: with
+/// those that the attempt had, or with all of them where it had the merged one alone. When it is proven to do better, they are archived. A
+/// merge that is proven to do worse, or that would break a task, is disabled with the reason. Where nothing can be attempted again, the
+/// ledger tells nothing against the sources: it can disable a merge, and releases none.
 ///
 /// A release changes what the recipe's selector chooses. So before a release, tasks that were done with other skills are selected for
 /// again; where the version would be chosen, the task is attempted with today's choice and with the new one. If only today's choice does
 /// the task, and does so once more, the version is held back, and an event names the task. If it goes otherwise the second time, nothing is
-/// known of the task yet, and the version waits.
+/// known of the task yet, and the version waits. Before a merge the tasks of its sources are looked at in the same way where the merged
+/// skill would not be chosen.
 ///
 /// A proof holds for the model, with its adapter, that acted ([`Proof`](crate::library::Proof)). With another model a proven skill is
 /// offered in learning alone until it is proven there too; if it is proven to harm there, it is not offered to that model any more. Where the
@@ -167,7 +172,7 @@ impl ProvenRelease {
         let on_trial = library.entries().filter(|entry| is_to_prove(view, entry));
         if !view.replays() {
             let lifts = Lifts::of(library, self.lifts())?;
-            let of = |entry: &Entry| by_lift(ask, (&lifts, view.model()), entry);
+            let of = |entry: &Entry| by_lift(ask, (&lifts, view), entry);
             return Ok(on_trial.flat_map(of).collect());
         }
         let mut left = view.budget_left();
@@ -209,12 +214,15 @@ impl ProvenRelease {
         };
         match neighbours {
             Neighbours::Kept => {
-                changes.extend(decided(view.model(), entry, &trial.comparison));
+                changes.extend(decided(view.model(), trial));
             }
             Neighbours::Broken { told, new } => {
                 changes.extend(new);
                 let reason = format!("it does better at its own tasks, and would break {told}");
-                wait(ask, entry, reason);
+                match trial.sources.is_empty() {
+                    true => wait(ask, entry, reason),
+                    false => changes.extend(undone(view.model(), entry, reason)),
+                }
             }
             Neighbours::NotKnown(why) => {
                 let reason = format!(
@@ -265,7 +273,7 @@ async fn some_more(
                 break;
             };
             room.pay(Default::default(), 2);
-            cases.extend(pair_of_cases(library, trial.entry, attempt));
+            cases.extend(pair_of_cases(library, trial, attempt));
             attempts.push(attempt);
         }
         due.push(attempts);
@@ -276,7 +284,7 @@ async fn some_more(
     let runs = play_all(ask, left, cases).await;
     for (trial, attempts) in trials.iter_mut().zip(due) {
         for attempt in attempts {
-            let pair = pair(model, attempt, trial.entry, &runs);
+            let pair = pair(model, attempt, trial, &runs);
             trial
                 .pairs
                 .extend(pair.inspect(|pair| trial.comparison.add(pair.before, pair.with)));
@@ -297,6 +305,8 @@ fn is_to_prove(view: &View, entry: &Entry) -> bool {
 /// A skill that has to prove itself, and what it is compared by.
 pub(crate) struct Trial<'a> {
     pub(crate) entry: &'a Entry,
+    /// What was merged into it and is in use beside it, by id; empty where it is no merge on trial.
+    sources: Vec<&'a Skill>,
     /// The kept attempts whose tasks are still to be attempted again, the next one last.
     attempts: Vec<&'a Trace>,
     pub(crate) comparison: Comparison,
@@ -308,19 +318,29 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// `Invalid` for a policy out of its ranges.
     fn of(view: &'a View, entry: &'a Entry, policy: ComparePolicy) -> Result<Self> {
-        let (library, skill) = (view.library(), entry.skill.reference());
+        let (library, skill) = (view.library(), &entry.skill);
+        let sources = in_use_beside(library, entry);
+        let of_sources: Vec<SkillRef> = sources.iter().map(|source| source.reference()).collect();
         let mut comparison = Comparison::new(policy)?;
-        let mut tasks: BTreeSet<&TaskId> = entry.skill.provenance.tasks.iter().collect();
+        let mut tasks: BTreeSet<&TaskId> = skill.provenance.tasks.iter().collect();
         // What another model did, or with something else before it, says nothing here.
-        let against = before(entry).map(|before| before.version);
-        let counts =
-            |pair: &&ComparedPair| pair.model.as_ref() == view.model() && pair.against == against;
+        let against = before(entry).filter(|_| sources.is_empty());
+        let against = against.map(|before| before.version);
+        let counts = |pair: &&ComparedPair| {
+            pair.model.as_ref() == view.model()
+                && pair.against == against
+                && pair.sources.is_empty() == of_sources.is_empty()
+                && pair.sources.iter().all(|one| of_sources.contains(one))
+        };
         for pair in entry.life.pairs(skill.version).filter(counts) {
             tasks.insert(&pair.task);
             comparison.add(pair.before, pair.with);
         }
+        let own = skill.reference();
+        let had_one =
+            |trace: &&Trace| had(trace, &own) || of_sources.iter().any(|one| had(trace, one));
         let mut attempts = Vec::new();
-        for trace in library.traces().filter(|trace| had(trace, &skill)) {
+        for trace in library.traces().filter(had_one) {
             if tasks.insert(&trace.task.id) {
                 attempts.push(trace);
             }
@@ -328,10 +348,26 @@ impl<'a> Trial<'a> {
         attempts.reverse();
         Ok(Self {
             entry,
+            sources,
             attempts,
             comparison,
             pairs: Vec::new(),
         })
+    }
+
+    /// What an attempt's task is attempted with to compare the skill: the version that was in use before it, or none; for a merge, those
+    /// of its sources that the attempt had, or all of them where it had none.
+    fn before(&self, attempt: &Trace) -> Vec<&'a Skill> {
+        if self.sources.is_empty() {
+            return before(self.entry).into_iter().collect();
+        }
+        let sources = self.sources.iter().copied();
+        let had_it = |source: &&Skill| had(attempt, &source.reference());
+        let of_attempt: Vec<&Skill> = sources.filter(had_it).collect();
+        match of_attempt.is_empty() {
+            true => self.sources.clone(),
+            false => of_attempt,
+        }
     }
 
     /// The record of the pairs of this round.
@@ -350,14 +386,27 @@ fn had(trace: &Trace, skill: &SkillRef) -> bool {
 }
 
 /// An attempt's task with what was in use before, and with the skill.
-fn pair_of_cases(library: &SkillLibrary, entry: &Entry, attempt: &Trace) -> [Case; 2] {
-    let before = before(entry).cloned().map(Box::new);
+fn pair_of_cases(library: &SkillLibrary, trial: &Trial<'_>, attempt: &Trace) -> [Case; 2] {
     let case = Box::new(whole_attempt(library, attempt, CaseKind::Integration));
-    [before, Some(Box::new(entry.skill.clone()))].map(|skill| Case {
-        skill,
-        beside: Vec::new(),
-        case: case.clone(),
+    [trial.before(attempt), vec![&trial.entry.skill]].map(|skills| {
+        let mut skills = skills.into_iter().cloned();
+        Case {
+            skill: skills.next().map(Box::new),
+            beside: skills.collect(),
+            case: case.clone(),
+        }
     })
+}
+
+/// What was merged into a skill on trial and is in use beside it, by id.
+fn in_use_beside<'a>(library: &'a SkillLibrary, entry: &'a Entry) -> Vec<&'a Skill> {
+    if entry.skill.state != State::Trial {
+        return Vec::new();
+    }
+    let beside = library.offered_beside(&entry.skill.id);
+    let skills = beside.map(|source| &source.skill);
+    let in_use = skills.filter(|skill| skill.state == State::Active);
+    in_use.collect()
 }
 
 /// What a version is compared with: the one that was in use before it. For one that is in use, and proven on other models alone, no skill.
@@ -373,13 +422,15 @@ fn before(entry: &Entry) -> Option<&Skill> {
 fn pair(
     model: Option<&ModelId>,
     attempt: &Trace,
-    entry: &Entry,
+    trial: &Trial<'_>,
     runs: &[PlayedCase],
 ) -> Option<ComparedPair> {
-    let score = |skill: Option<SkillRef>| {
+    let score = |skills: &[SkillRef]| {
         let is_it = |played: &&PlayedCase| {
-            let of = played.case.skill.as_ref().map(|skill| skill.reference());
-            of == skill && played.case.case.attempt == attempt.trajectory.attempt
+            let case = &played.case;
+            let given = case.skill.as_deref().into_iter().chain(&case.beside);
+            given.map(Skill::reference).eq(skills.iter().cloned())
+                && case.case.attempt == attempt.trajectory.attempt
         };
         match &runs.iter().find(is_it)?.run {
             Ok(run) if model.is_some() && run.model.as_ref() != model => None,
@@ -388,25 +439,35 @@ fn pair(
             Ok(_) | Err(_) => Some(0.0),
         }
     };
-    let before = before(entry);
-    let skill = entry.skill.reference();
-    let gate_score = attempt.gate_score.as_ref();
+    let before = trial.before(attempt);
+    let given: Vec<SkillRef> = before.iter().map(|skill| skill.reference()).collect();
+    let is_merge = !trial.sources.is_empty();
+    let version = before.first().map(|before| before.version);
+    let skill = trial.entry.skill.reference();
+    // What injecting a skill brings is seen beside no skill alone.
+    let gate_score = attempt.gate_score.as_ref().filter(|_| !is_merge);
     Some(ComparedPair {
         task: attempt.task.id.clone(),
-        before: score(before.map(Skill::reference))?,
-        against: before.map(|before| before.version),
+        before: score(&given)?,
+        against: version.filter(|_| !is_merge),
+        sources: if is_merge { given } else { Vec::new() },
         model: model.cloned(),
         gate_score: gate_score.filter(|one| one.skill == skill).cloned(),
-        with: score(Some(skill))?,
+        with: score(&[skill])?,
     })
 }
 
 /// The changes that a comparison concludes.
-fn decided(model: Option<&ModelId>, entry: &Entry, comparison: &Comparison) -> Vec<LibraryChange> {
+fn decided(model: Option<&ModelId>, trial: &Trial<'_>) -> Vec<LibraryChange> {
+    let (entry, comparison) = (trial.entry, &trial.comparison);
     let points = 100.0 * comparison.estimate().unwrap_or(0.0);
     let pairs = comparison.pairs();
+    let before = match trial.sources.is_empty() {
+        true => "what was before",
+        false => "what it was merged from",
+    };
     let reason = format!(
-        "{points:+.0} points of the score at {pairs} tasks, each attempted with what was before and with it"
+        "{points:+.0} points of the score at {pairs} tasks, each attempted with {before} and with it"
     );
     match comparison.conclusion() {
         Conclusion::Better => released(model, entry, reason),
@@ -463,11 +524,8 @@ fn undone(model: Option<&ModelId>, entry: &Entry, reason: String) -> Vec<Library
 }
 
 /// The changes that the ledger of lifts decides, where nothing can be attempted again.
-fn by_lift(
-    ask: &mut Ask,
-    (lifts, model): (&Lifts, Option<&ModelId>),
-    entry: &Entry,
-) -> Vec<LibraryChange> {
+fn by_lift(ask: &mut Ask, (lifts, view): (&Lifts, &View), entry: &Entry) -> Vec<LibraryChange> {
+    let model = view.model();
     let Some(lift) = lifts.skill(&entry.skill.reference(), model) else {
         let reason = "nothing can be attempted again here, and no task went without it by chance yet (`SelectPolicy::withhold`)";
         wait(ask, entry, reason.to_owned());
@@ -479,6 +537,13 @@ fn by_lift(
         "{points:+.0} points of tasks done at {with} tasks with it, and by chance {without} without it"
     );
     match lift.verdict {
+        Some(LiftVerdict::Helps) if !in_use_beside(view.library(), entry).is_empty() => {
+            let reason = format!(
+                "{reason}; how it does against what it was merged from cannot be told here"
+            );
+            wait(ask, entry, reason);
+            Vec::new()
+        }
         Some(LiftVerdict::Helps) => released(model, entry, reason),
         Some(LiftVerdict::Harms) => undone(model, entry, reason),
         _ => {

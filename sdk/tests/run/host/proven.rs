@@ -64,7 +64,7 @@ async fn tried(name: &str, recipe: Recipe, count: usize) -> (SkillLibrary, Vec<E
 }
 
 /// Whether a skill waits for a reason with these words.
-fn waits_since(events: &[Event], words: &str) -> bool {
+pub(super) fn waits_since(events: &[Event], words: &str) -> bool {
     events.iter().any(|event| match &event.kind {
         EventKind::Waits { reason, .. } => reason.contains(words),
         _ => false,

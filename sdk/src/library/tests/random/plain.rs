@@ -161,6 +161,8 @@ impl Row {
     /// Takes the states that a run set out of the history of each version's states.
     fn unset(&mut self, run: &RunId) {
         let own = By::Run(run.clone());
+        let sets = self.set.len();
+        let merged_away = self.state == State::Archived && !self.gave_way();
         let numbers: Vec<u64> = self.versions.iter().map(|made| made.version).collect();
         for number in numbers {
             let of = self.set_of(number);
@@ -171,7 +173,7 @@ impl Row {
             if number != self.version() {
                 let made = self.versions.iter_mut().find(|made| made.version == number);
                 made.unwrap().state = state;
-            } else if let Some((_, _, from)) = &mut self.merged {
+            } else if merged_away && let Some((_, _, from)) = &mut self.merged {
                 *from = state;
             } else {
                 Reference::enter(self, state);
@@ -183,6 +185,19 @@ impl Row {
                 next.1 = before;
             }
         }
+        if self.set.len() < sets && self.gave_way() {
+            let last = self.set_of(self.version()).pop().unwrap();
+            self.merged.as_mut().unwrap().2 = last.1;
+        }
+    }
+
+    /// Whether it was archived when what it was merged into came into use, and not by the merge.
+    fn gave_way(&self) -> bool {
+        let last = self.set_of(self.version()).pop();
+        let by_set = last.is_some_and(|set| set.2 == State::Archived);
+        let merged = self.merged.as_ref();
+        let in_use = merged.is_some_and(|merged| merged.2 != State::Archived);
+        self.state == State::Archived && by_set && in_use
     }
 
     /// Whether the retirement of a run set this version's state.
@@ -331,8 +346,14 @@ impl Reference {
             LibraryChange::Revise(skill) => self.revise(skill),
             LibraryChange::SetState { skill, state, .. } => {
                 let run = commit.cause.run.clone();
+                let by = run.map_or(By::Host, By::Run);
+                let mut leaves_trial = false;
                 if let Some(row) = self.row(skill.as_str()) {
-                    Self::set(row, *state, run.map_or(By::Host, By::Run));
+                    leaves_trial = (row.state, *state) == (State::Trial, State::Active);
+                    Self::set(row, *state, by.clone());
+                }
+                if leaves_trial {
+                    self.give_way(skill.as_str(), &by);
                 }
             }
             LibraryChange::Credit {
@@ -477,7 +498,24 @@ impl Reference {
         for source in sources {
             if let Some(row) = self.row(source) {
                 row.merged = Some((skill.id.to_string(), row.version(), row.state));
-                Self::enter(row, State::Archived);
+                if skill.state != State::Trial {
+                    Self::enter(row, State::Archived);
+                }
+            }
+        }
+    }
+
+    /// Archives what was merged into a skill that was on trial, and came into use.
+    fn give_way(&mut self, id: &str, by: &By) {
+        for row in &mut self.rows {
+            let Some((into, version, _)) = row.merged.clone() else {
+                continue;
+            };
+            let offered = [State::Active, State::Trial].contains(&row.state);
+            if into == id && version == row.version() && offered {
+                let from = row.state;
+                Self::set(row, State::Archived, by.clone());
+                row.merged = Some((into, version, from));
             }
         }
     }

@@ -1,0 +1,264 @@
+//! Merged skills that begin on trial beside their sources, where skills are released by proof.
+
+use std::ops::Range;
+
+use journeyman::{
+    SkillId,
+    domain::Withhold,
+    policy::{Ask, MaintenanceProgram, Policies, View},
+    recipe::ScheduledProgram,
+};
+
+use super::{
+    proven::{proving, state, waits_since},
+    *,
+};
+
+/// A program that merges skills once, when so many attempts are kept.
+#[derive(Clone, Copy, Debug)]
+struct Merges {
+    sources: &'static [&'static str],
+    /// The description of the merged skill, by which it is found.
+    description: &'static str,
+    after: usize,
+}
+
+const TWO: Merges = Merges {
+    sources: &["taps", "cakes"],
+    description: "How to do taps and cakes.",
+    after: 8,
+};
+
+#[async_trait]
+impl MaintenanceProgram for Merges {
+    async fn maintain(&self, _: &mut Ask, view: &View) -> journeyman::Result<Vec<LibraryChange>> {
+        let library = view.library();
+        let is_made = library.get(&SkillId::new("all")).is_some();
+        if is_made || library.traces().count() < self.after {
+            return Ok(Vec::new());
+        }
+        let skill = Skill {
+            description: self.description.to_owned(),
+            ..sample::skill("all")
+        };
+        Ok(vec![LibraryChange::Merge {
+            skill: Box::new(skill),
+            sources: self.sources.iter().map(|id| SkillId::new(*id)).collect(),
+        }])
+    }
+}
+
+/// An agent that does every second task of a kind with the skill of that name, and with the skill `all` the tasks of these kinds.
+fn agent(does: fn(&str) -> bool) -> ScriptedExecutor {
+    ScriptedExecutor::acting(move |attempt: &Attempt<'_>, steps: &[Step]| {
+        let words: Vec<String> =
+            serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
+        let (kind, number) = attempt.task.id.as_str().rsplit_once('-').expect("numbered");
+        let number: u64 = number.parse().expect("a number");
+        let has = |name: &str| {
+            let mut skills = attempt.injection.skills.iter();
+            skills.any(|had| had.skill.id.as_str() == name)
+        };
+        let knows = match has("all") {
+            true => does(kind),
+            false => has(kind) && number.is_multiple_of(2),
+        };
+        Play::Give(match (knows, words.get(steps.len())) {
+            (true, Some(word)) => Some(Action::Message(word.clone())),
+            _ => None,
+        })
+    })
+}
+
+/// Tasks of these kinds in turn.
+fn mixed(kinds: &[&str], numbers: Range<usize>) -> Vec<Task> {
+    let task = |number: usize| {
+        let kind = kinds[number % kinds.len()];
+        let id = format!("{kind}-{}", number / kinds.len());
+        Task {
+            instruction: kind.to_owned(),
+            ..sample::task(&id, &["one", "two"])
+        }
+    };
+    numbers.map(task).collect()
+}
+
+/// A session with three skills in use, some of which are merged.
+async fn session(merges: Merges, does: fn(&str) -> bool) -> Journeyman {
+    let mut parts = components();
+    parts.executor = Some(Arc::new(agent(does)));
+    let mut recipe = proving(4);
+    let own = ScheduledProgram::new(n64(4), Policy::new("merges"));
+    recipe.maintenance.programs.insert(0, own);
+    let mut options = Options::new("test", Seed(7));
+    options.policies = Policies::new().with_program("merges", move |_| Ok(Arc::new(merges)));
+    let opened = Journeyman::open(parts, recipe, options).await;
+    let journeyman = opened.expect("it opens");
+    let skills = ["taps", "cakes", "letters"].map(sample::skill);
+    let added = journeyman.add(skills.into(), "a start").await;
+    added.expect("added");
+    journeyman
+}
+
+/// The states of the merged skill and of its sources after these tasks.
+async fn learned(journeyman: &Journeyman, tasks: Vec<Task>) -> (SkillLibrary, [State; 3]) {
+    journeyman.learn(tasks).await.expect("it learns");
+    let library = journeyman.library().await.expect("read");
+    let states = ["all", "taps", "cakes"].map(|name| state(&library, name));
+    (library, states)
+}
+
+/// The skills with which an evaluation attempts a task of `taps` and one of `cakes`.
+async fn injected(journeyman: &Journeyman) -> Vec<String> {
+    let tasks = mixed(&["taps", "cakes"], 0..2);
+    let report = journeyman.evaluate(tasks).await.expect("evaluated");
+    let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
+    let skills = attempts.flat_map(|attempt| &attempt.injected);
+    skills.map(|skill| skill.id.to_string()).collect()
+}
+
+/// Why a skill has the states that it came to.
+fn reasons(events: Events, of: &str) -> Vec<String> {
+    let events = told(events).into_iter();
+    let reasons = events.filter_map(|event| match event.kind {
+        EventKind::StateChanged { skill, reason, .. } if skill.as_str() == of => Some(reason),
+        _ => None,
+    });
+    reasons.collect()
+}
+
+/// The number of sources that each pair of the merged skill was compared with.
+fn sources_of_pairs(library: &SkillLibrary) -> Vec<usize> {
+    let entry = library.get(&SkillId::new("all")).expect("there");
+    let pairs = entry.life.pairs(entry.skill.version);
+    pairs.map(|pair| pair.sources.len()).collect()
+}
+
+#[test]
+fn a_merge_is_on_trial_beside_its_sources_until_it_is_proven_against_them() {
+    block_on(async {
+        let journeyman = session(TWO, |_| true).await;
+        let events = journeyman.events();
+        let kinds = ["taps", "cakes"];
+        // Four wins at eight tasks are no proof.
+        let (_, states) = learned(&journeyman, mixed(&kinds, 0..8)).await;
+        assert_eq!(states, [State::Trial, State::Active, State::Active]);
+        assert_eq!(injected(&journeyman).await, ["taps", "cakes"]);
+
+        let (library, states) = learned(&journeyman, mixed(&kinds, 8..16)).await;
+        assert_eq!(states, [State::Active, State::Archived, State::Archived]);
+        assert_eq!(injected(&journeyman).await, ["all", "all"]);
+        // The first attempts had one source, and the later ones the merged skill alone.
+        assert_eq!(sources_of_pairs(&library), [[1; 8], [2; 8]].concat());
+        let reasons = reasons(events, "taps");
+        assert_eq!(reasons, ["it was merged into all, which is in use now"]);
+    });
+}
+
+#[test]
+fn a_merge_that_does_worse_is_taken_back_and_can_be_tried_against_its_sources_again() {
+    block_on(async {
+        let journeyman = session(TWO, |_| false).await;
+        let events = journeyman.events();
+        let kinds = ["taps", "cakes"];
+        let taken_back = [State::Disabled, State::Active, State::Active];
+        let (_, states) = learned(&journeyman, mixed(&kinds, 0..16)).await;
+        assert_eq!(states, taken_back);
+        assert_eq!(injected(&journeyman).await, ["taps", "cakes"]);
+        let reasons = reasons(events, "all");
+        assert!(
+            reasons[0].contains("with what it was merged from and with it"),
+            "{reasons:?}"
+        );
+
+        let all = SkillId::new("all");
+        let again = journeyman.set_state(&all, State::Trial, "once more");
+        again.await.expect("set");
+        let library = journeyman.library().await.expect("read");
+        assert!(sources_of_pairs(&library).is_empty());
+        let (library, states) = learned(&journeyman, mixed(&kinds, 16..24)).await;
+        assert_eq!(states, taken_back);
+        let sources = sources_of_pairs(&library);
+        assert!(sources.len() >= 8 && !sources.contains(&0), "{sources:?}");
+    });
+}
+
+#[test]
+fn a_merge_that_breaks_a_neighbour_is_taken_back_with_its_task() {
+    block_on(async {
+        let merges = Merges {
+            description: "How to do taps, cakes and letters.",
+            after: 12,
+            ..TWO
+        };
+        let journeyman = session(merges, |kind| kind != "letters").await;
+        let events = journeyman.events();
+        let kinds = ["taps", "cakes", "letters"];
+        let (_, states) = learned(&journeyman, mixed(&kinds, 0..24)).await;
+        assert_eq!(states, [State::Disabled, State::Active, State::Active]);
+        let reasons = reasons(events, "all");
+        let why = "would break letters-2, which is done with letters and not with it";
+        assert!(reasons[0].contains(why), "{reasons:?}");
+    });
+}
+
+#[test]
+fn a_merge_that_would_not_be_chosen_where_its_source_is_is_taken_back() {
+    block_on(async {
+        let merges = Merges {
+            sources: &["taps", "cakes", "letters"],
+            after: 12,
+            ..TWO
+        };
+        let journeyman = session(merges, |_| true).await;
+        let events = journeyman.events();
+        let kinds = ["taps", "cakes", "letters"];
+        let (library, states) = learned(&journeyman, mixed(&kinds, 0..24)).await;
+        assert_eq!(states, [State::Disabled, State::Active, State::Active]);
+        assert_eq!(state(&library, "letters"), State::Active);
+        let reasons = reasons(events, "all");
+        let why = "which is done with letters and not with what would be chosen in its place";
+        assert!(reasons[0].contains(why), "{reasons:?}");
+    });
+}
+
+#[test]
+fn where_nothing_can_be_attempted_again_a_merge_stays_beside_its_sources() {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        let [first, second] = ["x-first", "x-second"].map(sample::skill);
+        let merged = Skill {
+            state: State::Trial,
+            ..sample::skill("all")
+        };
+        let changes = vec![
+            LibraryChange::Add(Box::new(first.clone())),
+            LibraryChange::Add(Box::new(second.clone())),
+            LibraryChange::Merge {
+                skill: Box::new(merged.clone()),
+                sources: vec![first.id, second.id],
+            },
+        ];
+        let commit = sample::commit(0, "key", changes);
+        store.commit(&commit).await.expect("committed");
+        let mut parts = own_loop();
+        parts.store = Some(store);
+        let mut recipe = proving(4);
+        recipe.select.withhold = Some(Withhold { share: 0.5 });
+        let opened = Journeyman::open(parts, recipe, Options::new("test", Seed(7))).await;
+        let journeyman = opened.expect("it opens");
+        let events = journeyman.events();
+        for number in 0..60 {
+            let task = sample::task(&format!("task-{number}"), &["one", "two"]);
+            let attempt = journeyman.begin(task).await.expect("begun");
+            let mut given = attempt.injection().skills.iter();
+            let has = given.any(|had| had.skill == merged.reference());
+            let finished = attempt.finish(sample::outcome(has)).await;
+            finished.expect("finished");
+        }
+        let library = journeyman.library().await.expect("read");
+        let states = ["all", "x-first", "x-second"].map(|name| state(&library, name));
+        assert_eq!(states, [State::Trial, State::Active, State::Active]);
+        assert!(waits_since(&told(events), "cannot be told here"));
+    });
+}
