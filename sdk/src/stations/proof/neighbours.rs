@@ -3,10 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::NOT_REPEATED;
 use crate::{
     domain::{
-        CaseKind, HandledMark, LibraryChange, MaintenanceBudget, Skill, SkillRef, Trace, TurnQuery,
+        CaseKind, HandledMark, LibraryChange, MaintenanceBudget, Skill, SkillRef, State, Trace,
+        TurnQuery,
     },
     id::{SkillId, TaskId},
     library::{Entry, SkillLibrary},
@@ -34,14 +37,23 @@ pub(super) enum Neighbours {
 /// A kept attempt that did its task with another skill.
 struct Neighbour<'a> {
     trace: &'a Trace,
-    skill: &'a Skill,
     /// Whether it had one of the skills that were merged into the version.
     had_source: bool,
+}
+
+/// What a version would break, as the record of it has it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Broken {
+    /// The skills that the task is done with; none where it is done without one.
+    by: Vec<SkillRef>,
+    /// The task and these skills, in words.
+    told: String,
 }
 
 /// Looks at the tasks of other skills, at most `most`, the latest first: those that were done with another skill. Where the recipe's
 /// selector would choose other skills with the version in use, they are attempted again with what is chosen now and then. As many tasks
 /// of the skills that were merged into the version are looked at, where it would not be chosen: where it would, the two were compared.
+/// A task that it is known to break is not attempted again while the skills that do it are in use.
 pub(super) async fn looked_at(
     ask: &mut Ask,
     (view, selector): (&View, &dyn SelectProgram),
@@ -49,9 +61,6 @@ pub(super) async fn looked_at(
     (most, left): (u32, &mut MaintenanceBudget),
 ) -> Neighbours {
     let (library, version) = (view.library(), entry.skill.reference());
-    if let Some(told) = known_as_broken(view, &version) {
-        return Neighbours::Broken { told, new: None };
-    }
     let sources = library.offered_beside(&version.id);
     let sources: BTreeSet<&SkillId> = sources.map(|source| &source.skill.id).collect();
     let now = library.clone().with_versions_in_use(view.model());
@@ -61,6 +70,9 @@ pub(super) async fn looked_at(
     let [Some(now), Some(then)] = views else {
         return Neighbours::Kept;
     };
+    if let Some(told) = known_as_broken(view, &version, now.library()) {
+        return Neighbours::Broken { told, new: None };
+    }
     for neighbour in neighbours(library, (&version.id, &sources), most) {
         let trace = neighbour.trace;
         let before = chosen(ask, (&now, selector), trace).await;
@@ -74,7 +86,7 @@ pub(super) async fn looked_at(
         if before == after || !is_other {
             continue;
         }
-        let cases = cases((library, trace), [before, after]);
+        let cases = cases((library, trace), [before.clone(), after]);
         match breaks(ask, left, cases).await {
             Ok(false) => {}
             Err(why) => return Neighbours::NotKnown(why),
@@ -83,14 +95,10 @@ pub(super) async fn looked_at(
                     true => "with it",
                     false => "with what would be chosen in its place",
                 };
-                let (task, name) = (&trace.task.id, &neighbour.skill.name);
-                let told = format!("{task}, which is done with {name} and not {without}");
-                let subject = format!("{}{told}", marked(view, &version));
-                let fingerprint = HandledMark::done(subject);
-                return Neighbours::Broken {
-                    told,
-                    new: Some(LibraryChange::Handled { fingerprint }),
-                };
+                let (task, with) = (&trace.task.id, named(&before));
+                let told = format!("{task}, which is done {with} and not {without}");
+                let by = before.iter().map(Skill::reference).collect();
+                return Broken { by, told }.recorded(view, &version);
             }
         }
     }
@@ -110,8 +118,8 @@ fn cases((library, trace): (&SkillLibrary, &Trace), chosen: [Vec<Skill>; 2]) -> 
     })
 }
 
-/// Whether a task is done with what is chosen now, and not with what would be chosen then. What breaks is remembered for good, so it has
-/// to happen twice. What is not done with what is chosen now either says nothing.
+/// Whether a task is done with what is chosen now, and not with what would be chosen then. What breaks is remembered, so it has to
+/// happen twice. What is not done with what is chosen now either says nothing.
 ///
 /// # Errors
 /// The reason why it is not known.
@@ -150,17 +158,46 @@ async fn done(
     .ok_or("an attempt failed for the moment, or nobody could decide about it")
 }
 
-/// The start of the mark of a version that breaks a neighbour with this model; the task and the neighbour follow.
+/// With which skills a task is done, in words.
+fn named(skills: &[Skill]) -> String {
+    let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
+    match names.is_empty() {
+        true => "without a skill".to_owned(),
+        false => format!("with {}", names.join(" and ")),
+    }
+}
+
+impl Broken {
+    /// That the version breaks it, with the change that keeps this.
+    fn recorded(self, view: &View, version: &SkillRef) -> Neighbours {
+        let record = serde_json::to_string(&self).unwrap_or_default();
+        let fingerprint = HandledMark::done(marked(view, version) + &record);
+        Neighbours::Broken {
+            told: self.told,
+            new: Some(LibraryChange::Handled { fingerprint }),
+        }
+    }
+}
+
+/// The start of the mark of a version that breaks a neighbour with this model; the record of it follows.
 fn marked(view: &View, version: &SkillRef) -> String {
     let model = view.model().map(ToString::to_string).unwrap_or_default();
     format!("neighbours/{}/{}/{model}/", version.id, version.version)
 }
 
-fn known_as_broken(view: &View, version: &SkillRef) -> Option<String> {
+/// What a version is known to break: a task that is done with skills that are still in use, in their versions.
+fn known_as_broken(view: &View, version: &SkillRef, in_use: &SkillLibrary) -> Option<String> {
     let start = marked(view, version);
-    let mut marks = view.library().handled();
-    let told = marks.find_map(|mark| mark.subject.strip_prefix(&start))?;
-    Some(told.to_owned())
+    let marks = view.library().handled();
+    let records = marks.filter_map(|mark| mark.subject.strip_prefix(&start));
+    let mut broken = records.filter_map(|record| serde_json::from_str::<Broken>(record).ok());
+    let is_in_use = |skill: &SkillRef| {
+        let entry = in_use.get(&skill.id);
+        let entry = entry.filter(|entry| entry.skill.state == State::Active);
+        entry.is_some_and(|entry| entry.skill.version == skill.version)
+    };
+    let broken = broken.find(|broken| broken.by.iter().all(is_in_use))?;
+    Some(broken.told)
 }
 
 /// The skills that the recipe's selector chooses for a task.
@@ -205,13 +242,9 @@ fn neighbours<'a>(
             return None;
         }
         let had_source = skills.clone().any(|seen| sources.contains(&seen.skill.id));
-        let skill = &skills.find_map(|seen| library.get(&seen.skill.id))?.skill;
-        let is_offered = skill.state.is_offered();
-        is_offered.then_some(Neighbour {
-            trace,
-            skill,
-            had_source,
-        })
+        let other = skills.find_map(|seen| library.get(&seen.skill.id))?;
+        let is_offered = other.skill.state.is_offered();
+        is_offered.then_some(Neighbour { trace, had_source })
     });
     let once = by_another.filter(|neighbour| tasks.insert(&neighbour.trace.task.id));
     let (mut merged, mut others): (Vec<_>, Vec<_>) = once.partition(|one| one.had_source);

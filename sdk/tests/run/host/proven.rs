@@ -574,7 +574,8 @@ pub(super) fn apart() -> ScriptedExecutor {
     knowing(|is_letter, has| has(if is_letter { "helper" } else { "good" }))
 }
 
-/// An agent that is asked before each step whether it knows how: whether the task is a letter, and which skills it has.
+/// An agent that is asked before each step whether it knows how: whether the task is a letter, and which skills it has in
+/// their first version.
 fn knowing(
     knows: impl Fn(bool, &dyn Fn(&str) -> bool) -> bool + Send + Sync + 'static,
 ) -> ScriptedExecutor {
@@ -583,7 +584,7 @@ fn knowing(
             serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
         let has = |name: &str| {
             let mut skills = attempt.injection.skills.iter();
-            skills.any(|had| had.skill.id.as_str() == name)
+            skills.any(|had| had.skill.to_string() == format!("{name}@1"))
         };
         let is_letter = attempt.task.id.as_str().starts_with("letter");
         Play::Give(match (knows(is_letter, &has), words.get(steps.len())) {
@@ -629,6 +630,42 @@ pub(super) async fn beside_a_neighbour(
     let events = journeyman.events();
     journeyman.learn(tasks(24)).await.expect("it learns");
     (journeyman, events)
+}
+
+#[test]
+fn a_version_that_was_held_back_is_looked_at_again_when_its_neighbour_has_changed_or_gone() {
+    block_on(async {
+        for is_gone in [false, true] {
+            let (journeyman, _) = beside_a_neighbour(apart(), proving(4)).await;
+            let mut all = tasks(32);
+            let (last, next) = (all.split_off(28), all.split_off(24));
+            let library = journeyman.library().await.expect("read");
+            assert_eq!(state(&library, "good"), State::Trial);
+            journeyman.learn(next).await.expect("it learns");
+            let library = journeyman.library().await.expect("read");
+            assert_eq!(state(&library, "good"), State::Trial);
+            match is_gone {
+                true => {
+                    let helper = SkillId::new("helper");
+                    let gone = journeyman.set_state(&helper, State::Disabled, "no use");
+                    gone.await.expect("set");
+                }
+                false => {
+                    let changed = Skill {
+                        description: "Send a letter.".to_owned(),
+                        body: "Do it otherwise.".to_owned(),
+                        version: journeyman::Version(2),
+                        ..sample::skill("helper")
+                    };
+                    let added = journeyman.add(vec![changed], "a change").await;
+                    added.expect("added");
+                }
+            }
+            journeyman.learn(last).await.expect("it learns");
+            let library = journeyman.library().await.expect("read");
+            assert_eq!(state(&library, "good"), State::Active, "gone: {is_gone}");
+        }
+    });
 }
 
 #[test]
