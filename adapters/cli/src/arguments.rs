@@ -88,9 +88,10 @@ pub(crate) struct Run {
     /// Learn nothing: measure the held-out tasks with the library as it is
     #[arg(long)]
     pub(crate) only_measure: bool,
-    /// Learn nothing: compare this other run's file with the first on the held-out tasks that both have, until it is clear which is better
+    /// Learn nothing: compare this other run's file with the first on the held-out tasks that both have, until it is clear which is better.
+    /// Without a file, compare the two arms of the first
     #[arg(long, value_name = "FILE", conflicts_with_all = ["only_measure", "approve_tools", "trace"])]
-    pub(crate) compare: Option<PathBuf>,
+    pub(crate) compare: Option<Option<PathBuf>>,
     /// How often a comparison may end with a wrong conclusion
     #[arg(
         long,

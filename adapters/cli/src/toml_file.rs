@@ -91,6 +91,23 @@ impl<'a> Source<'a> {
         error.hint(hint)
     }
 
+    /// Checks the name of an arm.
+    ///
+    /// # Errors
+    /// `Invalid`, with the line.
+    pub(crate) fn check_arm(&self, name: &str, span: Range<usize>) -> Result<()> {
+        let sound = |c: char| c.is_alphanumeric() || " -_.,=+".contains(c);
+        let begins = name.starts_with(char::is_alphanumeric);
+        match begins && name.len() <= 64 && name.chars().all(sound) {
+            true => Ok(()),
+            false => Err(self.refused(
+                span,
+                "this is not a name for an arm",
+                "take a letter or digit and at most 63 more, spaces or any of - _ . , = +",
+            )),
+        }
+    }
+
     /// The values of a table by their paths.
     pub(crate) fn changes(&self, table: &Table) -> Result<Vec<Change>> {
         let changes = table.iter().map(|(path, value)| {

@@ -43,15 +43,7 @@ pub(super) enum Start {
 impl ArmPlan {
     pub(super) fn read(source: &Source<'_>, form: &ArmForm, folder: &Path) -> Result<Self> {
         let name = form.name.get_ref();
-        let sound = |c: char| c.is_alphanumeric() || " -_.,=+".contains(c);
-        let begins = name.starts_with(char::is_alphanumeric);
-        if !begins || name.len() > 64 || !name.chars().all(sound) {
-            return Err(source.refused(
-                form.name.span(),
-                "this is not a name for an arm",
-                "take a letter or digit and at most 63 more, spaces or any of - _ . , = +",
-            ));
-        }
+        source.check_arm(name, form.name.span())?;
         let base = form.recipe.get_ref().as_str();
         let arm = if base == "none" {
             refuse_more(source, form)?;

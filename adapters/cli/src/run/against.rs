@@ -1,4 +1,4 @@
-//! `run --compare`: two runs' files on the same held-out tasks, until it is clear which is better.
+//! `run --compare`: two runs' files, or two arms of one, on the same held-out tasks, until it is clear which is better.
 
 use std::path::Path;
 
@@ -6,14 +6,36 @@ use journeyman::{Error, Result, Seed, stations::proof::Comparison};
 use serde_json::Value;
 
 use super::{
-    form::RUN,
+    form::{Form, RUN},
     opened::{OpenRun, Opening},
     paired::{self, Side},
 };
-use crate::{arguments::Run, output::Answer, world::World};
+use crate::{arguments::Run, output::Answer, toml_file::Source, world::World};
 
-/// The second file's session has a name of its own, which no file can give: both may share a library.
+/// The second session has a name of its own, which no file can give: both may share a library.
 const SECOND: &str = "_second";
+
+/// One of the two: a run's file, or an arm of one.
+#[derive(Debug)]
+struct Chosen<'a> {
+    file: &'a Path,
+    arm: Option<String>,
+}
+
+impl Chosen<'_> {
+    /// Its name in the answer.
+    fn name(&self) -> String {
+        let file = || self.file.display().to_string();
+        self.arm.clone().unwrap_or_else(file)
+    }
+
+    fn json(&self, opened: &Opened) -> Value {
+        let mut json = opened.side.json();
+        json["file"] = self.file.display().to_string().into();
+        json["arm"] = self.arm.clone().into();
+        json
+    }
+}
 
 /// One of the two, opened.
 #[derive(Debug)]
@@ -25,33 +47,47 @@ struct Opened {
     _held: std::fs::File,
 }
 
-/// Measures both on the tasks that both hold out.
-pub(super) async fn compare(library: Option<&Path>, command: &Run, other: &Path) -> Result<Answer> {
+/// Measures both on the tasks that both hold out: the command's file, which is read already, and the other one; without another one the
+/// two arms of the first.
+pub(super) async fn compare(
+    library: Option<&Path>,
+    command: &Run,
+    (source, form): (&Source<'_>, &Form),
+    other: Option<&Path>,
+) -> Result<Answer> {
     let comparison = Comparison::new(paired::policy((command.error, command.margin), u64::MAX))?;
-    let mut first = Opened::open(library, command, (&command.file, "")).await?;
-    let mut second = Opened::open(library, command, (other, SECOND)).await?;
+    let file = command.file.as_path();
+    let arm = |arm: String| Chosen {
+        file,
+        arm: Some(arm),
+    };
+    let [one, two] = match other {
+        Some(other) => [file, other].map(|file| Chosen { file, arm: None }),
+        None => form.two_arms(source)?.map(arm),
+    };
+    let mut first = Opened::open(library, command, (&one, "")).await?;
+    let mut second = Opened::open(library, command, (&two, SECOND)).await?;
     let both = first.side.shared(&second.side, first.seed);
     if both.is_empty() {
-        return Err(
-            Error::invalid(RUN, "the two files hold out no task in common")
-                .with("first", command.file.display())
-                .with("second", other.display())
-                .hint("name the same file of tasks in `held_out` of both"),
-        );
+        return Err(Error::invalid(RUN, "the two hold out no task in common")
+            .with("first", one.name())
+            .with("second", two.name())
+            .hint("name the same file of tasks in `held_out` of both"));
     }
     let sides = (&mut first.side, &mut second.side);
     let compared = paired::compare(comparison, sides, &both, "the second").await;
     first.world.close().await;
     second.world.close().await;
     let compared = compared?;
-    let mut text = compared.text("FILE", [&first.side, &second.side]);
+    let head = if other.is_some() { "FILE" } else { "ARM" };
+    let mut text = compared.text(head, [&first.side, &second.side]);
     if compared.is_open() {
         text.push_str("Hold out more tasks, or ask for less: a greater `--error`, or a `--margin` below which a difference does not matter.\n");
     }
     let mut json = compared.json();
     json["held_out"] = both.len().into();
-    json["first"] = first.json(&command.file);
-    json["second"] = second.json(other);
+    json["first"] = one.json(&first);
+    json["second"] = two.json(&second);
     Ok(Answer {
         json,
         text,
@@ -63,10 +99,11 @@ impl Opened {
     async fn open(
         library: Option<&Path>,
         command: &Run,
-        (file, behind): (&Path, &str),
+        (chosen, behind): (&Chosen<'_>, &str),
     ) -> Result<Self> {
         let opening = Opening {
-            file,
+            file: chosen.file,
+            arm: chosen.arm.as_deref(),
             behind,
             library,
             seed: command.seed,
@@ -82,19 +119,12 @@ impl Opened {
             trace,
             held,
         } = opening.open().await?;
-        let name = file.display().to_string();
         let tasks = held_out.into_values().collect();
         Ok(Self {
-            side: Side::new(name, journeyman, tasks, (calibrated, trace)),
+            side: Side::new(chosen.name(), journeyman, tasks, (calibrated, trace)),
             seed,
             world,
             _held: held,
         })
-    }
-
-    fn json(&self, file: &Path) -> Value {
-        let mut json = self.side.json();
-        json["file"] = file.display().to_string().into();
-        json
     }
 }

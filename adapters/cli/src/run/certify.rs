@@ -23,6 +23,7 @@ pub(crate) async fn certify(library: Option<&Path>, command: &Certify) -> Result
     policy.validate()?;
     let opening = Opening {
         file: &command.file,
+        arm: None,
         behind: "",
         library,
         seed: None,

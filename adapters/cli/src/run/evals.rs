@@ -26,7 +26,7 @@ use super::{
     library_of,
     paired::{self, Compared, Side},
     parts::Parts,
-    tell_findings,
+    tell_arms, tell_findings,
     trace::Trace,
 };
 use crate::{
@@ -58,6 +58,7 @@ struct Evaluated {
 pub(crate) async fn evals(library: Option<&Path>, command: &Evals) -> Result<Answer> {
     let source = Source::read(EVALS, &command.run)?;
     let form = Form::read(&source)?;
+    tell_arms(&form);
     let folder = source.folder();
     let name = format!("{}{BEHIND}", form.name(&source)?);
     let limits = form.recipe(&source, &folder)?.limits;

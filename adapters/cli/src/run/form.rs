@@ -74,6 +74,50 @@ pub(super) struct Form {
     /// Where the agent acts.
     #[schemars(with = "WorldForm")]
     world: Spanned<WorldForm>,
+    /// The ways to run that `--compare` compares, by their names.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, ArmForm>")]
+    arms: BTreeMap<String, Spanned<ArmForm>>,
+}
+
+/// Keys that stand in the place of the file's own. Those of `set` and `model_for` are added to the file's.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ArmForm {
+    /// The recipe.
+    #[schemars(with = "Option<String>")]
+    recipe: Option<Spanned<String>>,
+    /// Of all randomness.
+    seed: Option<u64>,
+    /// The library's folder.
+    library: Option<PathBuf>,
+    /// JSON Lines with the tasks.
+    tasks: Option<PathBuf>,
+    /// How many tasks at the end of `tasks` are held out, or another such file.
+    #[schemars(with = "Option<HeldOut>")]
+    held_out: Option<Spanned<HeldOut>>,
+    /// Maximum steps of an attempt.
+    steps: Option<NonZeroU32>,
+    /// The language whose inflected words also find skills by their stems.
+    stems: Option<Language>,
+    /// Fields of the recipe by their paths in its JSON form, beside those of the file.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    set: Table,
+    /// Paths of fields that get no value, beside those of the file.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    unset: Vec<Spanned<String>>,
+    /// A GGUF file, or a model of a server.
+    #[schemars(with = "Option<ModelForm>")]
+    model: Option<Spanned<ModelForm>>,
+    /// Models of single jobs, beside those of the file.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, ModelForm>")]
+    model_for: JobForms,
+    /// Where the agent acts.
+    #[schemars(with = "Option<WorldForm>")]
+    world: Option<Spanned<WorldForm>>,
 }
 
 /// The tasks that nothing is learned from.
@@ -94,6 +138,73 @@ impl Form {
     pub(super) fn read(source: &Source<'_>) -> Result<Self> {
         refuse_dialect(source)?;
         source.form()
+    }
+
+    /// Whether the file has arms.
+    pub(super) fn has_arms(&self) -> bool {
+        !self.arms.is_empty()
+    }
+
+    /// The names of the file's two arms, in its order.
+    ///
+    /// # Errors
+    /// `Invalid` for more arms or fewer, and for a name that is none.
+    pub(super) fn two_arms(&self, source: &Source<'_>) -> Result<[String; 2]> {
+        let mut arms: Vec<(&String, &Spanned<ArmForm>)> = self.arms.iter().collect();
+        arms.sort_by_key(|(_, arm)| arm.span().start);
+        for (name, arm) in &arms {
+            source.check_arm(name, arm.span())?;
+        }
+        if let [(first, _), (second, _)] = arms.as_slice() {
+            return Ok([(*first).clone(), (*second).clone()]);
+        }
+        let count = arms.len();
+        let hint = match count {
+            0 | 1 => {
+                "write two tables `[arms.NAME]`, each with the keys in which it differs from the file, or name another file behind \
+                 `--compare`"
+            }
+            _ => "leave two in the file; `journeyman experiment` compares more",
+        };
+        let message = format!("two arms are compared, and the file has {count}");
+        Err(Error::invalid(RUN, message)
+            .with("path", source.path.display())
+            .hint(hint))
+    }
+
+    /// The file with the keys of an arm in the place of its own.
+    ///
+    /// # Errors
+    /// `Invalid` where the file has no such arm.
+    pub(super) fn of_arm(mut self, source: &Source<'_>, name: &str) -> Result<Self> {
+        let arm = self.arms.remove(name).ok_or_else(|| {
+            Error::invalid(RUN, "the file has no such arm")
+                .with("path", source.path.display())
+                .with("arm", name)
+                .hint("it was changed while it was read: call the command again")
+        })?;
+        let arm = arm.into_inner();
+        self.unset
+            .retain(|path| !arm.set.contains_key(path.get_ref()));
+        self.unset.extend(arm.unset);
+        self.set.extend(arm.set);
+        self.model_for.extend(arm.model_for);
+        Ok(Self {
+            name: self.name,
+            recipe: arm.recipe.unwrap_or(self.recipe),
+            seed: arm.seed.or(self.seed),
+            library: arm.library.or(self.library),
+            tasks: arm.tasks.unwrap_or(self.tasks),
+            held_out: arm.held_out.unwrap_or(self.held_out),
+            steps: arm.steps.or(self.steps),
+            stems: arm.stems.or(self.stems),
+            set: self.set,
+            unset: self.unset,
+            model: arm.model.unwrap_or(self.model),
+            model_for: self.model_for,
+            world: arm.world.unwrap_or(self.world),
+            arms: BTreeMap::new(),
+        })
     }
 
     /// The name of the session: small letters of ASCII, digits and hyphens.

@@ -64,6 +64,10 @@ use crate::{
 pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer> {
     let source = Source::read(RUN, &command.file)?;
     let form = Form::read(&source)?;
+    if let Some(other) = &command.compare {
+        return against::compare(library, command, (&source, &form), other.as_deref()).await;
+    }
+    tell_arms(&form);
     let folder = source.folder();
     let name = form.name(&source)?.to_owned();
     let recipe = form.recipe(&source, &folder)?;
@@ -72,9 +76,6 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     let drift = recipe.gate().as_ref().and_then(drift_check);
     if command.approve_tools {
         return approve(RUN, Some(form.world(&source, &folder)?)).await;
-    }
-    if let Some(other) = &command.compare {
-        return against::compare(library, command, other).await;
     }
     let (held_out, learns) = (form.held_out.get_ref(), !command.only_measure);
     let tasks = Tasks::read(&folder, &form.tasks, held_out, form.protocol(), learns)?;
@@ -144,6 +145,15 @@ async fn library_of(
         Some(named) if only_measures => open(named, false).await.map(|_| named.to_owned()),
         Some(named) => Ok(named.to_owned()),
         None => Ok(folder.join(form.library.as_deref().unwrap_or(Path::new("library")))),
+    }
+}
+
+/// Says that the arms of a file that is read without them are left out.
+fn tell_arms(form: &Form) {
+    if form.has_arms() {
+        tell(
+            "note: the file's arms are left out: `journeyman run FILE --compare` compares two arms",
+        );
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
     library_of,
     parts::Parts,
     tasks::Tasks,
-    tell_findings,
+    tell_arms, tell_findings,
     trace::Trace,
 };
 use crate::{
@@ -29,6 +29,8 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opening<'a> {
     pub(super) file: &'a Path,
+    /// The file's arm whose keys stand in the place of its own; none for the file without its arms.
+    pub(super) arm: Option<&'a str>,
     /// What follows the file's name in the session's name.
     pub(super) behind: &'a str,
     pub(super) library: Option<&'a Path>,
@@ -61,6 +63,10 @@ impl Opening<'_> {
     pub(super) async fn open(self) -> Result<OpenRun> {
         let source = Source::read(RUN, self.file)?;
         let mut form = Form::read(&source)?;
+        match self.arm {
+            Some(arm) => form = form.of_arm(&source, arm)?,
+            None => tell_arms(&form),
+        }
         if let Some(model) = self.model {
             form.act_with(&source, model)?;
         }
@@ -81,7 +87,9 @@ impl Opening<'_> {
         let trace = Trace::new(None, options.redactor.clone())?;
         let of = (&source, &form);
         let parts = Parts::open(of, &name, (&folder, &library), judge, &trace).await?;
-        tell(&format!("{}: model {}", self.file.display(), parts.model));
+        let file = self.file.display().to_string();
+        let shown = self.arm.unwrap_or(&file);
+        tell(&format!("{shown}: model {}", parts.model));
         tell_of_bundled(&parts.model);
         let journeyman = Journeyman::open(parts.components, recipe, options).await?;
         tell_findings(&journeyman);

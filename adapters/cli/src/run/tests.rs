@@ -1,7 +1,10 @@
 //! Tests without a model: the run's file and its tasks.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use journeyman::{ErrorKind, Result, domain::Trust, stations::select::Nothing};
 use journeyman_llama_cpp::GpuLayers;
@@ -41,6 +44,23 @@ fn read<T>(text: &str, part: impl FnOnce(&Form, &Source<'_>) -> Result<T>) -> Re
     let source = Source::read(RUN, &path)?;
     part(&Form::read(&source)?, &source)
 }
+
+/// Two arms, of which the second one in the file's order comes first by its name.
+const ARMS: &str = r#"
+[arms.skilled]
+
+[arms.plain]
+library = "nothing"
+seed = 4
+set = { "attempts.group" = 7, "select.skill_tokens" = 30 }
+unset = ["select.withhold"]
+
+[arms.plain.model]
+gguf = "other.gguf"
+
+[arms.plain.model_for.gate]
+gguf = "gate.gguf"
+"#;
 
 fn process(form: &Form, source: &Source<'_>) -> Result<ProcessConfig> {
     match form.world(source, source.path.parent().unwrap())? {
@@ -174,6 +194,79 @@ fn recipe_and_world_are_set_by_the_file() {
 }
 
 #[test]
+fn the_keys_of_an_arm_stand_in_the_place_of_the_files_own() {
+    let own = "held_out = 2\nseed = 3\nunset = [\"select.skill_tokens\"]\n\
+               set = { \"attempts.group\" = 3, \"attempts.warm_up\" = 5, \
+               \"select.skill_tokens\" = 90, \"select.withhold\" = { share = 0.5 } }";
+    let jobs = "[model_for.writers]\ngguf = \"writes.gguf\"\n[world]";
+    let text = SMALL.replace("held_out = 2", own).replace("[world]", jobs) + ARMS;
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("run.toml");
+    fs::write(&path, text).unwrap();
+    let source = Source::read(RUN, &path).unwrap();
+    let read = || Form::read(&source).unwrap();
+    assert!(read().has_arms());
+    let arms = read().two_arms(&source).unwrap();
+    assert_eq!(arms, ["skilled", "plain"]);
+    let of_arm = |arm: &str| {
+        let form = read().of_arm(&source, arm).unwrap();
+        let recipe = form.recipe(&source, folder.path()).unwrap();
+        let group = recipe.attempts.group.get();
+        assert_eq!(form.name(&source).unwrap(), "shop");
+        assert_eq!(recipe.attempts.warm_up, 5, "what the arm does not name");
+        assert!(!form.has_arms());
+        let tokens = recipe.select.skill_tokens.map(|tokens| tokens.get());
+        let share = recipe.select.withhold.map(|withhold| withhold.share);
+        let jobs = form.jobs(&source).unwrap().into_iter();
+        let jobs: Vec<String> = jobs.map(|job| job.name).collect();
+        let gguf = form.model.get_ref().gguf.clone();
+        let file = (form.library, form.seed, gguf, jobs.join(" "));
+        (file, (group, tokens, share))
+    };
+    let path = |name: &str| Some(PathBuf::from(name));
+    let (file, recipe) = of_arm("plain");
+    let jobs = "writers gate".to_owned();
+    assert_eq!(file, (path("nothing"), Some(4), path("other.gguf"), jobs));
+    assert_eq!(recipe, (7, Some(30), None));
+    let (file, recipe) = of_arm("skilled");
+    let jobs = "writers".to_owned();
+    assert_eq!(file, (None, Some(3), path("model.gguf"), jobs));
+    assert_eq!(recipe, (3, None, Some(0.5)));
+    assert!(read().of_arm(&source, "other").is_err());
+}
+
+#[test]
+fn two_arms_are_compared_and_another_number_is_refused_with_what_to_do() {
+    let arms = |names: &[&str]| {
+        let tables = names.iter().map(|name| format!("\n[arms.{name}]\n"));
+        let text = SMALL.to_owned() + &tables.collect::<String>();
+        read(&text, |form, source| form.two_arms(source))
+    };
+    assert_eq!(arms(&["b", "a"]).unwrap(), ["b", "a"]);
+    for (names, says, hint) in [
+        (&[][..], "the file has 0", "write two tables `[arms.NAME]`"),
+        (
+            &["a"][..],
+            "the file has 1",
+            "another file behind `--compare`",
+        ),
+        (
+            &["a", "b", "c"][..],
+            "the file has 3",
+            "leave two in the file",
+        ),
+    ] {
+        let error = arms(names).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.message().contains(says), "{error}");
+        assert!(error.hint_text().unwrap().contains(hint), "{error}");
+    }
+    let error = arms(&["a", "\"-b\""]).unwrap_err();
+    assert_eq!(error.fact("line"), Some("14"), "{error}");
+    assert!(error.message().contains("not a name for an arm"), "{error}");
+}
+
+#[test]
 fn each_refusal_names_its_line() {
     let whole = |form: &Form, source: &Source<'_>| {
         form.name(source)?;
@@ -195,6 +288,11 @@ fn each_refusal_names_its_line() {
         ),
         ("gguf =", "ggfu =", "7"),
         ("held_out = 2", "held_out = 2.5", "4"),
+        (
+            "program = \"python3\"",
+            "program = \"python3\"\n[arms.a]\nname = \"b\"",
+            "12",
+        ),
     ] {
         let error = read(&SMALL.replace(from, to), whole).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{to}");
@@ -330,7 +428,8 @@ fn the_published_schema_is_that_of_the_files_form() {
     let schema = schemars::schema_for!(Form);
     is_published(&schema, "run.schema.json");
     let shipped = fs::read_to_string(root().join("examples/services/run.toml")).unwrap();
-    for text in [SMALL, &shipped] {
+    let with_arms = SMALL.to_owned() + ARMS;
+    for text in [SMALL, &shipped, &with_arms] {
         assert_eq!(faults(&schema, text), Vec::<String>::new(), "{text}");
         assert!(read(text, |_, _| Ok(())).is_ok());
     }
@@ -341,6 +440,7 @@ fn the_published_schema_is_that_of_the_files_form() {
         ("program =", "programs ="),
         ("gguf = \"model.gguf\"", "context = \"long\""),
         ("name = \"shop\"", ""),
+        ("[world]", "[arms.a]\nname = \"b\"\n[world]"),
     ] {
         let text = SMALL.replace(from, to);
         let is_refused = read(&text, |form, source| {

@@ -104,6 +104,19 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
     assert_eq!(told["first"]["with_skill"], 0, "{told}");
     assert!(told["second"]["with_skill"].as_u64().unwrap() > 0, "{told}");
     assert!(told["conclusion"]["not_yet"].is_object(), "{told}");
+    assert!(told["first"]["arm"].is_null(), "{told}");
+    // The same two as arms of one file.
+    let nothing = place.path("nothing").display().to_string();
+    let arms = format!("\n[arms.skilled]\n\n[arms.plain]\nlibrary = {nothing:?}\n");
+    let armed = place.path("armed.toml").display().to_string();
+    fs::write(&armed, fs::read_to_string(&skilled).unwrap() + &arms).unwrap();
+    let told = compared(&["run", &armed, "--compare", "--json"]).json();
+    documented("`run --compare`", &told);
+    for (side, arm) in [("first", "skilled"), ("second", "plain")] {
+        assert_eq!(told[side]["arm"], arm, "{told}");
+        let with_skill = told[side]["with_skill"].as_u64().unwrap();
+        assert_eq!(with_skill > 0, arm == "skilled", "{told}");
+    }
     // One library for both.
     let same = compared(&["run", &skilled, "--compare", &skilled, "--margin", "0.5"]);
     assert!(same.out.contains("not clear yet"), "{}", same.out);
@@ -120,6 +133,26 @@ fn a_run_learns_in_a_world_in_python_and_measures_before_and_after() {
     place
         .run(&["run", &file])
         .failed(5, "another run of this name is using the library");
+}
+
+#[test]
+fn arms_that_are_not_two_are_refused_and_a_run_without_them_says_so() {
+    let place = Place::empty();
+    services(&place, |text| text + "\n[arms.one]\n");
+    let file = place.path("run.toml").display().to_string();
+    let one = place.run(&["run", &file, "--compare"]);
+    one.failed(1, "two arms are compared, and the file has 1");
+    let ran = place.run(&["run", &file, "--only-measure"]);
+    assert!(
+        ran.err.contains("the file's arms are left out"),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.err.contains("there is no skill library here"),
+        "{}",
+        ran.err
+    );
 }
 
 /// The place's run file with some texts replaced, as another file.
