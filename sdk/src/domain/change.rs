@@ -115,12 +115,16 @@ pub enum LibraryChange {
     Add(Box<Skill>),
     /// A new version of a skill that is there.
     Revise(Box<Skill>),
-    /// Several skills become one new skill, and are archived: at once, or, where the new one is on trial, when that becomes active.
+    /// Several skills become one new skill, and are archived.
     Merge {
         /// The new one.
         skill: Box<Skill>,
         /// The skills that were merged; at least one, no two the same, and not the new one itself.
         sources: Vec<SkillId>,
+        /// Whether they stay as they are while the new one is on trial, and are archived when it becomes active. No effect where it begins
+        /// in another state.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        beside: bool,
     },
     /// Evict, Load and Delete, in this order (C.2, C.3).
     Maintain,
@@ -285,7 +289,7 @@ impl LibraryChange {
                 check(*uses >= 1, "uses", uses, "at least 1")
             }
             Self::Add(skill) | Self::Revise(skill) => check_skill(skill),
-            Self::Merge { skill, sources } => {
+            Self::Merge { skill, sources, .. } => {
                 check_skill(skill)?;
                 let own = sources.contains(&skill.id);
                 check(!own, "sources", &skill.id, "other skills than the new one")?;

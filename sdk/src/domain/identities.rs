@@ -10,7 +10,7 @@ impl LibraryChange {
             Self::Configure(_) | Self::Maintain => Vec::new(),
             Self::Credit { skill, attempt, .. } => vec![skill.id.as_str(), attempt.as_str()],
             Self::Add(skill) | Self::Revise(skill) => ids_of(skill),
-            Self::Merge { skill, sources } => {
+            Self::Merge { skill, sources, .. } => {
                 let sources = sources.iter().map(|id| id.as_str());
                 ids_of(skill).into_iter().chain(sources).collect()
             }

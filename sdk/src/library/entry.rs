@@ -30,8 +30,8 @@ pub struct Evidence {
     pub run: Option<RunId>,
 }
 
-/// The merge that a skill was a source of. A source is archived at once, or, where the merged skill begins on trial, when that leaves it
-/// for use.
+/// The merge that a skill was a source of. A source is archived at once, or, where the merged skill is on trial beside it, when that
+/// leaves its trial for use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
     /// The merged skill.

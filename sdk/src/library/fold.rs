@@ -80,7 +80,11 @@ impl SkillLibrary {
             }
             LibraryChange::Add(skill) => self.add(skill, self.policy.initial_utility),
             LibraryChange::Revise(skill) => self.revise(skill),
-            LibraryChange::Merge { skill, sources } => self.merge(skill, sources),
+            LibraryChange::Merge {
+                skill,
+                sources,
+                beside,
+            } => self.merge(skill, sources, *beside),
             LibraryChange::Maintain => Ok(self.maintain()),
             LibraryChange::Expose { .. }
             | LibraryChange::Attribute(_)

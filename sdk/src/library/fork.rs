@@ -227,7 +227,9 @@ fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
         | LibraryChange::Release { skill, .. } => vec![&skill.id],
         LibraryChange::Attribute(attribution) => vec![&attribution.skill.id],
         LibraryChange::Add(skill) | LibraryChange::Revise(skill) => vec![&skill.id],
-        LibraryChange::Merge { skill, sources } => [&skill.id].into_iter().chain(sources).collect(),
+        LibraryChange::Merge { skill, sources, .. } => {
+            [&skill.id].into_iter().chain(sources).collect()
+        }
         LibraryChange::SetState { skill, .. }
         | LibraryChange::RollBack { skill, .. }
         | LibraryChange::Restore { skill, .. }

@@ -12,8 +12,9 @@ use crate::{
 };
 
 impl SkillLibrary {
-    /// Adds the new skill with the mean of its sources' utilities, and archives them; where it begins on trial, they stay as they are.
-    pub(super) fn merge(&mut self, skill: &Skill, sources: &[SkillId]) -> Outcome {
+    /// Adds the new skill with the mean of its sources' utilities, and archives them; where it is on trial `beside` them, they stay as they
+    /// are.
+    pub(super) fn merge(&mut self, skill: &Skill, sources: &[SkillId], beside: bool) -> Outcome {
         let known: Vec<&Entry> = sources.iter().filter_map(|id| self.get(id)).collect();
         if known.is_empty() {
             return Err(PassReason::NoSource);
@@ -27,7 +28,7 @@ impl SkillLibrary {
         for moved in &mut moves {
             moved.operation = Operation::Merged;
         }
-        let on_trial = skill.state == State::Trial;
+        let stay = beside && skill.state == State::Trial;
         for id in sources {
             let Ok(entry) = self.known(id) else { continue };
             let merged = Merged {
@@ -36,7 +37,7 @@ impl SkillLibrary {
                 from: entry.skill.state,
             };
             entry.merged = Some(merged);
-            if !on_trial {
+            if !stay {
                 entry.skill.state = State::Archived;
                 moves.extend(tiers::settle(entry));
             }
@@ -454,6 +455,7 @@ fn decides_about(change: &LibraryChange, skill: &SkillId) -> bool {
         LibraryChange::Merge {
             skill: into,
             sources,
+            ..
         } => into.id == *skill || sources.contains(skill),
         other => other.skill().is_some_and(|of| of.id == *skill),
     }

@@ -62,9 +62,9 @@
 //! Every change can be taken back:
 //!
 //! - *Merge.* The new skill begins with the mean of its sources' utilities and no use, with their current versions as
-//!   parents where the author named none. The sources are archived and remember the state that they had. A merged skill that begins on
-//!   trial leaves its sources as they are, and they are archived when it leaves the trial for use; a source that another version or state
-//!   was made of meanwhile stays as it is.
+//!   parents where the author named none. The sources are archived and remember the state that they had. A merge on trial
+//!   beside its sources leaves them as they are, and they are archived when it leaves the trial for use; a source that got another
+//!   version or state meanwhile stays as it is.
 //! - *Roll back.* The version that comes back is a new one with the text and provenance of the old, which is its parent, and
 //!   with the run that did it, where one did;
 //!   it keeps the skill's state, tier, utility and uses, as a revision does, and is quarantined where it was then.

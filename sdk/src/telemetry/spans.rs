@@ -141,10 +141,13 @@ fn memory(change: &LibraryChange) -> Vec<Span> {
         LibraryChange::Add(skill) => vec![span("create_memory", &skill.id, Some(skill.version))],
         LibraryChange::Revise(skill) => vec![span("update_memory", &skill.id, Some(skill.version))],
         LibraryChange::RollBack { skill, .. } => vec![span("update_memory", skill, None)],
-        LibraryChange::Merge { skill, sources } => {
+        LibraryChange::Merge {
+            skill,
+            sources,
+            beside,
+        } => {
             let new = span("create_memory", &skill.id, Some(skill.version));
-            // The sources of a skill on trial stay.
-            let gone = sources.iter().filter(|_| skill.state != State::Trial);
+            let gone = sources.iter().filter(|_| !beside);
             std::iter::once(new).chain(gone.map(delete)).collect()
         }
         LibraryChange::SetState { skill, state, .. } if *state == State::Archived => {

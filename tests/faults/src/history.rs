@@ -129,6 +129,7 @@ impl Writer {
                 Some(0) => LibraryChange::Merge {
                     skill: Box::new(self.skill(number, 1, number)),
                     sources: vec![self.id(first), self.id(second)],
+                    beside: false,
                 },
                 Some(1) => LibraryChange::RollBack {
                     skill: self.id(second),

@@ -68,6 +68,7 @@ fn what_was_changed_elsewhere_too_is_a_named_conflict() {
             LibraryChange::Merge {
                 skill: Box::new(skill("m", "m")),
                 sources: vec!["d".into(), "e".into()],
+                beside: false,
             },
             credit("m", "t3", 1.0),
             LibraryChange::Configure(small(2, 2)),

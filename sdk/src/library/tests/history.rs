@@ -25,6 +25,7 @@ fn revised(skill: Skill) -> LibraryChange {
 
 fn merge(skill: Skill, sources: &[&str]) -> LibraryChange {
     LibraryChange::Merge {
+        beside: skill.state == State::Trial,
         skill: Box::new(skill),
         sources: sources.iter().map(|id| (*id).into()).collect(),
     }

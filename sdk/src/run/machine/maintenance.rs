@@ -448,9 +448,12 @@ fn held_back(ask: &mut Ask, view: &View, changes: Vec<LibraryChange>) -> Vec<Lib
                 });
                 None
             }
-            LibraryChange::Add(skill)
-            | LibraryChange::Revise(skill)
-            | LibraryChange::Merge { skill, .. } => {
+            LibraryChange::Merge { skill, beside, .. } => {
+                begin_on_trial(skill);
+                *beside = skill.state == State::Trial;
+                Some(change)
+            }
+            LibraryChange::Add(skill) | LibraryChange::Revise(skill) => {
                 begin_on_trial(skill);
                 Some(change)
             }

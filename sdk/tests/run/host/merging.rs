@@ -44,6 +44,7 @@ impl MaintenanceProgram for Merges {
         Ok(vec![LibraryChange::Merge {
             skill: Box::new(skill),
             sources: self.sources.iter().map(|id| SkillId::new(*id)).collect(),
+            beside: false,
         }])
     }
 }
@@ -237,6 +238,7 @@ fn where_nothing_can_be_attempted_again_a_merge_stays_beside_its_sources() {
             LibraryChange::Merge {
                 skill: Box::new(merged.clone()),
                 sources: vec![first.id, second.id],
+                beside: true,
             },
         ];
         let commit = sample::commit(0, "key", changes);

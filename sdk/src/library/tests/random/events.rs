@@ -119,7 +119,11 @@ impl Events {
                 if sources.is_empty() {
                     LibraryChange::Add(skill)
                 } else {
-                    LibraryChange::Merge { skill, sources }
+                    LibraryChange::Merge {
+                        skill,
+                        sources,
+                        beside: self.below(4) > 0,
+                    }
                 }
             }
             53 if self.below(4) == 0 => LibraryChange::RetireRun {

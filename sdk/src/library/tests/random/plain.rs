@@ -281,9 +281,13 @@ impl Reference {
             LibraryChange::Add(skill) => {
                 self.add(skill, self.policy.initial_utility, revision);
             }
-            LibraryChange::Merge { skill, sources } => {
+            LibraryChange::Merge {
+                skill,
+                sources,
+                beside,
+            } => {
                 let ids: Vec<&str> = sources.iter().map(|id| id.as_str()).collect();
-                self.merge(skill, &ids, revision);
+                self.merge(skill, &ids, *beside, revision);
             }
             LibraryChange::RollBack { skill, to, .. } => {
                 let row = self.row(skill.as_str()).cloned();
@@ -483,7 +487,8 @@ impl Reference {
         Self::enter(self.row(id).unwrap(), state);
     }
 
-    fn merge(&mut self, skill: &Skill, sources: &[&str], revision: u64) {
+    fn merge(&mut self, skill: &Skill, sources: &[&str], beside: bool, revision: u64) {
+        let stay = beside && skill.state == State::Trial;
         let known: Vec<Row> = sources
             .iter()
             .filter_map(|id| self.row(id).cloned())
@@ -498,7 +503,7 @@ impl Reference {
         for source in sources {
             if let Some(row) = self.row(source) {
                 row.merged = Some((skill.id.to_string(), row.version(), row.state));
-                if skill.state != State::Trial {
+                if !stay {
                     Self::enter(row, State::Archived);
                 }
             }

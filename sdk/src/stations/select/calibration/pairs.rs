@@ -130,6 +130,7 @@ mod tests {
             before: 1.0,
             with: f64::from(u8::from(done)),
             against: None,
+            sources: Vec::new(),
             model: Some("m".into()),
             gate_score: Some(GateScore {
                 skill: sample::skill(skill).reference(),
