@@ -29,10 +29,10 @@ pack() {
     out=$(field 'm["reason"] == "build-script-executed" and "llama-cpp-sys-2" in m["package_id"]' '["out_dir"]' <"$messages")
     sources=$(cargo metadata --format-version 1 --locked | python3 -c 'import json, os, sys
 print(*(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["packages"] if p["name"] == "llama-cpp-sys-2"))')
-    mkdir -p "$folder/gpu/examples/apprentice" "$folder/gpu/ggml/src"
+    mkdir -p "$folder/gpu/tests/lab/apprentice" "$folder/gpu/ggml/src"
     strip -o "$folder/gpu/figures" "$CARGO_TARGET_DIR/debug/figures"
     cp -L "$CARGO_TARGET_DIR"/debug/lib{llama,ggml,ggml-base}.so "$out"/backends/*.so "$folder/gpu/"
-    cp "$root/examples/apprentice/apprentice.gguf" "$folder/gpu/examples/apprentice/"
+    cp "$root/tests/lab/apprentice/apprentice.gguf" "$folder/gpu/tests/lab/apprentice/"
     cp -r "$sources"/llama.cpp/ggml/{CMakeLists.txt,cmake,include} "$folder/gpu/ggml/"
     # What the crate leaves out and CMake wants.
     touch "$folder/gpu/ggml/ggml.pc.in"

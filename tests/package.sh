@@ -11,8 +11,8 @@ PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
 # In the order in which they are published: each depends on those before it.
 published="skills sdk adapters/disk adapters/experiment adapters/fastembed adapters/interchange adapters/lint
     adapters/llama-cpp adapters/openai adapters/process adapters/mcp adapters/tantivy adapters/local"
-# toolworld is a laboratory's world, and the command depends on it.
-kept="adapters/cli adapters/toolworld"
+# The command depends on the laboratory's world.
+kept="adapters/cli"
 # The most bytes of a file.
 most=200000
 

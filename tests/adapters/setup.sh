@@ -28,7 +28,7 @@ lines() {
     fi
 }
 value ORT_DYLIB_PATH tests/adapters/fastembed.sh
-value JOURNEYMAN_BFCL_PYTHON examples/bfcl/setup.sh
+value JOURNEYMAN_BFCL_PYTHON tests/lab/bfcl/setup.sh
 value JOURNEYMAN_MCP_PYTHON tests/adapters/mcp.sh
 value JOURNEYMAN_MCP_CONFORMANCE tests/adapters/mcp_conformance.sh
 value JOURNEYMAN_TEMPLATES adapters/llama-cpp/tests/templates/record.sh

@@ -139,8 +139,9 @@ mod tests {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         // Cargo says where the crate is; the package of the crate names no folder.
         let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-        let mut config =
-            LlamaConfig::new(PathBuf::from(here).join("../../examples/apprentice/apprentice.gguf"));
+        let mut config = LlamaConfig::new(
+            PathBuf::from(here).join("../../tests/lab/apprentice/apprentice.gguf"),
+        );
         config.gpu_layers = GpuLayers::None;
         // More than any machine has.
         let other = living().add(vec![(PathBuf::from("other.gguf"), 1 << 60)]);

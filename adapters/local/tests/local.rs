@@ -259,7 +259,7 @@ fn a_part_that_panics_while_it_is_opened_is_an_error() {
 #[test]
 fn the_bundled_model_is_loaded_and_attempts_a_task() {
     let model = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let model = model.join("../../examples/apprentice/apprentice.gguf");
+    let model = model.join("../../tests/lab/apprentice/apprentice.gguf");
     let folder = tempfile::tempdir().unwrap();
     block_on(async {
         let parts = builder(model).environment(garden()).library(folder.path());

@@ -21,7 +21,7 @@ use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::environment::Toolworld;
 
 /// Where the bundled model lies, seen from the repository's root.
-const BUNDLED: &str = "examples/apprentice/apprentice.gguf";
+const BUNDLED: &str = "tests/lab/apprentice/apprentice.gguf";
 
 /// Where the bundled model lies: in the repository that `JOURNEYMAN_ROOT` names, as the scripts do, or else in the working folder.
 pub fn default_model() -> PathBuf {

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 
 fn model() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../apprentice/apprentice.gguf")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/lab/apprentice/apprentice.gguf")
 }
 
 /// A folder of this test's own.

@@ -1,4 +1,4 @@
-//! BFCL's expected calls through the environment of `examples/bfcl`, and damaged ones: what its official checker says.
+//! BFCL's expected calls through the environment of `tests/lab/bfcl`, and damaged ones: what its official checker says.
 
 use bfcl::{Damage, Setting, replay, tasks, with_effect};
 use futures::executor::block_on;
@@ -23,7 +23,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let judged = match set_up(PYTHON) {
         None => {
             figures.progress(format_args!(
-                "missing: {PYTHON} is not set; run: export {PYTHON}=$(bash examples/bfcl/setup.sh)"
+                "missing: {PYTHON} is not set; run: export {PYTHON}=$(bash tests/lab/bfcl/setup.sh)"
             ));
             None
         }

@@ -1,4 +1,4 @@
-//! The text encoder of `examples/encoder` through `adapters/fastembed`, and hybrid retrieval against BM25 alone.
+//! The text encoder of `tests/lab/encoder` through `adapters/fastembed`, and hybrid retrieval against BM25 alone.
 
 use std::{collections::BTreeSet, fs, path::PathBuf, sync::Arc};
 
@@ -60,7 +60,7 @@ fn title(words: &str, fusion: &str) -> String {
 }
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../examples/encoder/model")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("lab/encoder/model")
 }
 
 /// A line of `embedded.jsonl`: what PyTorch itself gives.

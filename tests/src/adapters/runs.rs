@@ -43,10 +43,10 @@ pub(crate) fn run(figures: &mut Figures<'_>) -> Outcome {
     // The bundled model cannot do such tasks: what is shown is that all parts work together to the end.
     let model = root()
         .canonicalize()?
-        .join("examples/apprentice/apprentice.gguf");
+        .join("tests/lab/apprentice/apprentice.gguf");
     let mut command = Command::new("bash");
     command
-        .arg("examples/bfcl/run.sh")
+        .arg("tests/lab/bfcl/run.sh")
         .arg(place.path().join("bfcl"))
         .arg(format!("gguf = \"{}\"", model.display()))
         .args(["template = \"chatml\"", "context = 16384"])

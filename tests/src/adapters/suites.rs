@@ -29,7 +29,7 @@ const fn with(mut suite: Suite, needs: &'static str) -> Suite {
 }
 
 /// Every one that there is: a line here for each contract that an adapter implements.
-const SUITES: [Suite; 17] = [
+const SUITES: [Suite; 16] = [
     suite("disk", "SkillStore", "skill_store"),
     suite("disk", "SkillFiles", "skill_files"),
     suite("disk", "Journal", "journal"),
@@ -49,7 +49,6 @@ const SUITES: [Suite; 17] = [
     suite("process", "Environment", "environment"),
     suite("process", "Executor", "executor"),
     suite("tantivy", "Retriever", "retriever"),
-    suite("toolworld", "Environment", "environment"),
 ];
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {

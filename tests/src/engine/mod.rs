@@ -19,7 +19,7 @@ use crate::{
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
-    let model = root.join("examples/apprentice/apprentice.gguf");
+    let model = root.join("tests/lab/apprentice/apprentice.gguf");
     let seed = figures.options().seed;
     exact::run(figures, &model)?;
     mixed::run(figures, &model)?;

@@ -97,7 +97,7 @@ fn encoder() -> Result<Option<Arc<dyn Embedder>>> {
     if env::var_os("ORT_DYLIB_PATH").is_none() {
         return Ok(None);
     }
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../examples/encoder/model");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("lab/encoder/model");
     let encoder = FastEmbedder::load(FastEmbedderConfig::new(folder, Pooling::Mean))?;
     Ok(Some(encoder))
 }

@@ -34,7 +34,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         streams::record(figures, name, path)?;
     }
     neighbor::record(figures, "SmolLM2", &smollm2)?;
-    let bundled = root.join("examples/apprentice/apprentice.gguf");
+    let bundled = root.join("tests/lab/apprentice/apprentice.gguf");
     figures.subject("bundled model", ModelInfo::read(&bundled)?.model.as_str());
     precision::record(figures, &bundled)?;
     quickstart::record(figures, &root, &bundled)
@@ -43,7 +43,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 /// Measures and records what a GPU comes to.
 pub fn run_gpu(figures: &mut Figures<'_>) -> Outcome {
     let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
-    gpu::run(figures, &root.join("examples/apprentice/apprentice.gguf"))
+    gpu::run(figures, &root.join("tests/lab/apprentice/apprentice.gguf"))
 }
 
 /// A line of progress of something that does not know the figures.

@@ -31,6 +31,16 @@ const FRONT_ENDS: [&str; 3] = ["journeyman-cli", "journeyman-local", "journeyman
 /// work.
 const EXAMPLES_OF_AN_EXAMPLE: [(&str, &str); 2] = [("embed", "host"), ("telemetry", "host")];
 
+/// The folder of the laboratory: worlds, trainers, model shapes. Its crates are for tests and figures.
+const LABORATORY: &str = "tests/lab/";
+/// What else may see the laboratory, and which of its crates.
+const SEES_THE_LABORATORY: [(&str, &str); 2] = [
+    // The world of an experiment whose file names no tasks. For this the command is not published.
+    ("journeyman-cli", "journeyman-toolworld"),
+    // The world that the bundled model acts in.
+    ("quickstart", "journeyman-toolworld"),
+];
+
 /// Adapters that stand on another one: the first sees the second.
 const STANDS_ON: [(&str, &str); 1] = [
     // A child process is started, and bound to its owner, in one way.
@@ -230,6 +240,11 @@ fn crates_point_one_way() {
     for (name, package) in &metadata {
         faults.extend(crate_faults(name, package, &metadata));
     }
+    for (name, of) in SEES_THE_LABORATORY {
+        let mut dependencies = metadata[name].dependencies.iter();
+        let sees = dependencies.any(|(dependency, _)| dependency == of);
+        assert!(sees, "{name} need not be allowed to see {of} any more");
+    }
     assert!(
         metadata.len() >= 5,
         "only {} crates were found",
@@ -368,12 +383,13 @@ fn crate_faults(name: &str, package: &Package, all: &BTreeMap<String, Package>) 
         kind.next().unwrap_or_default(),
         kind.next().unwrap_or_default(),
     );
+    let in_laboratory = |package: &Package| package.folder.starts_with(LABORATORY);
     let expected = match top {
         "sdk" => "journeyman".to_owned(),
         "skills" => "journeyman-skills".to_owned(),
         "adapters" => format!("journeyman-{folder}"),
         "tests" if folder.is_empty() => "journeyman-tests".to_owned(),
-        "tests" => format!("journeyman-{folder}"),
+        "tests" if !in_laboratory(package) => format!("journeyman-{folder}"),
         _ => name.to_owned(),
     };
     if name != expected {
@@ -385,17 +401,24 @@ fn crate_faults(name: &str, package: &Package, all: &BTreeMap<String, Package>) 
     for (dependency, dev) in &package.dependencies {
         if let Some(of) = all.get(dependency) {
             let adapter = of.folder.starts_with("adapters/");
+            let pair = (name, dependency.as_str());
             let allowed = match top {
                 // The texts of the roles, and the features for its own tests (`testing`, `conformance`).
                 "sdk" => dependency == "journeyman-skills" || (dependency == name && *dev),
                 "adapters" => {
                     dependency == "journeyman"
                         || (adapter && FRONT_ENDS.contains(&name))
-                        || STANDS_ON.contains(&(name, dependency.as_str()))
+                        || STANDS_ON.contains(&pair)
+                        || SEES_THE_LABORATORY.contains(&pair)
                 }
                 "examples" => {
-                    let pair = (name, dependency.as_str());
-                    dependency == "journeyman" || adapter || EXAMPLES_OF_AN_EXAMPLE.contains(&pair)
+                    dependency == "journeyman"
+                        || adapter
+                        || EXAMPLES_OF_AN_EXAMPLE.contains(&pair)
+                        || SEES_THE_LABORATORY.contains(&pair)
+                }
+                "tests" if in_laboratory(package) => {
+                    dependency == "journeyman" || adapter || in_laboratory(of)
                 }
                 "tests" => true,
                 _ => false,
@@ -443,7 +466,9 @@ fn programs_carry_no_doubles_and_no_suites() {
         let is_scripted = package.folder == "examples/shop";
         // The SDK, and what it is made of.
         let is_sdk = ["sdk", "skills"].contains(&package.folder.as_str());
-        if package.folder.starts_with("tests") || is_sdk || is_scripted {
+        let is_test =
+            package.folder.starts_with("tests") && !package.folder.starts_with(LABORATORY);
+        if is_test || is_sdk || is_scripted {
             continue;
         }
         let mut arguments = vec![
@@ -616,9 +641,10 @@ fn no_files_import_each_other_in_a_circle() {
     let sources = Sources::list().unwrap();
     let mut crates = BTreeMap::from([("sdk", "sdk/src/".to_owned())]);
     let packages = metadata();
-    let adapters = packages.values().map(|package| package.folder.as_str());
-    let adapters = adapters.filter(|folder| folder.starts_with("adapters/"));
-    crates.extend(adapters.map(|folder| (folder, format!("{folder}/src/"))));
+    let folders = packages.values().map(|package| package.folder.as_str());
+    let folders =
+        folders.filter(|folder| folder.starts_with("adapters/") || folder.starts_with(LABORATORY));
+    crates.extend(folders.map(|folder| (folder, format!("{folder}/src/"))));
     for (name, folder) in &crates {
         let files = sources.rust(folder).unwrap();
         let files: Vec<_> = files
@@ -686,7 +712,7 @@ fn each_rule_can_fail() {
         ("journeyman".to_owned(), package("sdk", &["tokio", "serde"])),
         (
             "journeyman-a".to_owned(),
-            package("adapters/a", &["journeyman", "journeyman-b"]),
+            package("adapters/a", &["journeyman", "journeyman-b", "world"]),
         ),
         ("journeyman-b".to_owned(), package("adapters/c", &[])),
         ("journeyman-faults".to_owned(), package("tests/faults", &[])),
@@ -695,6 +721,10 @@ fn each_rule_can_fail() {
             package("examples/show", &["journeyman", "journeyman-a"]),
         ),
         ("other".to_owned(), package("examples/other", &["show"])),
+        (
+            "world".to_owned(),
+            package("tests/lab/world", &["journeyman", "journeyman-a", "show"]),
+        ),
         (
             "journeyman-skills".to_owned(),
             package("skills", &["journeyman", "serde"]),
@@ -709,10 +739,12 @@ fn each_rule_can_fail() {
         [
             "journeyman must not depend on tokio",
             "journeyman-a must not see journeyman-b",
+            "journeyman-a must not see world",
             "adapters/c: is called journeyman-b, should be journeyman-c",
             "journeyman-skills must not see journeyman",
             "journeyman-skills holds texts and must not depend on serde",
             "other must not see show",
+            "world must not see show",
         ]
     );
     assert_eq!(

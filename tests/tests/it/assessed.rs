@@ -45,7 +45,7 @@ fn recipe() -> Recipe {
 }
 
 fn learn(seed: u64) -> (RunReport, SkillLibrary) {
-    let model = "../examples/apprentice/apprentice.gguf";
+    let model = "lab/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     let parts = Parts::deterministic(&model, 8).expect("the bundled model");
     let spec = UniverseSpec {

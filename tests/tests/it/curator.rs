@@ -29,8 +29,7 @@ use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::{Parts, spoken};
 
 fn parts() -> Parts {
-    let model =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/apprentice/apprentice.gguf");
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/apprentice/apprentice.gguf");
     Parts::deterministic(&model, 8).expect("the bundled model")
 }
 

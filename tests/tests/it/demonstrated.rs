@@ -92,7 +92,7 @@ fn tool(function: &Value) -> ToolDefinition {
 
 #[test]
 fn each_answer_stands_behind_the_tokens_that_the_model_was_given() {
-    let model = "../examples/apprentice/apprentice.gguf";
+    let model = "lab/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     let parts = Parts::deterministic(&model, 8).expect("the bundled model");
     let prompt_format = parts.prompt_format();

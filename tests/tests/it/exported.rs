@@ -43,7 +43,7 @@ struct Exported {
 }
 
 fn model() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/apprentice/apprentice.gguf")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/apprentice/apprentice.gguf")
 }
 
 fn export(seed: u64) -> Exported {

@@ -31,7 +31,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
     let folder = tempdir().expect("a folder");
-    let model = "../examples/apprentice/apprentice.gguf";
+    let model = "lab/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     let parts = Parts::deterministic(&model, 8).expect("the bundled model");
     let spec = UniverseSpec {

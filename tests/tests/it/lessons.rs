@@ -128,7 +128,7 @@ fn lessons_alone(failure: Failure) -> Recipe {
 }
 
 fn parts(steps: usize) -> Parts {
-    let model = "../examples/apprentice/apprentice.gguf";
+    let model = "lab/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     Parts::deterministic(&model, steps).expect("the bundled model")
 }

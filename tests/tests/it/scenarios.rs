@@ -14,7 +14,7 @@ use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 
 fn parts() -> Parts {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    Parts::deterministic(&root.join("examples/apprentice/apprentice.gguf"), 8)
+    Parts::deterministic(&root.join("tests/lab/apprentice/apprentice.gguf"), 8)
         .expect("the bundled model")
 }
 

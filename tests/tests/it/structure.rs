@@ -71,7 +71,7 @@ struct Learned {
 }
 
 fn learn(seed: u64, tasks: usize, refresh: NonZeroU64) -> Learned {
-    let model = "../examples/apprentice/apprentice.gguf";
+    let model = "lab/apprentice/apprentice.gguf";
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
     let parts = Parts::deterministic(&model, STEPS).expect("the bundled model");
     let few = Parts::deterministic(&model, FEW).expect("the bundled model");

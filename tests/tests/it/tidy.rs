@@ -8,6 +8,8 @@ const MOST_LINES: usize = 800;
 const MOST_FUNCTION_LINES: usize = 70;
 /// The most bytes of any file.
 const MOST_BYTES: usize = 16_000_000;
+/// The folder of the laboratory, whose crates are kept as those of users are.
+const LABORATORY: &str = "tests/lab/";
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 9] = [
     "util", "utils", "common", "helper", "helpers", "misc", "manager", "managers", "stuff",
@@ -226,7 +228,7 @@ fn faults_of_rust(path: &str, text: &str) -> Vec<String> {
     if SPEAKING.iter().any(|folder| path.starts_with(folder)) {
         faults.extend(debug_forms(text, &code));
     }
-    if !path.starts_with("tests/") {
+    if !path.starts_with("tests/") || path.starts_with(LABORATORY) {
         // A constant is evaluated by the compiler, so it cannot fail in a run.
         let is_constant = |text: &str| {
             text.contains("const ")
@@ -259,7 +261,7 @@ fn debug_forms(text: &str, code: &str) -> Vec<String> {
 
 /// Test code: a `tests` or `benches` folder of a package, and `tests.rs` of a module.
 fn is_test_file(path: &str) -> bool {
-    let inner = ["tests/src/", "tests/faults/src/"]
+    let inner = ["tests/src/", "tests/faults/src/", LABORATORY]
         .iter()
         .find_map(|sources| path.strip_prefix(sources))
         .unwrap_or(path);
@@ -346,6 +348,12 @@ fn each_rule_can_fail() {
         &[": 801 lines without tests, at most 800"],
     );
     check("tests/faults/tests/b.rs", &lines, &[]);
+    check(
+        "tests/lab/a/src/b.rs",
+        &lines,
+        &[": 801 lines without tests, at most 800"],
+    );
+    check("tests/lab/a/tests/b.rs", &lines, &[]);
     let tested = format!("#[cfg(test)]\nmod tests {{\n{lines}}}\n");
     check("sdk/src/a.rs", &tested, &[]);
 
@@ -371,6 +379,11 @@ fn each_rule_can_fail() {
         ],
     );
     check("tests/src/a.rs", "fn a() { b.unwrap(); }", &[]);
+    check(
+        "tests/lab/a/src/b.rs",
+        "fn a() { b.unwrap(); }",
+        &[":1: .unwrap() outside tests"],
+    );
     check(
         "sdk/src/a.rs",
         "#[cfg(test)]\nmod tests { fn a() { b.unwrap() } }",

@@ -37,7 +37,7 @@ pub(super) fn refuse_dialect(source: &Source<'_>) -> Result<()> {
     let (message, hint) = match dialect.get_ref().as_str() {
         Some("apprentice") => (
             "the language `apprentice` is gone, and so is the model that spoke it",
-            "delete this line, and name a chat model, such as the bundled one (examples/apprentice/apprentice.gguf); the library stays \
+            "delete this line, and name a chat model, such as the bundled one (tests/lab/apprentice/apprentice.gguf); the library stays \
              usable as it is",
         ),
         _ => (

@@ -559,7 +559,7 @@ fn a_job_that_nobody_knows_is_refused_with_its_line_and_the_known_ones() {
 #[test]
 fn the_dialect_of_earlier_files_is_refused_with_its_line_and_what_to_do() {
     let deleted = "delete this line";
-    let bundled = "examples/apprentice/apprentice.gguf";
+    let bundled = "tests/lab/apprentice/apprentice.gguf";
     for (lines, line, says, hint) in [
         ("dialect = \"chat\"", "8", "used by chat", deleted),
         ("dialect = 7", "8", "used by chat", deleted),

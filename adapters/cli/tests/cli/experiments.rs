@@ -18,7 +18,7 @@ use crate::{
     support::{Ran, fields, ran},
 };
 
-const MODEL: &str = "../../examples/apprentice/apprentice.gguf";
+const MODEL: &str = "../../tests/lab/apprentice/apprentice.gguf";
 
 /// Four cells.
 const TINY: &str = r#"
@@ -198,7 +198,7 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped);
     let text = fs::read_to_string(shipped).unwrap();
     let smaller = [
-        ("../apprentice/apprentice.gguf", "MODEL"),
+        ("../../tests/lab/apprentice/apprentice.gguf", "MODEL"),
         ("seeds = 3", "seeds = 1"),
         ("stream = 50", "stream = 8"),
         ("held_out = 60", "held_out = 3"),
@@ -237,7 +237,7 @@ fn mixed(name: &str, smaller: &[(&str, &str)]) -> Vec<f64> {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped);
     let text = fs::read_to_string(shipped).unwrap();
     let sizes = [
-        ("../apprentice/apprentice.gguf", "MODEL"),
+        ("../../tests/lab/apprentice/apprentice.gguf", "MODEL"),
         ("seeds = 3", "seeds = 1"),
         ("stream = 30", "stream = 7"),
         ("held_out = 40", "held_out = 2"),
@@ -297,7 +297,7 @@ fn services(lab: &Lab) -> String {
     let text = fs::read_to_string(examples.join("experiments/services.toml")).unwrap();
     let (script, python) = (at("services/services.py"), at("../adapters/process/python"));
     let changes = [
-        ("../apprentice/apprentice.gguf", "MODEL"),
+        ("../../tests/lab/apprentice/apprentice.gguf", "MODEL"),
         ("../services/tasks.jsonl", "tasks.jsonl"),
         ("../services/services.py", script.as_str()),
         ("../../adapters/process/python", python.as_str()),

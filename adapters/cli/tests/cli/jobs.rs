@@ -20,7 +20,7 @@ use crate::{
     support::{Place, Ran, ran},
 };
 
-const MODEL: &str = "../../examples/apprentice/apprentice.gguf";
+const MODEL: &str = "../../tests/lab/apprentice/apprentice.gguf";
 
 /// An adapter of the bundled model's queries, in a file of this name.
 fn adapter(place: &Place, name: &str, width: usize) -> String {

@@ -14,7 +14,7 @@ use tempfile::tempdir;
 use crate::support::{Place, Ran, fields, ran};
 
 fn command(arguments: &[&str]) -> Command {
-    let model = "../../examples/apprentice/apprentice.gguf";
+    let model = "../../tests/lab/apprentice/apprentice.gguf";
     let mut command = Command::new(env!("CARGO_BIN_EXE_journeyman"));
     command
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -101,7 +101,7 @@ fn files_that_are_no_models() {
         path.to_str().unwrap().to_owned()
     };
     let model =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/apprentice/apprentice.gguf");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/lab/apprentice/apprentice.gguf");
     let model = fs::read(model).unwrap();
     let text = file("text.gguf", b"<html>404</html>");
     let cut = file("cut.gguf", &model[..5000]);
@@ -421,7 +421,7 @@ fn a_threshold_is_fitted_to_a_model() {
     assert_eq!(fitted["calibration"]["fitted_for"]["score"], "card_pmi");
 }
 
-const BUNDLED: &str = "../../examples/apprentice/apprentice.gguf";
+const BUNDLED: &str = "../../tests/lab/apprentice/apprentice.gguf";
 
 /// `skill why` with the bundled model.
 fn why(task: &str, root: &str, more: &[&str]) -> Ran {

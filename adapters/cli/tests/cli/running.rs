@@ -23,8 +23,8 @@ pub(crate) fn services(place: &Place, change: impl Fn(String) -> String) {
         .replace("../../out/services", "learned")
         .replace("held_out = 24", "held_out = \"held-out.jsonl\"")
         .replace(
-            "../apprentice/apprentice.gguf",
-            &at("apprentice/apprentice.gguf"),
+            "../../tests/lab/apprentice/apprentice.gguf",
+            &at("../tests/lab/apprentice/apprentice.gguf"),
         )
         .replace("services.py", &at("services/services.py"))
         .replace(
@@ -236,7 +236,7 @@ fn what_a_run_learned_is_certified_for_its_model_and_for_another_one() {
         .run(&[&by_outcomes[..], &["--most-harmed", "0"]].concat())
         .failed(1, "most must be above 0 and below 1");
     // Another model, named as seen from here: the last weight is another one. Its pairs are its own.
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/apprentice");
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/lab/apprentice");
     let mut bytes = fs::read(model.join("apprentice.gguf")).unwrap();
     let end = bytes.len();
     bytes[end - 4..].copy_from_slice(&0.5_f32.to_le_bytes());
@@ -454,7 +454,7 @@ fn a_run_that_cannot_begin_says_why_and_leaves_no_library_of_learned_skills() {
 pub(crate) fn mcp(place: &Place, argument: &str) -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let child = here.join("tests/children/services_mcp.py");
-    let model = here.join("../../examples/apprentice/apprentice.gguf");
+    let model = here.join("../../tests/lab/apprentice/apprentice.gguf");
     let file = format!(
         "name = \"services\"\nlibrary = \"learned\"\ntasks = \"tasks.jsonl\"\nheld_out = 2\nsteps = 4\n\n\
          [model]\ngguf = {model:?}\n\n\

@@ -30,7 +30,7 @@ const CONTEXT: usize = 4096;
 pub(super) type Tried<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 pub(super) fn bundled() -> PathBuf {
-    root().join("examples/apprentice/apprentice.gguf")
+    root().join("tests/lab/apprentice/apprentice.gguf")
 }
 
 /// The bundled model with its first token as the BOS token: its own file names none, and llama-cpp-python scores only texts that

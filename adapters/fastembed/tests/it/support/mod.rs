@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use journeyman_fastembed::{FastEmbedderConfig, Pooling};
 
 pub(crate) fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/encoder/model")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/lab/encoder/model")
 }
 
 /// The configuration of the bundled encoder, on the ONNX Runtime that `ORT_DYLIB_PATH` names.

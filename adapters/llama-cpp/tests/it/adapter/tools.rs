@@ -393,7 +393,7 @@ fn a_template_that_throws_is_refused_with_its_words() {
 fn the_bundled_model_takes_tools_by_a_template() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../examples/apprentice/apprentice.gguf"
+        "/../../tests/lab/apprentice/apprentice.gguf"
     );
     let load = |template| {
         let mut config = LlamaConfig::new(path);

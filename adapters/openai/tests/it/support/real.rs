@@ -37,7 +37,7 @@ pub(crate) struct Real {
 }
 
 fn bundled() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/apprentice/apprentice.gguf")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/lab/apprentice/apprentice.gguf")
 }
 
 /// The bundled model with `<|im_start|>`, its first token, as the BOS token: its own file names none, and llama-cpp-python scores

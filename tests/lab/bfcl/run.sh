@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `journeyman run` on BFCL's multi-turn tasks: bash examples/bfcl/run.sh OUT MODEL-LINES...
+# `journeyman run` on BFCL's multi-turn tasks: bash tests/lab/bfcl/run.sh OUT MODEL-LINES...
 #   OUT          a new folder, for the run's file, its tasks and the library
 #   MODEL-LINES  the lines of [model], such as 'gguf = "/path/model.gguf"', or 'server = "http://127.0.0.1:8000/v1"' 'name = "m"'
 # JOURNEYMAN names the command (journeyman), ARGUMENTS further ones of `journeyman run` (such as --json), COUNT the tasks to take
@@ -27,7 +27,7 @@ quoted() { printf '"%s"' "$1"; }
     printf 'arguments = ['
     for argument in "$here/python/bfcl_world.py" "${data[@]}"; do printf '%s, ' "$(quoted "$argument")"; done
     printf ']\nenvironment = { PYTHONPATH = %s }\ntrusted = true\n' \
-        "$(quoted "$(cd "$here/../../adapters/process/python" && pwd)")"
+        "$(quoted "$(cd "$here/../../../adapters/process/python" && pwd)")"
 } >"$out/run.toml"
 # shellcheck disable=SC2086 # several arguments
 exec "${JOURNEYMAN:-journeyman}" run "$out/run.toml" ${ARGUMENTS:-}

@@ -1,7 +1,5 @@
 //! The way that users take: roles' cases, the vocabulary, the training text's documents.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use journeyman::Seed;
 use journeyman::agent::role::GeneralRoles;
 use journeyman::contract::{RoleAnswer, RoleRequest, RoleTask, Roles};

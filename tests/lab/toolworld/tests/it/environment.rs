@@ -1,5 +1,4 @@
 //! Toolworld as the SDK's environment.
-#![allow(clippy::unwrap_used, missing_docs)]
 
 use futures::executor::block_on;
 use journeyman::contract::{Environment, Episode};

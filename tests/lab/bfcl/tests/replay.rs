@@ -23,7 +23,7 @@ fn setting() -> Setting {
 }
 
 #[test]
-#[ignore = "needs BFCL's package: set JOURNEYMAN_BFCL_PYTHON to what examples/bfcl/setup.sh prints"]
+#[ignore = "needs BFCL's package: set JOURNEYMAN_BFCL_PYTHON to what tests/lab/bfcl/setup.sh prints"]
 fn all_expected_calls_are_judged_valid() {
     block_on(async {
         let setting = setting();
@@ -38,7 +38,7 @@ fn all_expected_calls_are_judged_valid() {
 }
 
 #[test]
-#[ignore = "needs BFCL's package: set JOURNEYMAN_BFCL_PYTHON to what examples/bfcl/setup.sh prints"]
+#[ignore = "needs BFCL's package: set JOURNEYMAN_BFCL_PYTHON to what tests/lab/bfcl/setup.sh prints"]
 fn damage_with_an_effect_is_judged_invalid() {
     block_on(async {
         let setting = setting();
@@ -54,7 +54,7 @@ fn damage_with_an_effect_is_judged_invalid() {
 }
 
 #[test]
-#[ignore = "needs BFCL's package: set JOURNEYMAN_BFCL_PYTHON to what examples/bfcl/setup.sh prints"]
+#[ignore = "needs BFCL's package: set JOURNEYMAN_BFCL_PYTHON to what tests/lab/bfcl/setup.sh prints"]
 fn only_calls_of_the_tasks_own_tools_are_evaluated() {
     block_on(async {
         let setting = setting();

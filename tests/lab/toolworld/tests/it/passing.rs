@@ -1,5 +1,4 @@
 //! Demands that pass: what a service wants once, over what it always wants.
-#![allow(clippy::unwrap_used, missing_docs)]
 
 use journeyman::ErrorKind;
 use journeyman_toolworld::form::ContractForm;

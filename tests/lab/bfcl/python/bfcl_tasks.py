@@ -42,7 +42,7 @@ def packaged() -> tuple[Path, list[dict[str, Any]], list[dict[str, Any]]]:
     """The package's folder of documents, its tasks of even number, and the answers of all."""
     package = importlib.util.find_spec("bfcl_eval")
     if package is None or not package.submodule_search_locations:
-        raise SystemExit("the package bfcl-eval is not installed: run examples/bfcl/setup.sh and use what it prints")
+        raise SystemExit("the package bfcl-eval is not installed: run tests/lab/bfcl/setup.sh and use what it prints")
     data = Path(package.submodule_search_locations[0]) / "data"
     file = "BFCL_v4_multi_turn_base.json"
     entries = [entry for entry in lines(data / file) if int(entry["id"].rsplit("_", 1)[1]) % 2 == 0]

@@ -2,11 +2,11 @@
 # llama.cpp's own llama-bench and llama-batched-bench on a shape: what our figures stand beside. Their sources are in no
 # crate, but in the source distribution of the Python package llama-cpp-python, which is a llama.cpp of its own; both
 # versions are printed. Not part of CI: it downloads, and compiles for minutes.
-# usage: bash examples/shapes/llama-bench.sh [shape] [quantization]
+# usage: bash tests/lab/shapes/llama-bench.sh [shape] [quantization]
 #   THREADS  threads that compute (2)
 #   OUT      the folder of package, build and model (out/llama-bench)
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
 shape=${1:-0.5b}
 quantization=${2:-q8_0}

@@ -14,7 +14,7 @@ struct Arguments {
     /// A folder with BFCL's tasks and the tools' documents; the package's own if left out.
     #[arg(long)]
     data: Option<PathBuf>,
-    /// The interpreter that examples/bfcl/setup.sh prints.
+    /// The interpreter that tests/lab/bfcl/setup.sh prints.
     #[arg(long)]
     python: PathBuf,
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Data, training and export of the bundled model in one command; run again to continue where it stopped.
-#   bash examples/apprentice/train.sh [--seed N] [--tokens N] [--type f16|q8_0|f32] [--out DIR] [--work DIR]
+#   bash tests/lab/apprentice/train.sh [--seed N] [--tokens N] [--type f16|q8_0|f32] [--out DIR] [--work DIR]
 #     [-- OPTIONS of train.py, such as --width 256 --layers 8 --heads 8 --feed-forward 704]
 # It uses a GPU where torch finds one, else two cores. A run has one schedule, by tokens or with `-- --seconds N`.
 # `-- --stop-after SECONDS` saves and stops, and the next run goes on. `-- --from FILE.gguf` begins with the weights of an earlier
 # run, on the text of this seed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
+root=$(cd "$here/../../.." && pwd)
 seed=1 tokens=68000000 out=$here work=$root/out/apprentice type=f16
 while [ $# -gt 0 ]; do
   case $1 in
@@ -21,7 +21,7 @@ while [ $# -gt 0 ]; do
   esac
   shift 2
 done
-# shellcheck source=../../tests/setup.sh
+# shellcheck source=../../setup.sh
 . "$root/tests/setup.sh"
 # torch.compile writes C++ that includes Python.h.
 if ! python3 -c 'import ensurepip, os, sysconfig, venv; open(os.path.join(sysconfig.get_path("include"), "Python.h"))' \
@@ -39,7 +39,7 @@ export OMP_NUM_THREADS=1
 processes=2
 if "$work/venv/bin/python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then processes=1; fi
 # Text of other worlds than today's, or of other prompts, is made anew.
-toolworld=$root/adapters/toolworld/src
+toolworld=$root/tests/lab/toolworld/src
 made=$(cat "$toolworld"/*.rs "$toolworld"/*/*.rs "$toolworld"/general/*/*.rs "$root"/skills/role-*/SKILL.md \
   "$root"/sdk/src/agent/chat_format.rs "$root"/sdk/src/agent/chat_format/*.rs "$root"/sdk/src/agent/role/*.rs | cksum)
 corpus=$work/corpus-$seed run=$work/run-$seed

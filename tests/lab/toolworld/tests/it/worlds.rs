@@ -1,5 +1,4 @@
 //! Seeds repeat, contracts hide and hint, and a task takes what its contract says.
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use futures::executor::block_on;
 use journeyman::{
@@ -387,7 +386,7 @@ fn a_trace_needs_no_more_calls_than_its_demands_explain() {
 
 #[test]
 fn the_bundled_models_page_lists_the_words() {
-    let page = include_str!("../../../examples/apprentice/README.md");
+    let page = include_str!("../../../apprentice/README.md");
     let (_, words) = page.split_once("## Its words").unwrap();
     let (words, _) = words.split_once("\n## ").unwrap();
     let blocks: Vec<&str> = words.split("```").skip(1).step_by(2).collect();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes a Python environment with BFCL's simulated services and its official checker, and prints its interpreter.
-#   bash examples/bfcl/setup.sh [FOLDER]     default: the user's cache
+#   bash tests/lab/bfcl/setup.sh [FOLDER]     default: the user's cache
 # The package is installed without its dependencies (clients of model servers, which nothing here needs), plus mpmath,
 # which its calculator imports. Versions are pinned: the checker's judgement is part of the result.
 set -euo pipefail

@@ -12,7 +12,7 @@
     missing_docs
 )]
 
-#[path = "../../../../adapters/llama-cpp/tests/support/bare.rs"]
+#[path = "../../../../../adapters/llama-cpp/tests/support/bare.rs"]
 mod bare;
 mod exact;
 mod generation;

@@ -40,7 +40,7 @@ struct Call {
 pub fn tasks(setting: &Setting) -> Result<Vec<BfclTask>> {
     let failed = |message: String| {
         Error::new(ErrorKind::Unavailable, "bfcl::tasks", message)
-            .hint("run examples/bfcl/setup.sh and give the interpreter that it prints; --data names BFCL's folder")
+            .hint("run tests/lab/bfcl/setup.sh and give the interpreter that it prints; --data names BFCL's folder")
     };
     let output = Command::new(&setting.python)
         .args(setting.script("bfcl_tasks.py"))

@@ -38,7 +38,7 @@ impl Setting {
         let mut arguments = self.script("bfcl_world.py");
         arguments.extend(shows_state.then(|| "--state".to_owned()));
         let mut config = ProcessConfig::new(&self.python).with_arguments(arguments);
-        let helper = Self::folder("../../adapters/process/python");
+        let helper = Self::folder("../../../adapters/process/python");
         config.environment = vec![("PYTHONPATH".to_owned(), helper)];
         config.trust = Trust::Trusted;
         ProcessEnvironment::start(config).await

@@ -1,5 +1,4 @@
 //! The rules of the contract that toolworld implements.
-#![allow(clippy::unwrap_used, missing_docs)]
 
 use futures::executor::block_on;
 use journeyman::Seed;

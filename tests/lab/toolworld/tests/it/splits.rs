@@ -1,5 +1,4 @@
 //! Held-out worlds and held-out tasks stay out, by construction.
-#![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::{HashMap, HashSet};
 
