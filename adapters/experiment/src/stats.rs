@@ -96,9 +96,15 @@ mod tests {
 
     #[test]
     fn student_t() {
-        near(t_975(4).unwrap(), 2.776);
-        near(t_975(31).unwrap(), 2.0395);
-        near(t_975(299).unwrap(), 1.9679);
+        for (degrees, expect, within) in [
+            (4, 2.776, 1e-3),
+            (31, 2.039_513, 1e-4),
+            (40, 2.021_075, 1e-4),
+            (299, 1.967_930, 1e-5),
+        ] {
+            let found = t_975(degrees).unwrap();
+            assert!((found - expect).abs() < within, "{degrees}: {found}");
+        }
         assert_eq!(t_975(0), None);
     }
 }

@@ -12,11 +12,13 @@ mod options;
 mod recorder;
 mod saved;
 pub mod stats;
+mod worlds;
 
 pub use command::run;
 pub use groups::{Group, groups};
 pub use options::{Options, Wanted};
 pub use recorder::{Bound, Figures};
+pub(crate) use worlds::{bounded, difference, key, spread};
 
 /// What a group gives back: an error when it could not measure, which is another thing than a figure that is short.
 pub type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;

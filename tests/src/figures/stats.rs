@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use journeyman::Seed;
+use journeyman_experiment::Spread;
 use rand_chacha::rand_core::Rng;
 
 /// The mean; NaN of nothing.
@@ -23,12 +24,8 @@ pub fn median(values: &mut [f64]) -> f64 {
 
 /// The sample's standard deviation (divided by n - 1); NaN of fewer than two.
 pub fn sample_sd(values: &[f64]) -> f64 {
-    if values.len() < 2 {
-        return f64::NAN;
-    }
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / (values.len() - 1) as f64).sqrt()
+    let spread = Spread::of(values);
+    spread.and_then(|spread| spread.sd).unwrap_or(f64::NAN)
 }
 
 /// A mean with its two-sided 95% interval.
@@ -47,15 +44,27 @@ pub struct Interval {
 /// The mean of values with its interval by Student's t. NaN ends of fewer than two; a width of 0 when all values
 /// are the same.
 pub fn t_interval(values: &[f64]) -> Interval {
-    let n = values.len();
-    let mean = mean(values);
-    let half = t_975(n.saturating_sub(1)) * sample_sd(values) / (n as f64).sqrt();
+    let interval = Spread::of(values).and_then(|spread| spread.interval());
+    let (low, high) = interval.unwrap_or((f64::NAN, f64::NAN));
     Interval {
-        mean,
-        low: mean - half,
-        high: mean + half,
-        n,
+        mean: mean(values),
+        low,
+        high,
+        n: values.len(),
     }
+}
+
+/// The mean of `one` less `other` over the same worlds, in the same order, with its interval by Student's t.
+pub fn paired(one: &[f64], other: &[f64]) -> Interval {
+    let pairs = one.iter().zip(other);
+    let differences: Vec<f64> = pairs.map(|(one, other)| one - other).collect();
+    t_interval(&differences)
+}
+
+/// Of each case 1 where it holds, else 0.
+pub fn flags(holds: &[bool]) -> Vec<f64> {
+    let each = holds.iter().map(|holds| f64::from(u8::from(*holds)));
+    each.collect()
 }
 
 /// A share, given as 100 or 0 for each case, in percent, with its interval by Wilson's score (1927): unlike Student's it has a width
@@ -209,25 +218,6 @@ fn differences(before: &[f64], after: &[f64]) -> Result<Vec<f64>, String> {
         .collect())
 }
 
-/// Student's t at 0.975; NaN for 0 degrees of freedom.
-fn t_975(degrees: usize) -> f64 {
-    const SMALL: [f64; 30] = [
-        12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010,
-        2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739,
-        2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
-    ];
-    match degrees {
-        0 => f64::NAN,
-        1..=30 => SMALL[degrees - 1],
-        _ => {
-            // Cornish and Fisher's expansion about the normal quantile; right to 1e-5 from here on.
-            let (z, v) = (1.959_963_985_f64, degrees as f64);
-            let (z3, z5) = (z.powi(3), z.powi(5));
-            z + (z3 + z) / (4.0 * v) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * v * v)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,14 +246,6 @@ mod tests {
     }
 
     #[test]
-    fn student_t() {
-        near(t_975(4), 2.776, 1e-3);
-        near(t_975(31), 2.039_513, 1e-4);
-        near(t_975(40), 2.021_075, 1e-4);
-        near(t_975(299), 1.967_930, 1e-5);
-    }
-
-    #[test]
     fn student_t_by_hand() {
         // Mean 0.6, sd 0.5477, half-width 2.7764 * 0.5477 / sqrt(5) = 0.68.
         let interval = t_interval(&[1.0, 0.0, 1.0, 1.0, 0.0]);
@@ -271,6 +253,11 @@ mod tests {
         near(interval.low, -0.080_1, 1e-3);
         near(interval.high, 1.280_1, 1e-3);
         assert_eq!(interval.n, 5);
+        let pairs = paired(&[3.0, 1.0, 2.0, 5.0, 1.0], &[2.0, 1.0, 1.0, 4.0, 1.0]);
+        assert_eq!(pairs, interval);
+        let (none, one) = (t_interval(&[]), t_interval(&[2.0]));
+        assert!(none.mean.is_nan() && none.low.is_nan());
+        assert!(one.mean == 2.0 && one.low.is_nan() && one.high.is_nan());
     }
 
     /// The interval of differences by task, from a `before` of zeros.

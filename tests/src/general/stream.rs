@@ -6,14 +6,13 @@ use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
     agent::MemoryStore,
-    contract::LanguageModel,
     recipe,
     run::report::{RunReport, TaskReport},
 };
 use quickstart::{Choice, Parts, Split, Summaries, Summary, Tasks, selector};
 use serde::{Deserialize, Serialize};
 
-use crate::figures::{Bound, Figures, Outcome};
+use crate::figures::{Bound, Figures, Outcome, key};
 
 /// As the quickstart has them.
 const SPLIT: Split = Split {
@@ -122,7 +121,7 @@ const ROWS: [Row; 11] = [
 pub(super) fn record(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let seed = figures.options().seed;
     let parts = Parts::load(path, STEPS)?;
-    let key = format!("quickstart by chat, {}", parts.model.capabilities().model);
+    let key = key(&parts, "quickstart by chat");
     let learned: Learned = figures.once(&key, || Ok(learn(&parts, seed)?))?;
     for (name, value, bound) in ROWS {
         figures.record(&format!("quickstart: {name}"), value(&learned), bound);

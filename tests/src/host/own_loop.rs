@@ -7,7 +7,7 @@ use host::{model::Scripted, tasks::task};
 use journeyman::{
     Result, Seed,
     agent::{MemoryStore, ModelExecutor, ModelExecutorOptions},
-    contract::{Attempt, Environment, Executor, FixedGuidance, LanguageModel, SkillStore},
+    contract::{Attempt, Environment, Executor, FixedGuidance, SkillStore},
     domain::{Outcome as Verdict, State, Task},
     recipe::{self, Recipe},
     run::{Journeyman, Options},
@@ -16,7 +16,7 @@ use journeyman_toolworld::environment::Toolworld;
 use quickstart::{Parts, Split, Tasks};
 use serde::{Deserialize, Serialize};
 
-use crate::figures::{Bound, Figures, Outcome, stats};
+use crate::figures::{Bound, Figures, Outcome, key, stats};
 
 /// Tasks that are learned from, and tasks that are held out of them.
 const STREAM: usize = 200;
@@ -39,10 +39,9 @@ struct Learned {
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed;
     let parts = figures.parts(STEPS)?;
-    let model = parts.model.capabilities().model.clone();
     for name in ["standard", "hisme"] {
         let what = format!("own loop, toolworld, {name}");
-        let learned = figures.once(&format!("{what}, {model}"), || {
+        let learned = figures.once(&key(&parts, &what), || {
             Ok(block_on(toolworld(&parts, recipe_of(name), seed))?)
         })?;
         record(figures, &what, &learned, seed)?;

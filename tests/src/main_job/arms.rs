@@ -84,10 +84,7 @@ impl Arm {
     }
 
     fn values(&self) -> Vec<f64> {
-        self.first
-            .iter()
-            .map(|first| f64::from(u8::from(*first)))
-            .collect()
+        stats::flags(&self.first)
     }
 
     fn share(&self, hidden: bool) -> f64 {

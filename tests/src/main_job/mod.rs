@@ -5,10 +5,7 @@ pub(crate) mod library;
 mod runtime;
 mod scoring;
 
-use journeyman::contract::LanguageModel;
-use quickstart::Parts;
-
-use crate::figures::{Figures, Outcome};
+use crate::figures::{Figures, Outcome, key};
 
 /// The quickstart's step budget.
 const STEPS: usize = 8;
@@ -19,9 +16,4 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     arms::run(figures, &parts)?;
     runtime::run(figures, &parts)?;
     scoring::run(figures, &parts)
-}
-
-/// The key under which a result of this model is saved: another model's is never gone on with.
-fn key(parts: &Parts, what: &str) -> String {
-    format!("{what}, {}", parts.model.capabilities().model)
 }

@@ -20,11 +20,10 @@ mod world;
 
 use std::{env, path::PathBuf};
 
-use journeyman::contract::LanguageModel;
 use quickstart::Parts;
 
 use crate::{
-    figures::{Bound, Figures, Outcome, stats},
+    figures::{self, Figures, Outcome, bounded, difference, spread},
     library::told,
 };
 
@@ -74,31 +73,6 @@ pub fn run_published(figures: &mut Figures<'_>) -> Outcome {
     published::run(figures, &parts)
 }
 
-/// A result belongs to the model that it was measured on.
 fn key(parts: &Parts, what: &str) -> String {
-    format!("papers, {what}, {}", parts.model.capabilities().model)
-}
-
-/// Records the mean of values over worlds, and their standard deviation.
-fn spread(figures: &mut Figures<'_>, name: &str, values: &[f64]) {
-    bounded(figures, name, values, Bound::None);
-}
-
-/// The same, with a bound of the mean.
-fn bounded(figures: &mut Figures<'_>, name: &str, values: &[f64], bound: Bound) {
-    figures.record(name, stats::mean(values), bound);
-    let deviation = stats::sample_sd(values);
-    figures.record(&format!("{name}, sd"), deviation, Bound::None);
-}
-
-/// Records the mean difference of two lists over the same worlds, with its interval.
-fn difference(
-    figures: &mut Figures<'_>,
-    name: &str,
-    (one, other): (&[f64], &[f64]),
-    (low, high): (Bound, Bound),
-) {
-    let pairs = one.iter().zip(other);
-    let differences: Vec<f64> = pairs.map(|(one, other)| one - other).collect();
-    figures.interval(name, &stats::t_interval(&differences), low, high);
+    figures::key(parts, &format!("papers, {what}"))
 }

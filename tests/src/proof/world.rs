@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, num::NonZeroU64};
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
-    contract::LanguageModel,
     domain::{Skill, State, Task, Withhold},
     recipe::ScheduledProgram,
     stations::{
@@ -19,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::services::{STEPS, admitted, evaluated, id, opened, taking_the_best};
 use crate::figures::{
-    Bound, Figures, Outcome,
+    Bound, Figures, Outcome, key,
     stats::{self, Interval},
 };
 
@@ -74,10 +73,7 @@ struct Came {
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = figures.parts(STEPS)?;
     let seed = figures.options().seed;
-    let key = format!(
-        "ledger, proof and credit, {}",
-        parts.model.capabilities().model
-    );
+    let key = key(&parts, "ledger, proof and credit");
     let came: Came = figures.once(&key, || Ok(measure(&parts, seed)?))?;
     correlations(figures, &came.skills)?;
     let rows = shares(&came).into_iter().chain(held_out(&came));

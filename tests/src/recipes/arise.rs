@@ -154,7 +154,7 @@ fn libraries(
     let gains = of(|one| &one.gains);
     let above: Vec<bool> = gains.iter().map(|gain| *gain > 0.0).collect();
     record("mean information gain, nats", stats::mean(&gains));
-    record("share of gains above 0", stats::mean(&flags(&above)));
+    record("share of gains above 0", stats::mean(&stats::flags(&above)));
     Ok(all)
 }
 
@@ -295,13 +295,6 @@ async fn evaluate(parts: &Parts, place: &Place, learned: &Learned, recipe: Recip
     Ok(Arm::of(&report, &place.held_out))
 }
 
-fn flags(flags: &[bool]) -> Vec<f64> {
-    flags
-        .iter()
-        .map(|flag| f64::from(u8::from(*flag)))
-        .collect()
-}
-
 fn of_attempts(
     report: &RunReport,
     value: fn(&journeyman::run::report::AttemptReport) -> f64,
@@ -316,7 +309,7 @@ impl Arm {
     /// The first attempts at these tasks.
     pub(super) fn of(report: &RunReport, tasks: &[StreamTask]) -> Self {
         Self {
-            first: flags(&Summaries::first_attempts(report)),
+            first: stats::flags(&Summaries::first_attempts(report)),
             tools: Self::tools_of(tasks),
             tokens: of_attempts(report, |attempt| attempt.usage.total() as f64),
             used: of_attempts(report, |attempt| {

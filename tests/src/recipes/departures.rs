@@ -143,11 +143,8 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 
 /// The difference in first attempts, paired by world.
 fn over(ours: &[Cell], other: &[Cell]) -> stats::Interval {
-    let pairs = ours.iter().zip(other);
-    let differences: Vec<f64> = pairs
-        .map(|(ours, other)| ours.first - other.first)
-        .collect();
-    stats::t_interval(&differences)
+    let firsts = |cells: &[Cell]| cells.iter().map(|cell| cell.first).collect::<Vec<f64>>();
+    stats::paired(&firsts(ours), &firsts(other))
 }
 
 /// All worlds of an arm.

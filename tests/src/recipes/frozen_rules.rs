@@ -114,8 +114,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
             unaided = first;
             continue;
         }
-        let pairs = first.iter().zip(&unaided);
-        let over = stats::t_interval(&pairs.map(|(one, other)| one - other).collect::<Vec<_>>());
+        let over = stats::paired(&first, &unaided);
         let name = format!("{name} over no rules, first attempt, over worlds");
         figures.interval(&name, &over, Bound::None, Bound::None);
     }

@@ -27,10 +27,7 @@ use super::{
     noisy::{HIDDEN, universe},
     spread,
 };
-use crate::figures::{
-    Bound, Figures, Outcome,
-    stats::{self, Interval},
-};
+use crate::figures::{Bound, Figures, Outcome, stats};
 
 /// Worlds behind each figure.
 pub(super) const WORLDS: u64 = 5;
@@ -229,13 +226,9 @@ fn compare(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
             cells.iter().map(|cell| cell.first).collect()
         })
     };
-    let over = |one: &str, other: &str| -> Interval {
-        let pairs = values(one).into_iter().zip(values(other));
-        stats::t_interval(&pairs.map(|(one, other)| one - other).collect::<Vec<_>>())
-    };
     for (one, other, claim) in PAIRS {
         let name = format!("{one} over {other}, first attempt");
-        let over = over(one, other);
+        let over = stats::paired(&values(one), &values(other));
         let (mean, low) = match claim {
             Claim::Above => (Bound::Above(0.0), Bound::None),
             Claim::NotBelow => (Bound::None, Bound::AtLeast(-MARGIN)),

@@ -13,11 +13,10 @@ mod unresettable;
 
 use std::{env, path::PathBuf};
 
-use journeyman::{contract::LanguageModel, recipe::Recipe};
-use quickstart::Parts;
+use journeyman::recipe::Recipe;
 
 use crate::{
-    figures::{Bound, Figures, Outcome, stats},
+    figures::{Figures, Outcome, key, spread},
     library::told,
 };
 
@@ -85,19 +84,7 @@ pub fn run_unresettable(figures: &mut Figures<'_>) -> Outcome {
     unresettable::run(figures, &parts)
 }
 
-/// Records the mean of values over worlds, and their standard deviation.
-fn spread(figures: &mut Figures<'_>, name: &str, values: &[f64]) {
-    figures.record(name, stats::mean(values), Bound::None);
-    let deviation = stats::sample_sd(values);
-    figures.record(&format!("{name}, sd"), deviation, Bound::None);
-}
-
 /// Learning runs with a sentence encoder and without.
 pub fn run_meaning(figures: &mut Figures<'_>) -> Outcome {
     meaning::run(figures)
-}
-
-/// A result belongs to the model that it was measured on.
-fn key(parts: &Parts, what: &str) -> String {
-    format!("{what}, {}", parts.model.capabilities().model)
 }

@@ -141,9 +141,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         arm.map_or(&[][..], |(_, worlds)| worlds)
     };
     for (one, other, bound) in PAIRS {
-        let pairs = worlds(one).iter().zip(worlds(other));
-        let over: Vec<f64> = pairs.map(|(one, other)| one - other).collect();
-        let over = stats::t_interval(&over);
+        let over = stats::paired(worlds(one), worlds(other));
         let name = format!("{one} over {other}, after the stream");
         figures.record(&name, over.mean, bound);
         let name = format!("{name}, over worlds");

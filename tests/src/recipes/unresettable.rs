@@ -226,11 +226,8 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let (Some(with), Some(without)) = (arms.get(arm.name), arms.get(arm.unaided)) else {
             continue;
         };
-        let gains = with
-            .iter()
-            .zip(without)
-            .map(|(with, without)| with.first - without.first);
-        let gain = stats::t_interval(&gains.collect::<Vec<_>>());
+        let firsts = |cells: &[Cell]| cells.iter().map(|cell| cell.first).collect::<Vec<f64>>();
+        let gain = stats::paired(&firsts(with), &firsts(without));
         let name = format!("{} over {}, first attempt", arm.name, arm.unaided);
         let (mean, low) = arm.gain;
         figures.record(&format!("{name}, mean"), gain.mean, mean);
@@ -291,12 +288,8 @@ async fn cell(parts: &Parts, arm: &Arm, seed: Seed, world: u64) -> Result<Cell> 
         .await?;
     let measured = measuring.evaluate(held_out).await?;
     let first = Summaries::first_attempts(&measured);
-    let first: Vec<f64> = first
-        .into_iter()
-        .map(|done| f64::from(u8::from(done)))
-        .collect();
     Ok(Cell {
-        first: stats::mean(&first),
+        first: stats::mean(&stats::flags(&first)),
         active: count(State::Active),
         on_trial: count(State::Trial),
         again: once.again(),
