@@ -6,11 +6,7 @@ use std::{
     process::{Command, ExitStatus, Stdio},
 };
 
-/// The repository.
-pub(super) fn root() -> PathBuf {
-    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    env::var_os("JOURNEYMAN_ROOT").map_or_else(|| here.into(), PathBuf::from)
-}
+use crate::source::repository;
 
 /// The value of a variable that a set-up script prints; `None` where it is not set.
 pub(crate) fn set_up(variable: &str) -> Option<PathBuf> {
@@ -36,7 +32,7 @@ pub(crate) struct Ended {
 /// Runs a command in the repository, to its end.
 pub(crate) fn run(mut command: Command) -> io::Result<Ended> {
     let output = command
-        .current_dir(root())
+        .current_dir(repository())
         .stdin(Stdio::null())
         .output()
         .map_err(|error| io::Error::new(error.kind(), format!("{command:?}: {error}")))?;

@@ -26,9 +26,12 @@ use journeyman_openai::{OpenAi, OpenAiEmbedder, Route};
 use quickstart::{Parts, Split, Summaries, Tasks, spoken};
 use serde_json::json;
 
-use self::server::{LLAMA_SERVER, PYTHON_SERVER, Server, Tried, asked, bundled};
+use self::server::{LLAMA_SERVER, PYTHON_SERVER, Server, Tried, asked};
 use super::external::{self, set_up};
-use crate::figures::{Bound, Figures, Outcome, stats};
+use crate::{
+    figures::{Bound, Figures, Outcome, stats},
+    source::bundled_model,
+};
 
 const MISSING: &str = "is not set; run: export $(bash tests/adapters/servers.sh)";
 const ENDPOINTS: &str = "openai: endpoints of llama-server answered and checked";
@@ -84,9 +87,9 @@ pub(crate) fn figures(figures: &mut Figures<'_>) -> Outcome {
             figures.progress(format_args!("missing: {variable} {MISSING}"));
         }
     }
-    let parts = Parts::with(LlamaConfig::new(bundled()).exact(), STEPS)?;
+    let parts = Parts::with(LlamaConfig::new(bundled_model()).exact(), STEPS)?;
     // Completions have the marks of the template in the prompt.
-    let mut config = LlamaConfig::new(bundled()).exact();
+    let mut config = LlamaConfig::new(bundled_model()).exact();
     config.template = Template::None;
     let inside = LlamaCpp::load(config)?;
     let tasks = Tasks::of(figures.options().seed, SPLIT)?;

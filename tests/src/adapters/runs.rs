@@ -2,10 +2,13 @@
 
 use std::{fs, process::Command};
 
-use super::external::{self, root, set_up};
 use serde_json::Value;
 
-use crate::figures::{Bound, Figures, Outcome};
+use super::external::{self, set_up};
+use crate::{
+    figures::{Bound, Figures, Outcome},
+    source::{bundled_model, repository},
+};
 
 const TOY: &str = "journeyman run on a toy environment in Python: exit status";
 const BFCL: &str = "journeyman run on BFCL's tasks: exit status";
@@ -18,7 +21,7 @@ pub(crate) fn run(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed.0.to_string();
     let place = tempfile::tempdir()?;
     // The guide's first example, with a library of its own.
-    let example = root().canonicalize()?.join("examples/services");
+    let example = repository().canonicalize()?.join("examples/services");
     let text = fs::read_to_string(example.join("run.toml"))?;
     let library = place.path().join("library");
     let text = text.replace("../../out/services", &library.display().to_string());
@@ -41,9 +44,7 @@ pub(crate) fn run(figures: &mut Figures<'_>) -> Outcome {
         return Ok(());
     }
     // The bundled model cannot do such tasks: what is shown is that all parts work together to the end.
-    let model = root()
-        .canonicalize()?
-        .join("tests/lab/apprentice/apprentice.gguf");
+    let model = bundled_model().canonicalize()?;
     let mut command = Command::new("bash");
     command
         .arg("tests/lab/bfcl/run.sh")

@@ -2,8 +2,11 @@
 
 use std::{collections::BTreeMap, fmt::Write, fs, process::Command};
 
-use super::external::{self, root};
-use crate::figures::{Bound, Figures, Outcome};
+use super::external;
+use crate::{
+    figures::{Bound, Figures, Outcome},
+    source::repository,
+};
 
 /// A suite of one contract through one adapter: the adapter, the contract, and the test that runs it.
 struct Suite {
@@ -112,7 +115,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         Bound::AtMost(0.0),
     );
     if std::env::var_os("JOURNEYMAN_WRITE").is_some() {
-        fs::write(root().join("docs/support.md"), page(&matrix)?)?;
+        fs::write(repository().join("docs/support.md"), page(&matrix)?)?;
     }
     Ok(())
 }

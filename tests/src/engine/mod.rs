@@ -7,19 +7,17 @@ mod exact;
 mod gguf;
 mod mixed;
 
-use std::{env, path::PathBuf};
-
 use journeyman_llama_cpp::{LlamaConfig, Precision};
 
 use crate::{
     figures::{Figures, Outcome},
     library::told,
+    source::bundled_model,
 };
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
-    let model = root.join("tests/lab/apprentice/apprentice.gguf");
+    let model = bundled_model();
     let seed = figures.options().seed;
     exact::run(figures, &model)?;
     mixed::run(figures, &model)?;
@@ -37,7 +35,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         "--seed",
         &seed,
     ];
-    let bench = told::command(&root, "cargo", &arguments);
+    let bench = told::command("cargo", &arguments);
     told::run(figures, "beside a bare loop", bench)
 }
 

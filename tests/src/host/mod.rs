@@ -8,9 +8,12 @@ pub(crate) mod kills;
 mod own_loop;
 mod shipped;
 
-use std::{fs, path::Path};
+use std::fs;
 
-use crate::figures::{Bound, Figures, Outcome};
+use crate::{
+    figures::{Bound, Figures, Outcome},
+    source::repository,
+};
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
@@ -24,8 +27,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 
 /// The sizes of the example's source files.
 fn lines(figures: &mut Figures<'_>) -> Outcome {
-    let root = std::env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into());
-    let folder = Path::new(&root).join("examples/host/src");
+    let folder = repository().join("examples/host/src");
     let (mut all, mut longest) = (0, 0);
     for entry in fs::read_dir(folder)? {
         let count = fs::read_to_string(entry?.path())?.lines().count();

@@ -5,9 +5,9 @@
 
 use std::{
     collections::BTreeMap,
-    env, fs,
+    fs,
     num::NonZeroU64,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     sync::Arc,
 };
@@ -31,7 +31,10 @@ use quickstart::{Parts, default_model, spoken};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::figures::{Bound, Figures, Outcome};
+use crate::{
+    figures::{Bound, Figures, Outcome},
+    source::repository,
+};
 
 /// What was left, by name, as digests.
 type Digests = BTreeMap<String, String>;
@@ -53,13 +56,12 @@ const PART: usize = 10;
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let recorded: Digests = serde_json::from_str(RECORDED)?;
-    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
     let out = figures.options().out.join("house");
     let mut now = Digests::new();
     for seed in SEEDS {
         figures.progress(format_args!("quickstart, seed {seed}"));
         let folder = out.join(format!("quickstart-{seed}"));
-        now.extend(quickstart(&root, &folder, seed)?);
+        now.extend(quickstart(&repository(), &folder, seed)?);
     }
     let parts = Parts::deterministic(&default_model(), STEPS)?;
     figures.subject("model", parts.model.capabilities().model.as_str());

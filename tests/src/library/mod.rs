@@ -5,29 +5,26 @@ mod redaction;
 mod safety;
 pub(crate) mod told;
 
-use std::{env, path::PathBuf};
-
-use crate::figures::{Figures, Outcome};
+use crate::{
+    figures::{Figures, Outcome},
+    source::repository,
+};
 
 /// Measures and records what is taken for a secret, and nothing else of the group.
 pub fn run_redaction(figures: &mut Figures<'_>) -> Outcome {
-    redaction::run(figures, &root())
-}
-
-fn root() -> PathBuf {
-    PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()))
+    redaction::run(figures, &repository())
 }
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let root = root();
+    let root = repository();
     let seed = figures.options().seed;
     safety::run(figures, &root)?;
     redaction::run(figures, &root)?;
     banks::run(figures)?;
     let bench = |package: &str, bench: &str| {
         let arguments = ["bench", "-q", "-p", package, "--bench", bench];
-        told::command(&root, "cargo", &arguments)
+        told::command("cargo", &arguments)
     };
     told::run(
         figures,
@@ -40,6 +37,6 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         bench("journeyman-tantivy", "retrieval"),
     )?;
     let faults = ["tests/faults/run.sh", "--full", "--seed", &seed.to_string()];
-    let faults = told::command(&root, "bash", &faults);
+    let faults = told::command("bash", &faults);
     told::run(figures, "faults", faults)
 }

@@ -125,6 +125,7 @@ fn ordinary(figures: &mut Figures<'_>, root: &Path) -> Outcome {
         "examples",
         "sdk/src",
         "adapters",
+        "tests/lab",
         "tests/src",
     ] {
         files(&root.join(folder), &mut paths)?;

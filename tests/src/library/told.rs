@@ -2,18 +2,20 @@
 
 use std::{
     io::{BufRead, BufReader},
-    path::Path,
     process::{Command, Stdio},
 };
 
-use crate::figures::{Bound, Figures, Outcome, code};
+use crate::{
+    figures::{Bound, Figures, Outcome, code},
+    source::repository,
+};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A command that is run in the repository.
-pub(crate) fn command(root: &Path, program: &str, arguments: &[&str]) -> Command {
+pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(root);
+    command.args(arguments).current_dir(repository());
     command
 }
 

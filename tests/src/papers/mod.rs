@@ -18,8 +18,6 @@ pub mod subgoals;
 mod together;
 mod world;
 
-use std::{env, path::PathBuf};
-
 use quickstart::Parts;
 
 use crate::{
@@ -44,11 +42,10 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     skillrl::run(figures, &parts)?;
     published::run(figures, &parts)?;
     together::run(figures, &parts)?;
-    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
     let seed = figures.options().seed.0.to_string();
     let cargo = ["bench", "-q", "--profile", "dev", "-p", "journeyman"];
     let bench = ["--bench", "clusters", "--", "--seed", &seed];
-    let command = told::command(&root, "cargo", &[&cargo[..], &bench].concat());
+    let command = told::command("cargo", &[&cargo[..], &bench].concat());
     told::run(figures, "clusters", command)
 }
 

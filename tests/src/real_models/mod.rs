@@ -9,19 +9,19 @@ pub(crate) use quickstart::silence;
 mod speed;
 mod streams;
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use journeyman_llama_cpp::{ModelInfo, PublicModel};
 use shapes::{Quantization, Shape};
 
-use crate::figures::{Figures, Outcome, stats::median};
+use crate::{
+    figures::{Figures, Outcome, stats::median},
+    source::{bundled_model, repository},
+};
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
+    let root = repository();
     let seed = figures.options().seed;
     let peer = peer::set_up(&root)?;
     let smollm2 = PublicModel::named("smollm2")
@@ -34,7 +34,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         streams::record(figures, name, path)?;
     }
     neighbor::record(figures, "SmolLM2", &smollm2)?;
-    let bundled = root.join("tests/lab/apprentice/apprentice.gguf");
+    let bundled = bundled_model();
     figures.subject("bundled model", ModelInfo::read(&bundled)?.model.as_str());
     precision::record(figures, &bundled)?;
     quickstart::record(figures, &root, &bundled)
@@ -42,8 +42,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 
 /// Measures and records what a GPU comes to.
 pub fn run_gpu(figures: &mut Figures<'_>) -> Outcome {
-    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
-    gpu::run(figures, &root.join("tests/lab/apprentice/apprentice.gguf"))
+    gpu::run(figures, &bundled_model())
 }
 
 /// A line of progress of something that does not know the figures.

@@ -11,8 +11,6 @@ mod poisoned;
 mod sweeps;
 mod unresettable;
 
-use std::{env, path::PathBuf};
-
 use journeyman::recipe::Recipe;
 
 use crate::{
@@ -32,7 +30,6 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     arise::run(figures, &parts)?;
     hisme::run(figures, &parts)?;
     poisoned::run(figures, &parts)?;
-    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
     let seed = figures.options().seed.0.to_string();
     for (what, package, bench, arguments) in [
         (
@@ -54,7 +51,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
             bench,
             "--",
         ];
-        let command = told::command(&root, "cargo", &[&cargo[..], arguments].concat());
+        let command = told::command("cargo", &[&cargo[..], arguments].concat());
         told::run(figures, what, command)?;
     }
     Ok(())

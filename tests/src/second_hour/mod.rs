@@ -9,7 +9,7 @@ mod shops;
 mod told;
 mod undo;
 
-use std::{env, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use journeyman::{
     Seed,
@@ -23,6 +23,7 @@ use serde::Deserialize;
 use crate::{
     figures::{Bound, Figures, Outcome},
     real_models::silence,
+    source::repository,
 };
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -33,7 +34,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     undo::record(figures)?;
     live::record(figures)?;
     doubles::record(figures)?;
-    let root = PathBuf::from(env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into()));
+    let root = repository();
     let seed = figures.options().seed.0.to_string();
     let silence: f64 = figures.once("the quickstart, for its silence", || {
         silence(&root, &["--tasks", "8", "--held-out", "8", "--seed", &seed])
@@ -101,8 +102,7 @@ fn parts() -> journeyman::Result<Components> {
 
 /// The skills that a person wrote for the shop.
 fn by_a_person() -> PathBuf {
-    let root = env::var_os("JOURNEYMAN_ROOT").unwrap_or_else(|| ".".into());
-    PathBuf::from(root).join("examples/shop/skills")
+    repository().join("examples/shop/skills")
 }
 
 /// A session of the shop.

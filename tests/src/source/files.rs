@@ -1,15 +1,21 @@
 //! The repository's files.
 
 use std::{
-    fs, io,
+    env, fs, io,
     path::{Path, PathBuf},
     process::Command,
 };
 
-/// The repository's root.
+/// The repository's root: the folder that `JOURNEYMAN_ROOT` names, as the scripts do, or else the one that this was built in.
 pub fn repository() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_owned()
+    let built_in = || here.parent().unwrap_or(here).to_owned();
+    env::var_os("JOURNEYMAN_ROOT").map_or_else(built_in, PathBuf::from)
+}
+
+/// The file of the bundled model.
+pub fn bundled_model() -> PathBuf {
+    repository().join("tests/lab/apprentice/apprentice.gguf")
 }
 
 /// The repository's files: those that git has or would take, or, where the folder is no checkout, all but what builds

@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     num::{NonZeroU32, NonZeroU64, NonZeroUsize},
-    path::Path,
     sync::Arc,
 };
 
@@ -17,6 +16,7 @@ use journeyman::{
     recipe::{self, Recipe},
     run::report::RunReport,
 };
+use journeyman_tests::source::bundled_model;
 use journeyman_toolworld::{
     general::roles::NOT_HELPING,
     stream::{Universe, UniverseSpec},
@@ -45,9 +45,7 @@ fn recipe() -> Recipe {
 }
 
 fn learn(seed: u64) -> (RunReport, SkillLibrary) {
-    let model = "lab/apprentice/apprentice.gguf";
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    let parts = Parts::deterministic(&model, 8).expect("the bundled model");
+    let parts = Parts::deterministic(&bundled_model(), 8).expect("the bundled model");
     let spec = UniverseSpec {
         hidden: 3,
         plain: 1,

@@ -4,7 +4,6 @@
 use std::{
     collections::BTreeSet,
     num::{NonZeroU32, NonZeroUsize},
-    path::Path,
     sync::Arc,
 };
 
@@ -24,13 +23,12 @@ use journeyman::{
 };
 use journeyman_interchange::rollouts::{self, Validator};
 use journeyman_tantivy::{Bm25Retriever, Config};
-use journeyman_tests::papers::rule_agent::RuleAgent;
+use journeyman_tests::{papers::rule_agent::RuleAgent, source::bundled_model};
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::{Parts, spoken};
 
 fn parts() -> Parts {
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/apprentice/apprentice.gguf");
-    Parts::deterministic(&model, 8).expect("the bundled model")
+    Parts::deterministic(&bundled_model(), 8).expect("the bundled model")
 }
 
 /// Measured on 100 attempts of each of five other seeds: 95.8 per cent, 93 to 99. The bound is five points below.

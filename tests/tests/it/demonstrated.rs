@@ -1,6 +1,6 @@
 //! Demonstrations of the bundled model's attempts: each answer stands behind the tokens that the model was given in the run.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -18,6 +18,7 @@ use journeyman_interchange::{
     demonstrations::{Prompted, PromptedMessage, prompted},
     rollouts,
 };
+use journeyman_tests::source::bundled_model;
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
 use quickstart::{Parts, spoken};
 use serde_json::Value;
@@ -92,9 +93,7 @@ fn tool(function: &Value) -> ToolDefinition {
 
 #[test]
 fn each_answer_stands_behind_the_tokens_that_the_model_was_given() {
-    let model = "lab/apprentice/apprentice.gguf";
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    let parts = Parts::deterministic(&model, 8).expect("the bundled model");
+    let parts = Parts::deterministic(&bundled_model(), 8).expect("the bundled model");
     let prompt_format = parts.prompt_format();
     let (mut answers, mut with_skill, mut later) = (0, 0, 0);
     let (attempts, given) = attempts(&parts);

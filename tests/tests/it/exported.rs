@@ -1,12 +1,6 @@
 //! Rollouts of the bundled model for a trainer: exported, validated, and their log-probabilities asked again.
 
-use std::{
-    num::NonZeroU32,
-    ops::Range,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{num::NonZeroU32, ops::Range, sync::Arc, time::Duration};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -21,6 +15,7 @@ use journeyman_interchange::rollouts::{
     self, ExportedRollouts, Rollout, RolloutEnd, Segment, Validator,
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template, backend};
+use journeyman_tests::source::bundled_model;
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
 use llama_cpp_2::{
     model::{LlamaModel, params::LlamaModelParams},
@@ -42,13 +37,10 @@ struct Exported {
     exported: ExportedRollouts,
 }
 
-fn model() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/apprentice/apprentice.gguf")
-}
-
 fn export(seed: u64) -> Exported {
     // In full precision, in which scoring a text and writing it differ little.
-    let parts = Parts::with(LlamaConfig::new(model()).exact(), STEPS).expect("the bundled model");
+    let parts =
+        Parts::with(LlamaConfig::new(bundled_model()).exact(), STEPS).expect("the bundled model");
     let spec = UniverseSpec {
         hidden: 4,
         plain: 1,
@@ -99,13 +91,13 @@ struct Bare {
 
 impl Bare {
     fn load() -> Self {
-        let mut config = LlamaConfig::new(model()).exact();
+        let mut config = LlamaConfig::new(bundled_model()).exact();
         config.template = Template::None;
         let only = LlamaModelParams::default()
             .with_n_gpu_layers(0)
             .with_vocab_only(true);
         let backend = backend().expect("llama.cpp");
-        let vocabulary = LlamaModel::load_from_file(backend, model(), &only);
+        let vocabulary = LlamaModel::load_from_file(backend, bundled_model(), &only);
         Self {
             model: LlamaCpp::load(config).expect("the bundled model"),
             vocabulary: vocabulary.expect("its vocabulary"),

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 use futures::executor::block_on;
 use journeyman::{Seed, domain::Task, recipe, run::report::TaskReport};
 use journeyman_disk::{DiskOptions, DiskStore, LibraryReader};
+use journeyman_tests::source::bundled_model;
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::{Parts, spoken};
 use tempfile::tempdir;
@@ -31,9 +32,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
     let folder = tempdir().expect("a folder");
-    let model = "lab/apprentice/apprentice.gguf";
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    let parts = Parts::deterministic(&model, 8).expect("the bundled model");
+    let parts = Parts::deterministic(&bundled_model(), 8).expect("the bundled model");
     let spec = UniverseSpec {
         hidden: 3,
         plain: 1,

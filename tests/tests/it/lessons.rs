@@ -3,7 +3,6 @@
 
 use std::{
     num::{NonZeroU32, NonZeroU64, NonZeroUsize},
-    path::Path,
     sync::Arc,
 };
 
@@ -19,6 +18,7 @@ use journeyman::{
     stations::select::Nothing,
 };
 use journeyman_interchange::demonstrations;
+use journeyman_tests::source::bundled_model;
 use journeyman_toolworld::{
     environment::Setup,
     form::ContractForm,
@@ -128,9 +128,7 @@ fn lessons_alone(failure: Failure) -> Recipe {
 }
 
 fn parts(steps: usize) -> Parts {
-    let model = "lab/apprentice/apprentice.gguf";
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    Parts::deterministic(&model, steps).expect("the bundled model")
+    Parts::deterministic(&bundled_model(), steps).expect("the bundled model")
 }
 
 async fn open(parts: &Parts, recipe: Recipe, store: &Arc<MemoryStore>) -> Journeyman {

@@ -1,6 +1,6 @@
 //! The main job on the bundled model, through llama.cpp.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use futures::executor::block_on;
 use journeyman::{
@@ -10,12 +10,11 @@ use journeyman::{
     recipe::{self, Recipe},
     run::{replay, report::RunReport},
 };
+use journeyman_tests::source::bundled_model;
 use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
 
 fn parts() -> Parts {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    Parts::deterministic(&root.join("tests/lab/apprentice/apprentice.gguf"), 8)
-        .expect("the bundled model")
+    Parts::deterministic(&bundled_model(), 8).expect("the bundled model")
 }
 
 fn tasks(seed: u64) -> Tasks {

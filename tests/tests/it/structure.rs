@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     num::{NonZeroU32, NonZeroU64},
-    path::Path,
     sync::Arc,
 };
 
@@ -23,7 +22,10 @@ use journeyman::{
     run::Journeyman,
 };
 use journeyman_interchange::assessments::{self, Split};
-use journeyman_tests::papers::subgoals::{completes, rendered, tool};
+use journeyman_tests::{
+    papers::subgoals::{completes, rendered, tool},
+    source::bundled_model,
+};
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
 use quickstart::{Parts, spoken};
 
@@ -71,10 +73,8 @@ struct Learned {
 }
 
 fn learn(seed: u64, tasks: usize, refresh: NonZeroU64) -> Learned {
-    let model = "lab/apprentice/apprentice.gguf";
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(model);
-    let parts = Parts::deterministic(&model, STEPS).expect("the bundled model");
-    let few = Parts::deterministic(&model, FEW).expect("the bundled model");
+    let parts = Parts::deterministic(&bundled_model(), STEPS).expect("the bundled model");
+    let few = Parts::deterministic(&bundled_model(), FEW).expect("the bundled model");
     let spec = UniverseSpec {
         hidden: HIDDEN,
         plain: PLAIN,

@@ -20,7 +20,7 @@ use journeyman::{
 use journeyman_openai::{Config, OpenAi, Route};
 use journeyman_toolworld::general::chatml::{END, MARKS};
 
-use crate::adapters::external::{root, set_up};
+use crate::{adapters::external::set_up, source::bundled_model};
 
 pub(super) const LLAMA_SERVER: &str = "JOURNEYMAN_LLAMA_SERVER";
 pub(super) const PYTHON_SERVER: &str = "JOURNEYMAN_PYTHON_SERVER";
@@ -29,14 +29,10 @@ const CONTEXT: usize = 4096;
 
 pub(super) type Tried<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-pub(super) fn bundled() -> PathBuf {
-    root().join("tests/lab/apprentice/apprentice.gguf")
-}
-
 /// The bundled model with its first token as the BOS token: its own file names none, and llama-cpp-python scores only texts that
 /// begin with it. The key of the token that ends a turn gives its place.
 fn with_bos() -> Tried<PathBuf> {
-    let mut bytes = fs::read(bundled())?;
+    let mut bytes = fs::read(bundled_model())?;
     let (from, to) = (
         b"tokenizer.ggml.eot_token_id",
         b"tokenizer.ggml.bos_token_id",
@@ -86,7 +82,7 @@ impl Server {
         command.args(["--alias", MODEL, "--offline", "--jinja"]);
         command.args(["--ctx-size", "16384", "--parallel", "4"]);
         command.args(more);
-        Self::start(command, "/health", &bundled())
+        Self::start(command, "/health", &bundled_model())
     }
 
     pub(super) fn python(more: &[&str]) -> Tried<Self> {
