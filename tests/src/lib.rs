@@ -17,6 +17,7 @@ pub mod quickstart;
 pub mod real_models;
 pub mod recipes;
 pub mod second_hour;
+pub mod skills;
 pub mod source;
 
 /// The samples of the README, so that they compile.

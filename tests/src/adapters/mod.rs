@@ -4,7 +4,7 @@ mod bfcl;
 pub(crate) mod external;
 mod mcp;
 pub(crate) mod openai;
-mod retrieval;
+pub(crate) mod retrieval;
 pub(crate) mod runs;
 mod suites;
 mod telemetry;

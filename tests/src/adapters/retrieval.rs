@@ -1,27 +1,28 @@
 //! The text encoder of `tests/lab/encoder` through `adapters/fastembed`, and hybrid retrieval against BM25 alone.
 
-use std::{collections::BTreeSet, fs, path::PathBuf, sync::Arc};
+use std::{collections::BTreeSet, env, fs, path::PathBuf, sync::Arc};
 
 use encoder::{Case, Grid, Part, cases};
 use futures::executor::block_on;
 use journeyman::{
-    Error, Result, SkillId, Version,
+    Error, Result, SkillId,
     agent::{HybridRetriever, VectorRetriever},
     contract::{Embedder, Retriever},
-    domain::{IndexUpdate, Origin, Provenance, Query, Revision, Skill, Taint},
-    stations::{
-        admit::{Admittance, to_skill},
-        retrieve::Fusion,
-    },
+    domain::{Origin, Query, Skill},
+    stations::retrieve::Fusion,
 };
 use journeyman_fastembed::{FastEmbedder, FastEmbedderConfig, Pooling};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::seed::Draws;
 use serde::Deserialize;
 
-use crate::figures::{
-    Bound, Figures, Outcome,
-    stats::{self, Interval},
+use crate::{
+    figures::{
+        Bound, Figures, Outcome,
+        stats::{self, Interval},
+    },
+    skills::{admitted, whole},
+    source::repository,
 };
 
 /// Held-out cases of a seed.
@@ -32,14 +33,14 @@ const FUSIONS: [&str; 2] = ["ranks", "weights"];
 /// The least gain in other words, and the greatest loss in the skills' own words, in points.
 const GAIN: Bound = Bound::Above(0.0);
 const LOSS: Bound = Bound::Above(-2.0);
-const MISSING: &str =
+pub(crate) const MISSING: &str =
     "ORT_DYLIB_PATH is not set; run: export ORT_DYLIB_PATH=$(bash tests/adapters/fastembed.sh)";
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let model = fs::metadata(folder().join("model.onnx"))?;
     let size = model.len() as f64 / 1e6;
     figures.record("text encoder: size in MB", size, Bound::AtMost(4.0));
-    if std::env::var_os("ORT_DYLIB_PATH").is_none() {
+    let Some(embedder) = encoder()? else {
         figures.progress(format_args!("missing: {MISSING}"));
         figures.record(DIFFERENCE, f64::NAN, Bound::AtMost(1e-4));
         for fusion in FUSIONS {
@@ -48,8 +49,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
             }
         }
         return Ok(());
-    }
-    let embedder = FastEmbedder::load(FastEmbedderConfig::new(folder(), Pooling::Mean))?;
+    };
     let difference = difference(&*embedder)?;
     figures.record(DIFFERENCE, difference, Bound::AtMost(1e-4));
     compare(figures, embedder)
@@ -60,7 +60,16 @@ fn title(words: &str, fusion: &str) -> String {
 }
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("lab/encoder/model")
+    repository().join("tests/lab/encoder/model")
+}
+
+/// The laboratory's encoder; `None` where ONNX Runtime is not at hand ([`MISSING`]).
+pub(crate) fn encoder() -> Result<Option<Arc<FastEmbedder>>> {
+    if env::var_os("ORT_DYLIB_PATH").is_none() {
+        return Ok(None);
+    }
+    let config = FastEmbedderConfig::new(folder(), Pooling::Mean);
+    FastEmbedder::load(config).map(Some)
 }
 
 /// A line of `embedded.jsonl`: what PyTorch itself gives.
@@ -107,7 +116,7 @@ fn compare(figures: &mut Figures<'_>, embedder: Arc<FastEmbedder>) -> Outcome {
         hybrid(Fusion::ReciprocalRank { k: 60.0 })?,
         hybrid(Fusion::default())?,
     );
-    block_on(ranks.refresh(&update(skills)))?;
+    block_on(ranks.refresh(&whole(skills)))?;
     let [words, meaning, ranks, weighted] =
         [&*bm25, &*dense, &ranks, &weighted].map(|retriever| firsts(retriever, &cases));
     let (words, meaning, ranks, weighted) = (words?, meaning?, ranks?, weighted?);
@@ -151,36 +160,12 @@ fn library(cases: &[Case]) -> Result<Vec<Skill>> {
     let mut known = BTreeSet::new();
     let firsts = cases.iter().filter(|case| known.insert(&case.tool));
     firsts
-        .map(|case| {
-            let admittance = Admittance {
-                id: id(case),
-                version: Version(1),
-                provenance: Provenance {
-                    origin: Origin::Seed,
-                    runs: Vec::new(),
-                    tasks: Vec::new(),
-                },
-                taint: Taint::Clean,
-                parents: Vec::new(),
-            };
-            to_skill(&case.skill, admittance)
-        })
+        .map(|case| admitted(&case.skill, id(case), Origin::Seed))
         .collect()
 }
 
 fn id(case: &Case) -> SkillId {
     SkillId::new(format!("{}-{}", case.tool.verb, case.tool.noun))
-}
-
-fn update(changed: Vec<Skill>) -> IndexUpdate {
-    IndexUpdate {
-        library: None,
-        since: Revision(0),
-        revision: Revision(1),
-        keys: std::collections::BTreeMap::new(),
-        changed,
-        gone: Vec::new(),
-    }
 }
 
 fn firsts(retriever: &dyn Retriever, cases: &[Case]) -> Result<Firsts> {

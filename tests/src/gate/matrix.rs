@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use futures::executor::block_on;
 use journeyman::{
     contract::Retriever,
-    domain::{IndexUpdate, Query, Revision, Skill},
+    domain::{Query, Skill},
 };
 use journeyman_tantivy::Bm25Retriever;
 
 use super::data::Set;
+use crate::skills::whole;
 
 /// Candidates of a decision, as in `recipe::standard`.
 pub(super) const CANDIDATES: usize = 10;
@@ -22,14 +23,7 @@ pub(super) type Matrix = Vec<Vec<f64>>;
 /// What a search by words gives, over whole skills; 0 for what it does not find.
 pub(super) fn by_words(set: &Set) -> Result<Matrix, Failure> {
     let retriever = Bm25Retriever::new(Default::default())?;
-    block_on(retriever.refresh(&IndexUpdate {
-        library: None,
-        since: Revision(0),
-        revision: Revision(1),
-        keys: Default::default(),
-        changed: set.skills.clone(),
-        gone: Vec::new(),
-    }))?;
+    block_on(retriever.refresh(&whole(set.skills.clone())))?;
     let mut rows = Vec::new();
     for task in &set.tasks {
         let query = Query {

@@ -7,7 +7,7 @@ use journeyman::{
     Seed, SkillId,
     agent::{HybridRetriever, VectorRetriever},
     contract::{Embedder, Embedding, Retriever},
-    domain::{Candidate, IndexUpdate, Query, Revision, Skill},
+    domain::{Candidate, Query, Skill},
     stations::retrieve::Fusion,
 };
 use journeyman_tantivy::Bm25Retriever;
@@ -18,9 +18,12 @@ use super::{
     kept::Kept,
     meaning::{self, card, passages},
 };
-use crate::figures::{
-    Bound, Figures, Outcome,
-    stats::{self, mean},
+use crate::{
+    figures::{
+        Bound, Figures, Outcome,
+        stats::{self, mean},
+    },
+    skills::whole,
 };
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -103,8 +106,8 @@ fn at_size(
     let meaning: Arc<dyn Retriever> = Arc::new(VectorRetriever::new(encoder.clone()));
     let hybrid = HybridRetriever::new(words.clone(), meaning.clone(), Fusion::default())?;
     let of_cards = Bm25Retriever::new(Default::default())?;
-    block_on(of_cards.refresh(&update(&cards)))?;
-    block_on(hybrid.refresh(&update(skills)))?;
+    block_on(of_cards.refresh(&whole(cards)))?;
+    block_on(hybrid.refresh(&whole(skills.to_vec())))?;
     let words = found(&*words, queries)?;
     let [by_cards, by_passages, beginnings] = &near(encoder, skills, queries)?;
     let meaning = found(&*meaning, queries)?;
@@ -265,15 +268,4 @@ fn near(encoder: &Kept, skills: &[Skill], queries: &[String]) -> Result<[Found; 
         }
     }
     Ok(made)
-}
-
-fn update(skills: &[Skill]) -> IndexUpdate {
-    IndexUpdate {
-        library: None,
-        since: Revision(0),
-        revision: Revision(1),
-        keys: Default::default(),
-        changed: skills.to_vec(),
-        gone: Vec::new(),
-    }
 }

@@ -5,14 +5,13 @@ mod runs;
 mod sampled;
 mod wording;
 
-use std::{env, path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed, agent::HashedEmbedder, contract::Embedder, run::report::Sameness,
     stations::admit::Identity,
 };
-use journeyman_fastembed::{FastEmbedder, FastEmbedderConfig, Pooling};
 use journeyman_toolworld::{
     seed::Draws,
     stream::{Universe, UniverseSpec},
@@ -24,7 +23,10 @@ use self::{
     runs::{Lesson, false_merges, learn},
     wording::{DEVELOPMENT, HELD_OUT, Wording},
 };
-use crate::figures::{Bound, Figures, Outcome};
+use crate::{
+    adapters::retrieval::{MISSING, encoder},
+    figures::{Bound, Figures, Outcome},
+};
 
 /// Skills of a seed.
 const SKILLS: usize = 24;
@@ -34,8 +36,6 @@ const TIMES: usize = 3;
 const MOST_CASES: usize = 4;
 /// Seeds from here on are for development.
 const FIRST_DEVELOPMENT: u64 = 100;
-const MISSING: &str =
-    "ORT_DYLIB_PATH is not set; run: export ORT_DYLIB_PATH=$(bash tests/adapters/fastembed.sh)";
 
 /// What a seed draws.
 struct Drawn {
@@ -91,15 +91,6 @@ fn measure(
     let came = came(drawn, Identity::MEANING, Some(Arc::clone(&embedder)), seed)?;
     record(figures, name, drawn, &came, true);
     Ok(cosines(figures, name, drawn, &*embedder)?)
-}
-
-fn encoder() -> Result<Option<Arc<dyn Embedder>>> {
-    if env::var_os("ORT_DYLIB_PATH").is_none() {
-        return Ok(None);
-    }
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("lab/encoder/model");
-    let encoder = FastEmbedder::load(FastEmbedderConfig::new(folder, Pooling::Mean))?;
-    Ok(Some(encoder))
 }
 
 fn draw(seed: Seed) -> Result<Drawn> {

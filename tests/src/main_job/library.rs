@@ -3,19 +3,17 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use journeyman::{
-    Result, Seed, SkillId, Version,
+    Result, Seed,
     agent::MemoryStore,
     contract::SkillStore,
-    domain::{
-        Cause, Commit, CommitKey, Committed, LibraryChange, Origin, Provenance, Revision, Skill,
-        Taint,
-    },
+    domain::{Cause, Commit, CommitKey, Committed, LibraryChange, Origin, Revision, Skill},
     library::SkillLibrary,
     recipe,
-    stations::admit::{Admittance, to_skill},
 };
 use journeyman_toolworld::stream::{Member, Universe, UniverseSpec};
 use quickstart::{Tasks, spoken};
+
+use crate::skills::admitted;
 
 /// How right a learned library is.
 pub(super) struct Rightness {
@@ -78,18 +76,8 @@ pub(crate) fn true_skills(universe: &Universe) -> Result<Vec<Skill>> {
         .iter()
         .enumerate()
         .map(|(index, member)| {
-            let admittance = Admittance {
-                id: SkillId::new(format!("true-{index:02}")),
-                version: Version(1),
-                provenance: Provenance {
-                    origin: Origin::Seed,
-                    runs: Vec::new(),
-                    tasks: Vec::new(),
-                },
-                taint: Taint::Clean,
-                parents: Vec::new(),
-            };
-            to_skill(&spoken::draft(member), admittance)
+            let id = format!("true-{index:02}");
+            admitted(&spoken::draft(member), id, Origin::Seed)
         })
         .collect()
 }

@@ -7,10 +7,10 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Version,
+    Result,
     agent::{MemoryJournal, MemoryStore},
     contract::{Journal, Retriever},
-    domain::{Action, Origin, Provenance, Skill, State, Step, Taint, Task, Trace},
+    domain::{Action, Origin, Skill, State, Step, Task, Trace},
     papers::{
         arise::GainsPolicy,
         hisme::MicroPolicy,
@@ -21,11 +21,7 @@ use journeyman::{
     policy::PolicyOptions,
     recipe::{self, Recipe},
     run::{Journeyman, report::TaskReport},
-    stations::{
-        admit::{Admittance, to_skill},
-        propose::WriteWhen,
-        select::GatePolicy,
-    },
+    stations::{propose::WriteWhen, select::GatePolicy},
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_toolworld::{
@@ -36,6 +32,7 @@ use journeyman_toolworld::{
 use quickstart::spoken;
 
 use super::world::{Host, World};
+use crate::skills::admitted;
 
 /// Attempts at a task of the recipes that make several. The papers make 8; the bundled model's attempts differ little.
 const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
@@ -281,22 +278,12 @@ fn raw_skill(attempt: &Trace) -> Option<Skill> {
         title: ToolName::parse(steps.last()?)?,
         steps,
     };
-    let admittance = Admittance {
-        id: format!("raw-{}", attempt.trajectory.attempt)
-            .replace('/', "-")
-            .into(),
-        version: Version(1),
-        provenance: Provenance {
-            origin: Origin::Human,
-            runs: Vec::new(),
-            tasks: vec![attempt.task.id.clone()],
-        },
-        taint: Taint::Clean,
-        parents: Vec::new(),
-    };
     let mut draft = spoken::written(&text)?;
     draft.body = as_made(&text.steps);
-    to_skill(&draft, admittance).ok()
+    let id = format!("raw-{}", attempt.trajectory.attempt).replace('/', "-");
+    let mut skill = admitted(&draft, id, Origin::Human).ok()?;
+    skill.provenance.tasks.push(attempt.task.id.clone());
+    Some(skill)
 }
 
 /// Calls as they were made, each with all of its values, as skills list calls.

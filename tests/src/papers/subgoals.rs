@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    Version,
-    domain::{Action, Origin, Provenance, Skill, Subgoal, Taint, Trace, Trajectory},
+    domain::{Action, Origin, Skill, Subgoal, Trace, Trajectory},
     papers::scribe::Plan,
-    stations::admit::{Admittance, to_skill},
 };
 use journeyman_toolworld::{
     environment::command,
     tool::{SkillText, TASK_SLOT, ToolName},
 };
 use quickstart::spoken;
+
+use crate::skills::admitted;
 
 /// The tool that a step calls.
 pub fn tool(trajectory: &Trajectory, step: usize) -> Option<&str> {
@@ -64,16 +64,7 @@ pub fn rendered(plan: &Plan, attempts: &BTreeMap<&str, &Trace>) -> Option<Skill>
         title: ToolName::parse(steps.last()?)?,
         steps,
     };
-    let admittance = Admittance {
-        id: "a-plan".into(),
-        version: Version(1),
-        provenance: Provenance {
-            origin: Origin::Human,
-            runs: Vec::new(),
-            tasks: vec![plan.task.clone()],
-        },
-        taint: Taint::Clean,
-        parents: Vec::new(),
-    };
-    to_skill(&spoken::written(&text)?, admittance).ok()
+    let mut skill = admitted(&spoken::written(&text)?, "a-plan", Origin::Human).ok()?;
+    skill.provenance.tasks.push(plan.task.clone());
+    Some(skill)
 }

@@ -7,14 +7,13 @@ use std::{
 
 use async_trait::async_trait;
 use journeyman::{
-    Result, Seed, SkillId, Version,
+    Result, Seed, SkillId,
     agent::{EnvironmentJudge, MemoryStore},
     contract::{Judge, JudgeRequest},
-    domain::{Origin, Provenance, Skill, SkillDraft, State, Taint, Task, Verdict},
+    domain::{Origin, Skill, SkillDraft, State, Task, Verdict},
     recipe::{self, Recipe},
     run::{Journeyman, Options, report::TaskReport},
     stations::{
-        admit::{Admittance, to_skill},
         propose::WriteWhen,
         select::{Nothing, Top},
     },
@@ -51,20 +50,7 @@ pub(super) fn id(service: usize) -> SkillId {
 
 /// The skill of a draft, as a person would add it.
 pub(super) fn admitted(draft: &SkillDraft, id: SkillId) -> Result<Skill> {
-    to_skill(
-        draft,
-        Admittance {
-            id,
-            version: Version(1),
-            provenance: Provenance {
-                origin: Origin::Human,
-                runs: Vec::new(),
-                tasks: Vec::new(),
-            },
-            taint: Taint::Clean,
-            parents: Vec::new(),
-        },
-    )
+    crate::skills::admitted(draft, id, Origin::Human)
 }
 
 /// A skill that is wrong about its own service: its call, with the calls before it and the values of another service.

@@ -4,16 +4,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, SkillId, Version,
+    Result, Seed, SkillId,
     agent::MemoryStore,
-    domain::{Judgement, Origin, Provenance, Skill, State, Taint},
+    domain::{Judgement, Origin, Skill, State},
     library::Entry,
     recipe,
     run::report::RunReport,
-    stations::{
-        admit::{Admittance, to_skill},
-        select::Nothing,
-    },
+    stations::select::Nothing,
 };
 use journeyman_toolworld::{
     rivals::stale_service,
@@ -30,7 +27,10 @@ use super::{
     judged::Judged,
     key,
 };
-use crate::figures::{Bound, Figures, Outcome, stats};
+use crate::{
+    figures::{Bound, Figures, Outcome, stats},
+    skills::admitted,
+};
 
 const WORLDS: u64 = 5;
 /// Tools with a hidden contract, each with a skill at the start.
@@ -328,18 +328,7 @@ fn skills(
             service: old.unwrap_or_else(|| member.service.clone()),
             given: member.given.clone(),
         };
-        let admittance = Admittance {
-            id,
-            version: Version(1),
-            provenance: Provenance {
-                origin: Origin::Seed,
-                runs: Vec::new(),
-                tasks: Vec::new(),
-            },
-            taint: Taint::Clean,
-            parents: Vec::new(),
-        };
-        skills.push(to_skill(&spoken::draft(&said), admittance)?);
+        skills.push(admitted(&spoken::draft(&said), id, Origin::Seed)?);
     }
     Ok((skills, wrong))
 }

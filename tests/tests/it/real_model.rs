@@ -9,17 +9,17 @@ use std::{
 use apprentice::{Arena, Roles};
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, SkillId, Version,
+    Result, Seed,
     agent::{MemoryJournal, MemoryStore},
     contract::{GenerateRequest, Journal, LanguageModel, ScoreRequest, Scorer, SkillStore},
     domain::{
         Cause, Commit, CommitKey, Decision, LibraryChange, Message, NothingReason, Origin, Prompt,
-        Provenance, Revision, Role, Selection, Speaker, Taint,
+        Revision, Role, Selection, Speaker,
     },
     recipe,
-    stations::admit::{Admittance, to_skill},
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, PublicModel};
+use journeyman_tests::skills::admitted;
 use quickstart::{Choice, Parts, Split, Tasks, selector, spoken};
 use serde_json::{Value, json};
 
@@ -100,18 +100,8 @@ async fn with_a_skill(tasks: &Tasks) -> Result<Arc<MemoryStore>> {
     let tool = &tasks.tools[&tasks.stream[0].id];
     let mut members = tasks.members.iter();
     let member = members.find(|member| member.service.tool.name.to_string() == *tool);
-    let admittance = Admittance {
-        id: SkillId::new("known"),
-        version: Version(1),
-        provenance: Provenance {
-            origin: Origin::Seed,
-            runs: Vec::new(),
-            tasks: Vec::new(),
-        },
-        taint: Taint::Clean,
-        parents: Vec::new(),
-    };
-    let skill = to_skill(&spoken::draft(member.expect("its service")), admittance)?;
+    let draft = spoken::draft(member.expect("its service"));
+    let skill = admitted(&draft, "known", Origin::Seed)?;
     let store = Arc::new(MemoryStore::new());
     let commit = Commit {
         base: Revision(0),

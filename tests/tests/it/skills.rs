@@ -3,27 +3,16 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use journeyman::{
-    SkillId, Version,
-    domain::{Origin, Provenance, Skill, SkillDraft, Taint},
+    domain::{Origin, Skill, SkillDraft},
     library::format::{SkillMd, seed_skills},
-    stations::admit::{Admittance, to_skill},
 };
 use journeyman_lint::lint;
+use journeyman_tests::skills;
 
 fn seeds() -> Vec<Skill> {
     let admitted = |draft: &SkillDraft| {
-        let admittance = Admittance {
-            id: SkillId::new(format!("arise-{}", draft.title.replace('_', "-"))),
-            version: Version(1),
-            provenance: Provenance {
-                origin: Origin::Seed,
-                runs: Vec::new(),
-                tasks: Vec::new(),
-            },
-            taint: Taint::Clean,
-            parents: Vec::new(),
-        };
-        to_skill(draft, admittance).expect("a seed is a skill")
+        let id = format!("arise-{}", draft.title.replace('_', "-"));
+        skills::admitted(draft, id, Origin::Seed).expect("a seed is a skill")
     };
     seed_skills()
         .iter()
