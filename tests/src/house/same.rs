@@ -23,16 +23,13 @@ use journeyman::{
     recipe::{self, Recipe},
     run::{self, report::RunReport},
 };
-use journeyman_toolworld::{
-    passing::{Passing, PassingKind},
-    stream::{Universe, UniverseSpec},
-};
 use quickstart::{Parts, default_model, spoken};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
     figures::{Bound, Figures, Outcome},
+    recipes::noisy::universe,
     source::repository,
 };
 
@@ -167,16 +164,7 @@ fn read(folder: &Path, base: &Path, files: &mut BTreeMap<String, String>) -> std
 
 /// The library and the reports of a recipe's world, and what its journal gives when it is replayed.
 async fn world(parts: &Parts, name: &str, recipe: Recipe) -> Result<Digests> {
-    let spec = UniverseSpec {
-        hidden: 16,
-        plain: 2,
-        passing: Some(Passing {
-            share: 0.6,
-            kind: Some(PassingKind::Call),
-        }),
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, 100)?;
+    let universe = universe(Seed(100), 0)?;
     let stream = universe.stream(TASKS);
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());

@@ -94,12 +94,7 @@ fn measure(
 }
 
 fn draw(seed: Seed) -> Result<Drawn> {
-    let spec = UniverseSpec {
-        hidden: SKILLS,
-        plain: 0,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, seed.derive("identity", 0).0)?;
+    let universe = Universe::make(UniverseSpec::of(SKILLS, 0), seed.derive("identity", 0).0)?;
     let members = universe.members().iter();
     let skills: Vec<Procedure> = members.map(|one| Procedure::of(&one.skill())).collect();
     let wordings = match seed.0 >= FIRST_DEVELOPMENT {

@@ -234,12 +234,7 @@ struct Worlds {
 
 impl Worlds {
     fn of(seed: Seed) -> Result<Self> {
-        let spec = UniverseSpec {
-            hidden: HIDDEN,
-            plain: PLAIN,
-            ..UniverseSpec::default()
-        };
-        let universe = Universe::make(spec, seed.0)?;
+        let universe = Universe::make(UniverseSpec::of(HIDDEN, PLAIN), seed.0)?;
         let stream = universe.stream(LEDGER);
         let held_out = universe.held_out(&stream, TRUTH);
         let members = universe.members().iter().enumerate();

@@ -234,12 +234,7 @@ fn first() -> Recipe {
 
 /// A world's tools: eight with a hidden contract and two without.
 pub(super) fn universe(seed: Seed) -> Result<Universe> {
-    let spec = UniverseSpec {
-        hidden: 8,
-        plain: 2,
-        ..UniverseSpec::default()
-    };
-    Universe::make(spec, seed.0)
+    Universe::make(UniverseSpec::of(8, 2), seed.0)
 }
 
 pub(super) fn place(seed: Seed) -> Result<Place> {

@@ -183,12 +183,7 @@ async fn cell(
     recipe: Recipe,
     encoder: Option<Arc<FastEmbedder>>,
 ) -> Result<Cell> {
-    let spec = UniverseSpec {
-        hidden: 4,
-        plain: 1,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, seed.0)?;
+    let universe = Universe::make(UniverseSpec::of(4, 1), seed.0)?;
     let stream = universe.stream(STREAM);
     let held_out = spoken::tasks(&universe.held_out(&stream, HELD_OUT), seed)?;
     let tasks = spoken::tasks(&stream, seed)?;

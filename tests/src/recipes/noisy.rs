@@ -23,13 +23,11 @@ pub(super) fn passing(world: u64) -> PassingKind {
 /// A world's tools.
 pub(crate) fn universe(seed: Seed, world: u64) -> Result<Universe> {
     let spec = UniverseSpec {
-        hidden: HIDDEN,
-        plain: 2,
         passing: Some(Passing {
             share: NOISE,
             kind: Some(passing(world)),
         }),
-        ..UniverseSpec::default()
+        ..UniverseSpec::of(HIDDEN, 2)
     };
     Universe::make(spec, seed.0)
 }

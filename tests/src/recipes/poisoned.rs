@@ -238,12 +238,7 @@ fn end(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) -> Vec<f64> {
 }
 
 async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
-    let spec = UniverseSpec {
-        hidden: HIDDEN,
-        plain: 2,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, seed.0)?;
+    let universe = Universe::make(UniverseSpec::of(HIDDEN, 2), seed.0)?;
     let stream = universe.stream(STREAM);
     let held_out = universe.held_out(&stream, HELD_OUT);
     let (skills, wrong) = skills(&universe, &stream, seed)?;

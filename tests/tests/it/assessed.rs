@@ -46,12 +46,7 @@ fn recipe() -> Recipe {
 
 fn learn(seed: u64) -> (RunReport, SkillLibrary) {
     let parts = Parts::deterministic(&bundled_model(), 8).expect("the bundled model");
-    let spec = UniverseSpec {
-        hidden: 3,
-        plain: 1,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, seed).expect("a universe");
+    let universe = Universe::make(UniverseSpec::of(3, 1), seed).expect("a universe");
     let tasks = spoken::tasks(&universe.stream(TASKS), Seed(seed));
     block_on(async {
         let store = Arc::new(MemoryStore::new());

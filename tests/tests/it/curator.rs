@@ -72,13 +72,8 @@ fn first_attempts(report: &RunReport) -> f64 {
 fn a_library_that_it_curates_saves_steps_and_lifts_first_attempts_with_the_model_and_by_rule() {
     let parts = parts();
     let (hidden, plain) = (3, 1);
-    let spec = UniverseSpec {
-        hidden,
-        plain,
-        ..UniverseSpec::default()
-    };
     let (seed, tools) = (4_002, hidden + plain);
-    let universe = Universe::make(spec, seed).expect("a universe");
+    let universe = Universe::make(UniverseSpec::of(hidden, plain), seed).expect("a universe");
     let stream = universe.stream(4 * tools);
     let held_out = tasks(&universe.held_out(&stream, 2 * tools), seed);
     let store = Arc::new(MemoryStore::new());
@@ -161,12 +156,7 @@ fn check_exported(rolled: &[Result<GroupRollout>], size: NonZeroU32) {
 #[test]
 fn groups_that_it_tags_are_rolled_out_side_by_side() {
     let parts = parts();
-    let spec = UniverseSpec {
-        hidden: 3,
-        plain: 0,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, 4_003).expect("a universe");
+    let universe = Universe::make(UniverseSpec::of(3, 0), 4_003).expect("a universe");
     let told = tasks(&universe.stream(9), 4_003).into_iter();
     let untagged = told.map(|task| Task {
         tags: Vec::new(),

@@ -28,12 +28,7 @@ type Given = BTreeMap<(AttemptId, u32), Vec<Vec<TokenId>>>;
 
 /// Attempts of a learning run, and the tokens that the model was given in them.
 fn attempts(parts: &Parts) -> (Vec<Trace>, Given) {
-    let spec = UniverseSpec {
-        hidden: 4,
-        plain: 1,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, 11).expect("a universe");
+    let universe = Universe::make(UniverseSpec::of(4, 1), 11).expect("a universe");
     let tasks = spoken::tasks(&universe.stream(10), Seed(11));
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());

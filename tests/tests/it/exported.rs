@@ -41,12 +41,7 @@ fn export(seed: u64) -> Exported {
     // In full precision, in which scoring a text and writing it differ little.
     let parts =
         Parts::with(LlamaConfig::new(bundled_model()).exact(), STEPS).expect("the bundled model");
-    let spec = UniverseSpec {
-        hidden: 4,
-        plain: 1,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, seed).expect("a universe");
+    let universe = Universe::make(UniverseSpec::of(4, 1), seed).expect("a universe");
     let tasks = spoken::tasks(&universe.stream(TASKS), Seed(seed));
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());

@@ -33,12 +33,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 fn many_tasks_evaluate_at_once_on_a_library_that_is_only_read() {
     let folder = tempdir().expect("a folder");
     let parts = Parts::deterministic(&bundled_model(), 8).expect("the bundled model");
-    let spec = UniverseSpec {
-        hidden: 3,
-        plain: 1,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, 7).expect("a universe");
+    let universe = Universe::make(UniverseSpec::of(3, 1), 7).expect("a universe");
     let stream = universe.stream(8);
     let held_out = tasks(&universe.held_out(&stream, 12));
     let store = DiskStore::open(folder.path(), &DiskOptions::default()).expect("a library");

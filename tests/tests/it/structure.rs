@@ -75,12 +75,7 @@ struct Learned {
 fn learn(seed: u64, tasks: usize, refresh: NonZeroU64) -> Learned {
     let parts = Parts::deterministic(&bundled_model(), STEPS).expect("the bundled model");
     let few = Parts::deterministic(&bundled_model(), FEW).expect("the bundled model");
-    let spec = UniverseSpec {
-        hidden: HIDDEN,
-        plain: PLAIN,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, seed).expect("a universe");
+    let universe = Universe::make(UniverseSpec::of(HIDDEN, PLAIN), seed).expect("a universe");
     let stream = universe.stream(tasks);
     let tasks: Result<Vec<Task>> = stream.iter().map(|one| told(one, seed)).collect();
     let tasks = tasks.expect("they are tasks");

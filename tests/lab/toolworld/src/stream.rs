@@ -45,6 +45,18 @@ impl Default for UniverseSpec {
     }
 }
 
+impl UniverseSpec {
+    /// So many tools with a hidden contract, and so many without one; all else as by default.
+    #[must_use]
+    pub fn of(hidden: usize, plain: usize) -> Self {
+        Self {
+            hidden,
+            plain,
+            ..Self::default()
+        }
+    }
+}
+
 /// A tool of the universe with the parameters that its tasks give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {

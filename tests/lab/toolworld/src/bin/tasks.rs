@@ -28,12 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let number = |name, otherwise| given.get(name).copied().unwrap_or(otherwise);
-    let spec = UniverseSpec {
-        hidden: 8,
-        plain: 4,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, number("--seed", 1))?;
+    let universe = Universe::make(UniverseSpec::of(8, 4), number("--seed", 1))?;
     let stream = universe.stream(usize::try_from(number("--stream", 36))?);
     let held_out = universe.held_out(&stream, usize::try_from(number("--held-out", 24))?);
     let mut out = io::stdout().lock();

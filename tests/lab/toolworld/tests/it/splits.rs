@@ -244,13 +244,10 @@ fn skills_of_a_universe_are_hard_to_tell_apart() {
 
 #[test]
 fn empty_universes_and_streams() {
-    let nothing = UniverseSpec {
-        hidden: 0,
-        plain: 0,
-        ..UniverseSpec::default()
-    };
     assert_eq!(
-        Universe::make(nothing, 1).unwrap_err().kind(),
+        Universe::make(UniverseSpec::of(0, 0), 1)
+            .unwrap_err()
+            .kind(),
         ErrorKind::Invalid
     );
     let made = Universe::make(UniverseSpec::default(), 1).unwrap();
