@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use journeyman::{
     domain::ScoreKind,
     policy::Policy,
+    recipe::{self, Recipe},
     stations::select::{First, GatePolicy, Nothing, Random},
 };
 
@@ -24,9 +25,15 @@ pub enum Choice {
     None,
 }
 
-/// The selector behind a choice. Without the gate the best candidate is injected whatever its score; with it, PMI has
+/// The recipe `standard` with this choice. Without the gate the best candidate is injected whatever its score; with it, PMI has
 /// our absolute threshold, and the paper's two scores the paper's relative one.
-pub fn selector(choice: Choice, gated: bool) -> Policy {
+pub fn standard(choice: Choice, gated: bool) -> Recipe {
+    let mut recipe = recipe::standard();
+    recipe.select.selector = selector(choice, gated);
+    recipe
+}
+
+fn selector(choice: Choice, gated: bool) -> Policy {
     let policy = match choice {
         Choice::Bm25 => return First.into(),
         Choice::Random => return Random.into(),

@@ -7,7 +7,7 @@ pub mod spoken;
 mod stream;
 mod summary;
 
-pub use choice::{Choice, selector};
+pub use choice::{Choice, standard};
 pub use folders::write_folders;
 pub use parts::{Parts, default_model};
 pub use stream::{Split, Tasks};

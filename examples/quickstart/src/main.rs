@@ -20,12 +20,11 @@ use futures_timer::Delay;
 use journeyman::{
     Error, Result, Seed,
     agent::MemoryStore,
-    recipe,
     run::{Journeyman, report::RunReport},
 };
 use journeyman_llama_cpp::{Pulse, find_model, print_warnings};
 use output::unwritable;
-use quickstart::{Choice, Parts, Split, Summaries, Tasks, default_model, selector, write_folders};
+use quickstart::{Choice, Parts, Split, Summaries, Tasks, default_model, standard, write_folders};
 
 /// Shows an agent learning skills on real local inference, offline.
 #[derive(Debug, Parser)]
@@ -134,9 +133,8 @@ async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::V
         return Err(Error::invalid("quickstart", "there are no held-out tasks")
             .hint("give --held-out at least 1"));
     }
-    let mut recipe = recipe::standard();
+    let mut recipe = standard(arguments.select, !arguments.no_gate);
     recipe.attempts.group = arguments.group;
-    recipe.select.selector = selector(arguments.select, !arguments.no_gate);
     let journal = output::begin(&arguments.out)?;
     let store = Arc::new(MemoryStore::new());
     let journeyman = parts

@@ -6,10 +6,9 @@ use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
     agent::MemoryStore,
-    recipe,
     run::report::{RunReport, TaskReport},
 };
-use quickstart::{Choice, Parts, Split, Summaries, Summary, Tasks, selector};
+use quickstart::{Choice, Parts, Split, Summaries, Summary, Tasks, standard};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{Bound, Figures, Outcome, key};
@@ -131,9 +130,8 @@ pub(super) fn record(figures: &mut Figures<'_>, path: &Path) -> Outcome {
 
 fn learn(parts: &Parts, seed: Seed) -> Result<Learned> {
     let tasks = Tasks::of(seed, SPLIT)?;
-    let mut recipe = recipe::standard();
+    let mut recipe = standard(Choice::Pmi, true);
     recipe.attempts.group = GROUP;
-    recipe.select.selector = selector(Choice::Pmi, true);
     block_on(async {
         let store = Arc::new(MemoryStore::new());
         let session = parts.open(recipe, "quickstart", seed, store, None).await?;

@@ -9,10 +9,9 @@ use journeyman::{
     agent::MemoryStore,
     contract::SkillStore,
     domain::{Committed, Decision},
-    recipe,
     run::report::{RunReport, TaskReport},
 };
-use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
+use quickstart::{Choice, Parts, Split, Summaries, Tasks, standard};
 use serde::{Deserialize, Serialize};
 
 use super::{key, library};
@@ -220,8 +219,7 @@ fn compare(
 
 async fn learn(parts: &Parts, seed: Seed, tasks: &Tasks) -> journeyman::Result<Learned> {
     let store = Arc::new(MemoryStore::new());
-    let mut recipe = recipe::standard();
-    recipe.select.selector = selector(Choice::Pmi, true);
+    let recipe = standard(Choice::Pmi, true);
     let journeyman = parts
         .open(recipe, "learn", seed, store.clone(), None)
         .await?;
@@ -262,8 +260,7 @@ async fn evaluate(
     choice: Choice,
     gated: bool,
 ) -> journeyman::Result<RunReport> {
-    let mut recipe = recipe::standard();
-    recipe.select.selector = selector(choice, gated);
+    let recipe = standard(choice, gated);
     let store = library::store(committed).await?;
     parts
         .open(recipe, "evaluate", seed, store, None)

@@ -10,10 +10,10 @@ use journeyman::{
     contract::Journal,
     domain::Mode,
     library::SkillLibrary,
-    recipe,
+    recipe::Recipe,
     run::{Performer, RunMachine, RunPlan, replay, report::RunReport},
 };
-use quickstart::{Choice, Parts, Split, Tasks, selector};
+use quickstart::{Choice, Parts, Split, Tasks, standard};
 
 use super::library;
 use crate::figures::{Bound, Figures, Outcome};
@@ -72,10 +72,8 @@ fn same(one: &str, other: &str) -> f64 {
     f64::from(u8::from(one == other))
 }
 
-fn recipe() -> recipe::Recipe {
-    let mut recipe = recipe::standard();
-    recipe.select.selector = selector(Choice::Pmi, true);
-    recipe
+fn recipe() -> Recipe {
+    standard(Choice::Pmi, true)
 }
 
 /// An uninterrupted run: its library, that of its replay, how many skills it learned, and its report.

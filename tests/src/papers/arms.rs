@@ -12,13 +12,11 @@ use journeyman::{
     contract::{Journal, Retriever},
     domain::{Action, Origin, Skill, State, Step, Task, Trace},
     papers::{
-        arise::GainsPolicy,
         hisme::MicroPolicy,
         scribe::AssessPolicy,
         skillos::{Grouping, Rollouts},
         skillrl::{BankGate, BankPolicy, BankSelector, Failure},
     },
-    policy::PolicyOptions,
     recipe::{self, Recipe},
     run::{Journeyman, report::TaskReport},
     stations::{propose::WriteWhen, select::GatePolicy},
@@ -32,12 +30,10 @@ use journeyman_toolworld::{
 use quickstart::spoken;
 
 use super::world::{Host, World};
-use crate::skills::admitted;
+use crate::{recipes::arise::task_by_task, skills::admitted};
 
 /// Attempts at a task of the recipes that make several. The papers make 8; the bundled model's attempts differ little.
 const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
-/// Steps, and so tasks, between two measurements of ARISE's information gain. The paper's number of steps.
-const GAINS: NonZeroU64 = NonZeroU64::new(100).expect("not 0");
 /// Tasks between two clusterings, and of a round of a bank.
 const ROUND: NonZeroU64 = NonZeroU64::new(10).expect("not 0");
 /// The same in HiSME's steps of five tasks.
@@ -50,11 +46,9 @@ const ROLLOUTS: NonZeroU32 = NonZeroU32::new(2).expect("not 0");
 
 /// ARISE without its warm-up of 32,000 tasks.
 pub(super) fn arise() -> Recipe {
-    let mut recipe = recipe::arise();
+    let mut recipe = task_by_task();
     recipe.attempts.group = GROUP;
     recipe.attempts.warm_up = 0;
-    recipe.batch = NonZeroU64::MIN;
-    recipe.maintenance.every(GainsPolicy::NAME, GAINS);
     recipe
 }
 

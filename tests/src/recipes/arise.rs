@@ -211,7 +211,7 @@ fn gate(score: ScoreKind, relative: f64) -> GatePolicy {
 }
 
 /// The paper's recipe with steps of one task: a stream has fewer tasks than a step of the paper.
-pub(super) fn task_by_task() -> Recipe {
+pub(crate) fn task_by_task() -> Recipe {
     let mut recipe = recipe::arise();
     recipe.batch = NonZeroU64::MIN;
     recipe.maintenance.every(GainsPolicy::NAME, GAINS);

@@ -74,11 +74,7 @@ pub(super) const DONORS: [usize; WORLDS as usize] = [2, 3, 4, 1, 0];
 /// The arms, each as a change of the recipe. *One task*: the attempt that a newcomer was made from is enough to release it,
 /// as in the paper, which asks a second task of refactored skills alone.
 const ARMS: [(&str, Change); 11] = [
-    ("no skills", |recipe| {
-        recipe.select.selector = Nothing.into();
-        recipe.write.when = WriteWhen::Never;
-        recipe.maintenance = Maintenance::default();
-    }),
+    ("no skills", without_skills),
     ("hisme", |_| {}),
     ("skills each turn", |recipe| {
         recipe.select.per = SelectPer::Turn
@@ -143,6 +139,12 @@ enum Claim {
     NotBelow,
     /// It is only told.
     Nothing,
+}
+
+pub(super) fn without_skills(recipe: &mut Recipe) {
+    recipe.select.selector = Nothing.into();
+    recipe.write.when = WriteWhen::Never;
+    recipe.maintenance = Maintenance::default();
 }
 
 pub(super) fn one_task(recipe: &mut Recipe) {

@@ -1,6 +1,6 @@
 //! The recipes of the papers on the bundled model: ARISE with its sweeps, HiSME with its ablations, over several worlds a seed.
 
-mod arise;
+pub(crate) mod arise;
 mod departures;
 mod frozen_rules;
 mod hisme;

@@ -12,9 +12,8 @@ use journeyman::{
     async_trait,
     contract::{Environment, EnvironmentCapabilities, Episode},
     domain::{State, Task},
-    recipe::{self, Maintenance, Recipe},
+    recipe::{self, Recipe},
     run::{Journeyman, Options},
-    stations::{propose::WriteWhen, select::Nothing},
 };
 use journeyman_toolworld::{environment::Toolworld, stream::Universe};
 use quickstart::{Parts, Summaries, spoken};
@@ -22,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     STEPS, arise,
-    hisme::{HELD_OUT, STREAM, WORLDS, one_task},
+    hisme::{HELD_OUT, STREAM, WORLDS, one_task, without_skills},
     key, noisy, spread,
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
@@ -115,9 +114,7 @@ fn plain_world(seed: Seed, _: u64) -> Result<Universe> {
 
 fn unaided() -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    recipe.select.selector = Nothing.into();
-    recipe.write.when = WriteWhen::Never;
-    recipe.maintenance = Maintenance::default();
+    without_skills(&mut recipe);
     recipe
 }
 

@@ -20,7 +20,7 @@ use journeyman::{
 };
 use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, PublicModel};
 use journeyman_tests::skills::admitted;
-use quickstart::{Choice, Parts, Split, Tasks, selector, spoken};
+use quickstart::{Choice, Parts, Split, Tasks, spoken, standard};
 use serde_json::{Value, json};
 
 /// Its file.
@@ -165,9 +165,8 @@ fn a_learning_run_calls_tools_and_its_gate_decides_by_score() {
         held_out: 2,
     };
     let tasks = Tasks::of(Seed(3), split).expect("tasks");
-    let mut recipe = recipe::standard();
+    let mut recipe = standard(Choice::Pmi, true);
     recipe.attempts.group = std::num::NonZeroU32::new(2).expect("two");
-    recipe.select.selector = selector(Choice::Pmi, true);
     let journal = Arc::new(MemoryJournal::new());
     let (learned, after, called) = block_on(async {
         let store = with_a_skill(&tasks).await?;

@@ -11,7 +11,7 @@ use journeyman::{
     run::{replay, report::RunReport},
 };
 use journeyman_tests::source::bundled_model;
-use quickstart::{Choice, Parts, Split, Summaries, Tasks, selector};
+use quickstart::{Choice, Parts, Split, Summaries, Tasks, standard};
 
 fn parts() -> Parts {
     Parts::deterministic(&bundled_model(), 8).expect("the bundled model")
@@ -24,12 +24,6 @@ fn tasks(seed: u64) -> Tasks {
     };
     let tasks = Tasks::of(Seed(seed), split);
     tasks.expect("tasks")
-}
-
-fn standard() -> Recipe {
-    let mut recipe = recipe::standard();
-    recipe.select.selector = selector(Choice::Pmi, true);
-    recipe
 }
 
 async fn before_and_after(parts: &Parts, recipe: Recipe, seed: u64) -> Result<[RunReport; 3]> {
@@ -47,7 +41,7 @@ async fn before_and_after(parts: &Parts, recipe: Recipe, seed: u64) -> Result<[R
 #[test]
 fn an_agent_learns_hidden_contracts_and_forgets_no_plain_task() {
     let [before, stream, after] =
-        block_on(before_and_after(&parts(), standard(), 5)).expect("it runs");
+        block_on(before_and_after(&parts(), standard(Choice::Pmi, true), 5)).expect("it runs");
     let (before, after) = (Summaries::of(&before), Summaries::of(&after));
     assert!(before.hidden.n >= 8 && before.plain.n >= 4, "{before:?}");
     assert!(before.hidden.first_attempt_success <= 0.1, "{before:?}");
@@ -92,7 +86,13 @@ fn a_run_on_the_real_model_replays_to_the_same_bytes() {
     let (library, replayed) = block_on(async {
         let store = Arc::new(MemoryStore::new());
         let journeyman = parts
-            .open(standard(), "replay", Seed(8), store, Some(journal.clone()))
+            .open(
+                standard(Choice::Pmi, true),
+                "replay",
+                Seed(8),
+                store,
+                Some(journal.clone()),
+            )
             .await?;
         let report = journeyman.learn(tasks(8).stream[..6].to_vec()).await?;
         let replayed = replay(
