@@ -9,17 +9,14 @@ use journeyman::{
     contract::{Journal, SkillStore},
     domain::Task,
     recipe::Recipe,
-    run::{
-        Journeyman, Options,
-        report::{AttemptReport, RunReport},
-    },
+    run::{Journeyman, Options, report::RunReport},
 };
 use journeyman_toolworld::stream::StreamTask;
-use quickstart::{Parts, spoken};
+use quickstart::{Parts, Summaries, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{meter::Meter, rule_agent::RuleAgent};
-use crate::{figures::stats, recipes::noisy::universe};
+use crate::recipes::noisy::universe;
 
 /// Tasks that are attempted with the frozen library.
 pub(super) const HELD_OUT: usize = 60;
@@ -153,16 +150,12 @@ pub(super) struct Held {
 
 impl Held {
     fn of(report: &RunReport) -> Self {
-        let attempts = report.tasks.iter().filter_map(|task| task.attempts.first());
-        let mean = |value: &dyn Fn(&AttemptReport) -> f64| {
-            stats::mean(&attempts.clone().map(value).collect::<Vec<_>>())
-        };
-        let share = |holds: bool| f64::from(u8::from(holds));
+        let all = Summaries::of(report).all;
         Self {
-            first: mean(&|one| share(one.parts.get("first_attempt") == Some(&1.0))),
-            success: mean(&|one| share(one.success == Some(true))),
-            steps: mean(&|one| one.steps as f64),
-            tokens: mean(&|one| (one.usage.prompt_tokens + one.usage.output_tokens) as f64),
+            first: all.first_attempt_success,
+            success: all.success,
+            steps: all.steps,
+            tokens: all.tokens,
         }
     }
 }

@@ -10,14 +10,14 @@ use journeyman::{
     library::SkillLibrary,
     papers::hisme::{MacroPolicy, MicroPolicy},
     recipe::{self, Maintenance, Recipe},
-    run::report::{AttemptReport, RunReport},
+    run::report::RunReport,
     stations::{
         propose::WriteWhen,
         select::{Nothing, SelectPer},
     },
 };
 use journeyman_toolworld::stream::StreamTask;
-use quickstart::{Parts, spoken};
+use quickstart::{Parts, Summaries, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -296,17 +296,12 @@ async fn cell(
 
 pub(super) fn check(report: &RunReport, after: usize) -> Check {
     let attempts = report.tasks.iter().filter_map(|task| task.attempts.first());
-    let part = |holds: &dyn Fn(&AttemptReport) -> bool| {
-        let values = attempts
-            .clone()
-            .map(|attempt| f64::from(u8::from(holds(attempt))));
-        stats::mean(&values.collect::<Vec<_>>())
-    };
+    let all = Summaries::of(report).all;
     Check {
         after,
-        first: part(&|attempt| attempt.parts.get("first_attempt") == Some(&1.0)),
-        success: part(&|attempt| attempt.success == Some(true)),
-        scores: attempts.clone().map(|attempt| attempt.score).collect(),
+        first: all.first_attempt_success,
+        success: all.success,
+        scores: attempts.map(|attempt| attempt.score).collect(),
     }
 }
 

@@ -191,17 +191,6 @@ async fn cell(
     let counted = encoder.map(|encoder| Arc::new(Counted(encoder, AtomicUsize::new(0))));
     components.embedder = counted.clone().map(|one| one as Arc<dyn Embedder>);
     let journeyman = Journeyman::open(components, recipe, Options::new("meaning", seed)).await?;
-    let done = |report: &journeyman::run::report::RunReport| {
-        let first = report.tasks.iter().filter_map(|task| task.attempts.first());
-        let done = first
-            .filter(|attempt| attempt.success == Some(true))
-            .count();
-        done as f64 / report.tasks.len().max(1) as f64
-    };
-    let at_once = |report: &journeyman::run::report::RunReport| {
-        let firsts = Summaries::first_attempts(report);
-        firsts.iter().filter(|first| **first).count() as f64 / firsts.len().max(1) as f64
-    };
     let faults = |report: &journeyman::run::report::RunReport| {
         let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
         attempts.filter(|attempt| attempt.error.is_some()).count()
@@ -210,11 +199,12 @@ async fn cell(
     let learned = journeyman.learn(tasks).await?;
     let after = journeyman.evaluate(held_out).await?;
     let library = journeyman.library().await?;
+    let [came_before, came_after] = [&before, &after].map(|report| Summaries::of(report).all);
     Ok(Cell {
-        before: done(&before),
-        after: done(&after),
-        at_once_before: at_once(&before),
-        at_once_after: at_once(&after),
+        before: came_before.success,
+        after: came_after.success,
+        at_once_before: came_before.first_attempt_success,
+        at_once_after: came_after.first_attempt_success,
         skills: library.cache().count(),
         prototypes: library.prototypes().len(),
         embedded: counted.map_or(0, |one| one.1.load(Ordering::Relaxed)),

@@ -25,7 +25,7 @@ use journeyman_interchange::rollouts::{self, Validator};
 use journeyman_tantivy::{Bm25Retriever, Config};
 use journeyman_tests::{papers::rule_agent::RuleAgent, source::bundled_model};
 use journeyman_toolworld::stream::{StreamTask, Universe, UniverseSpec};
-use quickstart::{Parts, spoken};
+use quickstart::{Parts, Summaries, spoken};
 
 fn parts() -> Parts {
     Parts::deterministic(&bundled_model(), 8).expect("the bundled model")
@@ -61,11 +61,7 @@ async fn open(components: Components, session: &str) -> Journeyman {
 
 /// The share of attempts that did their task with no call refused.
 fn first_attempts(report: &RunReport) -> f64 {
-    let parts = report
-        .attempts()
-        .filter_map(|one| one.parts.get("first_attempt"));
-    let (sum, count) = parts.fold((0.0, 0.0), |(sum, count), part| (sum + part, count + 1.0));
-    sum / count
+    Summaries::of(report).all.first_attempt_success
 }
 
 #[test]

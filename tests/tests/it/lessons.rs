@@ -26,7 +26,7 @@ use journeyman_toolworld::{
     tool::wire_name,
     world::{World, WorldSpec},
 };
-use quickstart::{Parts, spoken};
+use quickstart::{Parts, Summaries, spoken};
 
 /// Number of contracts.
 const CONTRACTS: u64 = 16;
@@ -148,9 +148,7 @@ async fn open_with(
 
 /// The share of tasks that were done with no call refused and none in vain.
 fn at_first(report: &RunReport) -> f64 {
-    let attempts = report.attempts();
-    let first = attempts.filter(|attempt| attempt.parts.get("first_attempt") == Some(&1.0));
-    first.count() as f64 / report.tasks.len() as f64
+    Summaries::of(report).all.first_attempt_success
 }
 
 /// What came of learning from one task of each contract, and then doing the other tasks.
