@@ -8,7 +8,7 @@ use journeyman_toolworld::stream::{Universe, UniverseSpec};
 use quickstart::Parts;
 
 use super::library;
-use crate::figures::{Bound, Figures, Outcome};
+use crate::figures::{Bound, Figures, Outcome, stats};
 
 /// Candidates that are scored together.
 const CANDIDATES: usize = 10;
@@ -47,10 +47,9 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
             ratios.push((end - between).as_secs_f64() / (between - start).as_secs_f64());
         }
     }
-    ratios.sort_by(f64::total_cmp);
     figures.record(
         "separate passes over shared prefix, median ratio of times",
-        ratios[ROUNDS / 2],
+        stats::median(&mut ratios),
         Bound::Above(1.0),
     );
     figures.record(
