@@ -13,7 +13,7 @@ use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 
 use quickstart::default_model;
 
-use crate::figures::{Bound, Figures, Outcome};
+use crate::figures::{Bound, Figures, Outcome, stats::t_interval};
 
 /// Worlds a seed.
 const WORLDS: usize = 300;
@@ -185,7 +185,7 @@ const ACTING: [ActingFigure; 16] = [
     ),
     (
         "opaque refusals, first attempt: with its own skill less without, low",
-        Acting::opaque_gain_low,
+        |a| t_interval(&a.gained).low,
         Bound::Above(0.0),
     ),
 ];

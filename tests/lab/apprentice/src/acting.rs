@@ -182,12 +182,6 @@ impl Acting {
         ]
     }
 
-    /// The lower end of the 95% interval of what its own skills bring where refusals are opaque.
-    #[must_use]
-    pub fn opaque_gain_low(&self) -> f64 {
-        low(&self.gained)
-    }
-
     fn add(&mut self, arena: &Arena, scene: &Scene, draws: &mut Draws) -> Result<()> {
         let Scene {
             world,
@@ -331,15 +325,4 @@ impl Robust {
         };
         of(Variant::Plain) - of(variant)
     }
-}
-
-/// The lower end of the normal 95% interval of a mean; not a number of fewer than two values.
-fn low(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    if values.len() < 2 {
-        return f64::NAN;
-    }
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    mean - 1.96 * (squares / (n - 1.0) / n).sqrt()
 }
