@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use journeyman::{Result, domain::Trust};
 use journeyman_process::{ProcessConfig, ProcessEnvironment};
 
-/// Where the parts of this example are.
+/// Where the interpreter and the tasks are.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// The interpreter that `setup.sh` prints.
@@ -17,11 +17,11 @@ pub struct Setting {
 impl Setting {
     /// The absolute path of a folder of this repository, which holds the scripts.
     fn folder(path: &str) -> String {
-        let example = Path::new(env!("CARGO_MANIFEST_DIR"));
-        example.join(path).display().to_string()
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        here.join(path).display().to_string()
     }
 
-    /// The arguments of one of this example's scripts.
+    /// The arguments of one of the scripts.
     pub(crate) fn script(&self, name: &str) -> Vec<String> {
         let mut script = vec![Self::folder(&format!("python/{name}"))];
         if let Some(data) = &self.data {
