@@ -143,12 +143,7 @@ fn worlds(
 
 /// What the tasks of a world come to with no skill, and with the best candidate whatever its score is.
 async fn tried(parts: &Parts, seed: Seed) -> Result<Vec<OutcomeScores>, Failure> {
-    let spec = UniverseSpec {
-        hidden: HIDDEN,
-        plain: PLAIN,
-        ..UniverseSpec::default()
-    };
-    let universe = Universe::make(spec, seed.0)?;
+    let universe = Universe::make(UniverseSpec::of(HIDDEN, PLAIN), seed.0)?;
     let stream = universe.stream(HIDDEN + PLAIN);
     let tasks = spoken::tasks(&universe.held_out(&stream, TASKS), seed)?;
     let (mut without, mut with) = (taking_the_best(), taking_the_best());
@@ -232,12 +227,7 @@ mod tests {
 
     #[test]
     fn half_of_a_library_is_wrong_about_its_own_services() {
-        let spec = UniverseSpec {
-            hidden: HIDDEN,
-            plain: PLAIN,
-            ..UniverseSpec::default()
-        };
-        let universe = Universe::make(spec, 101).unwrap();
+        let universe = Universe::make(UniverseSpec::of(HIDDEN, PLAIN), 101).unwrap();
         let members = universe.members();
         let skills = library(members).unwrap();
         assert_eq!(skills.len(), HIDDEN + PLAIN);

@@ -230,12 +230,7 @@ struct Plant {
 
 impl Plant {
     fn of(seed: Seed) -> Result<Self, Failure> {
-        let spec = UniverseSpec {
-            hidden: SERVICES,
-            plain: 0,
-            ..UniverseSpec::default()
-        };
-        let universe = Universe::make(spec, seed.0)?;
+        let universe = Universe::make(UniverseSpec::of(SERVICES, 0), seed.0)?;
         let services = apart(universe.members());
         let [neighbour, breaking, harmless] =
             services.ok_or("no three services of a world have words of their own")?;

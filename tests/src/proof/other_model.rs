@@ -193,12 +193,7 @@ struct Tasks {
 
 impl Tasks {
     fn of(seed: Seed) -> Result<Self> {
-        let spec = UniverseSpec {
-            hidden: SERVICES,
-            plain: 0,
-            ..UniverseSpec::default()
-        };
-        let universe = Universe::make(spec, seed.0)?;
+        let universe = Universe::make(UniverseSpec::of(SERVICES, 0), seed.0)?;
         let members = universe.members();
         let skill = |(service, member): (usize, &Member)| {
             let draft = match service + 1 == SERVICES {
