@@ -171,8 +171,8 @@ async fn measured(parts: &Parts, seed: Seed) -> Result<World, Failure> {
 async fn came(parts: &Parts, seed: Seed, plant: &Plant, neighbours: u32) -> Result<Came, Failure> {
     let mut recipe = taking_the_best();
     recipe.tiers.traces = KEPT;
-    // Once, after the last task of the new skills.
-    let every = const { NonZeroU64::new(2 * TRIED as u64).expect("not 0") };
+    // Once, after the last task: those of the neighbour count, too.
+    let every = const { NonZeroU64::new(KEPT as u64).expect("not 0") };
     let release = ProvenRelease {
         neighbours,
         ..ProvenRelease::default()
