@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -12,7 +13,7 @@ use journeyman::{
         ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, SystemClock,
         role::GeneralRoles,
     },
-    contract::{Components, Journal, LanguageModel, PromptFormat, Roles, SkillStore},
+    contract::{Components, Journal, LanguageModel, PromptFormat, Roles, Scorer, SkillStore},
     recipe::Recipe,
     run::{Journeyman, Options},
 };
@@ -34,6 +35,10 @@ pub fn default_model() -> PathBuf {
 pub struct Parts {
     /// Acts, scores and writes.
     pub model: Arc<LlamaCpp>,
+    /// Who is asked to act and to write, and who is asked to score: the model, or what stands before it.
+    asked: Arc<dyn LanguageModel>,
+    scorer: Arc<dyn Scorer>,
+    in_flight: Option<NonZeroUsize>,
     world: Arc<Toolworld>,
     prompt_format: Arc<dyn PromptFormat>,
     roles: Arc<dyn Roles>,
@@ -69,8 +74,45 @@ impl Parts {
             prompt_format: Arc::new(ChatFormat::of(model.capabilities())),
             roles: Arc::new(GeneralRoles::shipped()?),
             world,
+            asked: model.clone(),
+            scorer: model.clone(),
+            in_flight: None,
             model,
         })
+    }
+
+    /// The same parts, whose sessions ask `model` in place of the loaded one. For example, it may count requests and pass them on.
+    #[must_use]
+    pub fn through<M: LanguageModel + Scorer + 'static>(mut self, model: Arc<M>) -> Self {
+        self.asked = model.clone();
+        self.scorer = model;
+        self
+    }
+
+    /// The same parts, whose sessions make one call at a time.
+    #[must_use]
+    pub fn one_at_a_time(mut self) -> Self {
+        self.in_flight = Some(NonZeroUsize::MIN);
+        self
+    }
+
+    /// Who is asked to act and to write.
+    pub fn asked(&self) -> Arc<dyn LanguageModel> {
+        self.asked.clone()
+    }
+
+    /// Who is asked to score.
+    pub fn scorer(&self) -> Arc<dyn Scorer> {
+        self.scorer.clone()
+    }
+
+    /// The options of a session with these parts.
+    pub fn options(&self, session: &str, seed: Seed) -> Options {
+        let mut options = Options::new(session, seed);
+        if let Some(in_flight) = self.in_flight {
+            options.in_flight = in_flight;
+        }
+        options
     }
 
     /// How the agent's prompts are written.
@@ -93,7 +135,7 @@ impl Parts {
         journal: Option<Arc<dyn Journal>>,
     ) -> Result<Components> {
         let executor = ModelExecutor::new(
-            self.model.clone(),
+            self.asked.clone(),
             self.prompt_format.clone(),
             ModelExecutorOptions::default(),
         )?;
@@ -105,8 +147,8 @@ impl Parts {
         components.store = Some(store);
         components.journal = journal;
         components.retriever = Some(Arc::new(Bm25Retriever::new(Config::default())?));
-        components.scorer = Some(self.model.clone());
-        components.model = Some(self.model.clone());
+        components.scorer = Some(self.scorer.clone());
+        components.model = Some(self.asked.clone());
         components.tokenizer = Some(self.model.clone());
         components.prompt_format = Some(self.prompt_format.clone());
         components.roles = Some(self.roles.clone());
@@ -127,6 +169,6 @@ impl Parts {
         journal: Option<Arc<dyn Journal>>,
     ) -> Result<Journeyman> {
         let components = self.components(store, journal)?;
-        Journeyman::open(components, recipe, Options::new(session, seed)).await
+        Journeyman::open(components, recipe, self.options(session, seed)).await
     }
 }

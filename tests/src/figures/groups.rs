@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 34] = [
+const GROUPS: [Group; 35] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -106,6 +106,13 @@ const GROUPS: [Group; 34] = [
         listed: true,
         takes_model: true,
         run: recipes::run,
+    },
+    Group {
+        name: "hisme",
+        about: "HiSME with its ablations, from a poisoned start too: the part of `arise-hisme` that is not about ARISE",
+        listed: false,
+        takes_model: true,
+        run: recipes::run_hisme,
     },
     Group {
         name: "arise-sweeps",

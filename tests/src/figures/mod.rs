@@ -9,6 +9,7 @@ pub(crate) mod code;
 mod command;
 mod groups;
 mod options;
+mod recalled;
 mod recorder;
 mod saved;
 pub mod stats;
@@ -17,6 +18,7 @@ mod worlds;
 pub use command::run;
 pub use groups::{Group, groups};
 pub use options::{Options, Wanted};
+pub use recalled::recalling;
 pub use recorder::{Bound, Figures};
 pub(crate) use worlds::{bounded, difference, key, spread};
 

@@ -11,7 +11,7 @@ use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    figures::{Bound, Figures, Outcome},
+    figures::{Bound, Figures, Outcome, recalling},
     recipes::noisy,
 };
 
@@ -19,6 +19,8 @@ use crate::{
 const STEPS: usize = 8;
 /// Tasks that are learned from.
 const STREAM: usize = 50;
+/// Tools with a hidden contract.
+const HIDDEN: usize = 16;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Learned {
@@ -30,7 +32,7 @@ struct Learned {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = figures.parts(STEPS)?;
+    let parts = recalling(figures.parts(STEPS)?);
     let model = parts.model.capabilities().model.clone();
     let seed = figures.options().seed;
     let mut pools = Vec::new();
@@ -59,7 +61,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 }
 
 async fn learn(parts: &Parts, seed: Seed, identity: Identity) -> Result<Learned> {
-    let stream = noisy::universe(seed.derive("identity", 1), 0)?.stream(STREAM);
+    let stream = noisy::universe_of(HIDDEN, seed.derive("identity", 1), 0)?.stream(STREAM);
     let tasks = spoken::tasks(&stream, seed)?;
     let mut recipe = recipe::hisme_robust();
     recipe.admit.identity = identity;

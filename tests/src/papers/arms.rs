@@ -13,7 +13,7 @@ use journeyman::{
     domain::{Action, Origin, Skill, State, Step, Task, Trace},
     papers::{
         hisme::MicroPolicy,
-        scribe::AssessPolicy,
+        scribe::{AnchorPolicy, AssessPolicy},
         skillos::{Grouping, Rollouts},
         skillrl::{BankGate, BankPolicy, BankSelector, Failure},
     },
@@ -35,13 +35,15 @@ use crate::{recipes::arise::task_by_task, skills::admitted};
 /// Attempts at a task of the recipes that make several. The papers make 8; the bundled model's attempts differ little.
 const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
 /// Tasks between two clusterings, and of a round of a bank.
-const ROUND: NonZeroU64 = NonZeroU64::new(10).expect("not 0");
+pub(super) const ROUND: NonZeroU64 = NonZeroU64::new(5).expect("not 0");
 /// The same in HiSME's steps of five tasks.
-const HISME_ROUND: NonZeroU64 = NonZeroU64::new(2).expect("not 0");
+const HISME_ROUND: NonZeroU64 = NonZeroU64::MIN;
+/// Anchors for each category. The paper has 20, each judged five times, which would take all of an arm's tokens.
+const ANCHORS: NonZeroUsize = NonZeroUsize::new(4).expect("not 0");
 /// Skills that the bundled model tells apart in one prompt.
 const SHOWN: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
 /// Tasks that are put into groups together, and rollouts of a group.
-const GROUPED: usize = 16;
+const GROUPED: usize = 8;
 const ROLLOUTS: NonZeroU32 = NonZeroU32::new(2).expect("not 0");
 
 /// ARISE without its warm-up of 32,000 tasks.
@@ -52,7 +54,7 @@ pub(super) fn arise() -> Recipe {
     recipe
 }
 
-/// SCRIBE whose first clustering and refreshes come after ten tasks.
+/// SCRIBE whose first clustering and refreshes come after five tasks.
 pub(super) fn scribe() -> Recipe {
     let mut recipe = recipe::scribe();
     recipe.attempts.group = GROUP;
@@ -62,14 +64,20 @@ pub(super) fn scribe() -> Recipe {
 
 /// How [`scribe`] assesses.
 pub(super) fn assess() -> AssessPolicy {
+    let assess = AssessPolicy::default();
+    let fewer = |anchors: AnchorPolicy| AnchorPolicy {
+        each: ANCHORS,
+        ..anchors
+    };
     AssessPolicy {
         first: ROUND,
         refresh: ROUND,
-        ..AssessPolicy::default()
+        anchors: assess.anchors.map(fewer),
+        ..assess
     }
 }
 
-/// SkillRL with rounds of ten tasks. The bundled model recovers from nearly all refusals, so a refusal counts as a failure.
+/// SkillRL with rounds of five tasks. The bundled model recovers from nearly all refusals, so a refusal counts as a failure.
 pub(super) fn skillrl() -> Recipe {
     let mut recipe = recipe::skillrl();
     recipe.attempts.group = GROUP;

@@ -9,14 +9,12 @@ use super::{
     difference, key,
     skillos::NONE,
     spread,
-    world::{Held, Host, World},
+    world::{Held, Host, MANY_HIDDEN, World},
 };
-use crate::figures::{Bound, Figures, Outcome};
+use crate::figures::{Bound, Figures, Outcome, recalling};
 
 /// Tasks that are learned from: whole parts of the arm in groups.
 const TASKS: usize = 64;
-/// Held-out tasks.
-const HELD_OUT: usize = 40;
 /// Worlds of a seed.
 const WORLDS: u64 = 2;
 
@@ -29,7 +27,7 @@ const ONE_BY_ONE: Arm = Arm::of("one by one", recipe::skillos);
 
 /// Measures and records.
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = figures.parts(STEPS)?;
+    let parts = recalling(figures.parts(STEPS)?);
     let mut firsts = Vec::new();
     for arm in [NONE, ONE_BY_ONE, GROUPED] {
         let mut held: Vec<(Held, u64)> = Vec::new();
@@ -37,9 +35,8 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
             let seed = figures.options().seed;
             let key = key(&parts, &format!("{} on {TASKS}, world {number}", arm.name));
             held.push(figures.once(&key, || {
-                let mut world = World::new(seed, number)?;
+                let mut world = World::of(MANY_HIDDEN, seed, number)?;
                 world.stream.truncate(TASKS);
-                world.held_out.truncate(HELD_OUT);
                 let host = Host::new(&parts, world.seed);
                 let learned = arms::learn(&host, &world, &arm, u64::MAX)?;
                 let held = host.evaluate((arm.recipe)(), &learned.store, &world.held_out)?;

@@ -1,21 +1,39 @@
 //! SkillRL: how its bank grows while it learns (figure 3 of the paper; row R7).
 
+use std::num::NonZeroU64;
+
 use futures::executor::block_on;
-use journeyman::{contract::SkillStore, papers::skillrl::bank_growth};
+use journeyman::{
+    contract::SkillStore,
+    papers::skillrl::{BankPolicy, bank_growth},
+    recipe::Recipe,
+};
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    STEPS, WORLDS, key,
-    skillrl::SKILLRL,
-    spread,
-    together::BUDGET,
-    world::{Host, World},
+    STEPS,
+    arms::{self, Arm},
+    key, spread,
+    world::{Host, MANY_HIDDEN, World},
 };
-use crate::{
-    figures::{Figures, Outcome},
-    papers::arms,
-};
+use crate::figures::{Figures, Outcome, recalling};
+
+/// Worlds behind each figure.
+const WORLDS: u64 = 5;
+/// Tokens that the model may use to learn: six times those of an arm beside others, for a bank grows slowly.
+const BUDGET: u64 = 384_000;
+/// Tasks of a round.
+const ROUND: NonZeroU64 = NonZeroU64::new(10).expect("not 0");
+
+const SKILLRL: Arm = Arm::of("skillrl, rounds of ten", skillrl);
+
+fn skillrl() -> Recipe {
+    let mut recipe = arms::skillrl();
+    let maintenance = &mut recipe.maintenance;
+    maintenance.edit(|bank: &mut BankPolicy| bank.round = ROUND);
+    recipe
+}
 
 /// Equal parts of a library's revisions.
 const PARTS: usize = 4;
@@ -30,13 +48,13 @@ struct Size {
 
 /// Measures and records.
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = figures.parts(STEPS)?;
+    let parts = recalling(figures.parts(STEPS)?);
     let mut worlds: Vec<[Size; PARTS]> = Vec::new();
     for number in 0..WORLDS {
         let seed = figures.options().seed;
         let key = key(&parts, &format!("growth of the bank, world {number}"));
         worlds.push(figures.once(&key, || {
-            let world = World::new(seed, number)?;
+            let world = World::of(MANY_HIDDEN, seed, number)?;
             Ok(growth(&parts, &world)?)
         })?);
     }

@@ -66,16 +66,12 @@ pub(super) fn scores<'a>(
                 attempt: attempt.clone(),
                 subgoal: one.subgoal.clone(),
             };
-            for repeat in 1..=REPEATS {
-                let judge = |rubric| score(parts, world.seed, &subgoal, rubric, repeat);
-                scored
-                    .entry(place.clone())
-                    .or_default()
-                    .extend(judge(Some(rubric))?);
-                openly
-                    .entry(place.clone())
-                    .or_default()
-                    .extend(judge(None)?);
+            // One judge after the other, since the model does not read a prompt again that equals the last one.
+            for (scores, rubric) in [(&mut scored, Some(rubric)), (&mut openly, None)] {
+                let scores: &mut Vec<SubgoalScore> = scores.entry(place.clone()).or_default();
+                for repeat in 1..=REPEATS {
+                    scores.extend(score(parts, world.seed, &subgoal, rubric, repeat)?);
+                }
             }
         }
     }

@@ -13,18 +13,24 @@ use journeyman::{
     },
 };
 use journeyman_llama_cpp::LlamaCpp;
+use quickstart::Parts;
 
 /// Counts prompt and output tokens of acting and of roles, and what a gate reads: each prompt once, and every continuation.
 #[derive(Debug)]
 pub(super) struct Meter {
     model: Arc<LlamaCpp>,
+    asked: Arc<dyn LanguageModel>,
+    scorer: Arc<dyn Scorer>,
     tokens: AtomicU64,
 }
 
 impl Meter {
-    pub(super) fn new(model: Arc<LlamaCpp>) -> Self {
+    /// A meter before what the parts ask.
+    pub(super) fn new(parts: &Parts) -> Self {
         Self {
-            model,
+            model: parts.model.clone(),
+            asked: parts.asked(),
+            scorer: parts.scorer(),
             tokens: AtomicU64::new(0),
         }
     }
@@ -46,13 +52,13 @@ impl LanguageModel for Meter {
     }
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
-        let written = self.model.generate(request).await?;
+        let written = self.asked.generate(request).await?;
         self.count(written.prompt_tokens + written.output_tokens);
         Ok(written)
     }
 
     async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
-        self.model.count_prompt(request).await
+        self.asked.count_prompt(request).await
     }
 }
 
@@ -67,7 +73,7 @@ impl Scorer for Meter {
     }
 
     async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
-        let scores = self.model.score(request).await?;
+        let scores = self.scorer.score(request).await?;
         let prompt = self.model.count(&request.prompt.text()).tokens;
         let continuations: usize = scores.iter().map(|scores| scores.ids.len()).sum();
         self.count((prompt + continuations) as u64);

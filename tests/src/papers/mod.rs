@@ -21,7 +21,7 @@ mod world;
 use quickstart::Parts;
 
 use crate::{
-    figures::{self, Figures, Outcome, bounded, difference, spread},
+    figures::{self, Figures, Outcome, bounded, difference, recalling, spread},
     library::told,
 };
 
@@ -29,13 +29,15 @@ use crate::{
 const STEPS: usize = 8;
 
 /// Worlds behind each figure.
-const WORLDS: u64 = 5;
+const WORLDS: u64 = 3;
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = figures.parts(STEPS)?;
-    // First, so that the growth of the process is not hidden by memory that other figures have freed.
+    // First, so that the growth of the process is not hidden by memory that other figures have freed, and with a model that keeps
+    // no answers.
     forks::run(figures, &parts)?;
+    let parts = recalling(parts);
     scribe::run(figures, &parts)?;
     structure::run(figures, &parts)?;
     skillos::run(figures, &parts)?;

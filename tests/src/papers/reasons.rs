@@ -13,10 +13,13 @@ use quickstart::spoken;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    STEPS, WORLDS, key, scribe,
+    STEPS, key, scribe,
     world::{Host, World},
 };
-use crate::figures::{Bound, Figures, Outcome};
+use crate::figures::{Bound, Figures, Outcome, recalling};
+
+/// Worlds of a seed.
+const WORLDS: u64 = 5;
 
 /// The kinds of routes that are counted: where the router sent a subgoal, compared with the prototype that the subgoal belongs to
 /// at the end.
@@ -45,7 +48,7 @@ struct Counts {
 
 /// Measures and records.
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = figures.parts(STEPS)?;
+    let parts = recalling(figures.parts(STEPS)?);
     let mut all = Counts::default();
     for number in 0..WORLDS {
         let seed = figures.options().seed;

@@ -25,10 +25,10 @@ use super::{
 use crate::figures::{Bound, Figures, Outcome, stats};
 
 /// Tasks that are learned from, in parts of as many tasks as lie between two refreshes.
-const STREAM: usize = 50;
-const PART: usize = 10;
+const STREAM: usize = 20;
+const PART: usize = arms::ROUND.get() as usize;
 /// Attempts whose subgoals are judged again and again: the latest that are kept.
-const JUDGED: usize = 60;
+const JUDGED: usize = 20;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Cell {

@@ -133,6 +133,7 @@ fn report(figures: &mut Figures<'_>, curated: &[Curated]) {
 
 fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
     let host = Host::new(parts, world.seed);
+    // As the arm did: what it asks again is recalled.
     let learned = arms::learn(&host, world, &CURATOR, BUDGET)?;
     let mut counts = CallCounts::default();
     let curations = learned

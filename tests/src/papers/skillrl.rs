@@ -26,7 +26,7 @@ use super::{
 };
 use crate::figures::{Bound, Figures, Outcome};
 
-pub(super) const SKILLRL: Arm = Arm::of("skillrl", arms::skillrl);
+const SKILLRL: Arm = Arm::of("skillrl", arms::skillrl);
 /// The same bank, of which the two best by BM25 are given, whatever their category.
 const FLAT: Arm = Arm::of("skillrl, flat", flat);
 /// The first bank stays as it is.
@@ -128,6 +128,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 /// Compares the bank with all attempts at the tasks that it was distilled from, and what is chosen of it in both ways.
 fn bank_of(parts: &Parts, world: &World) -> journeyman::Result<Bank> {
     let host = Host::new(parts, world.seed);
+    // As the arm did: what it asks again is recalled.
     let learned = arms::learn(&host, world, &SKILLRL, BUDGET)?;
     let chosen = |recipe| -> journeyman::Result<Vec<Vec<SkillRef>>> {
         let report = host.report(recipe, &learned.store, &world.held_out)?;

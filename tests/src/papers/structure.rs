@@ -23,10 +23,12 @@ use super::{
     subgoals::{completes, rendered},
     world::{Host, World},
 };
-use crate::figures::{Bound, Figures, Outcome};
+use crate::figures::{Bound, Figures, Outcome, recalling};
 
 /// Held-out tasks whose attempts give the subgoals.
-const TASKS: usize = 12;
+const TASKS: usize = 4;
+/// Held-out tasks with several plans that are executed.
+const PLANNED: usize = 5;
 /// Rollouts of each subgoal. The paper: 64.
 const ROLLOUTS: NonZeroU32 = NonZeroU32::new(8).expect("not 0");
 /// Steps of an execution of a plan: too few to find out by refusals what a tool demands.
@@ -51,7 +53,7 @@ struct Cell {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
-    let few = figures.parts(FEW)?;
+    let few = recalling(figures.parts(FEW)?);
     let mut cells: Vec<Cell> = Vec::new();
     for number in 0..WORLDS {
         let seed = figures.options().seed;
@@ -126,6 +128,7 @@ struct Checkpoint {
 
 fn cell(parts: &Parts, few_parts: &Parts, world: &World) -> Result<Cell> {
     let host = Host::new(parts, world.seed);
+    // As the judges' cell did: what it asks again is recalled.
     let (store, _) = scribe::learn(&host, world)?;
     let few = Host {
         parts: few_parts,
@@ -222,7 +225,8 @@ fn metrics(
     })
 }
 
-/// For the first held-out task of each tool, the plans of the attempts at the tool's tasks in the stream; tools with several plans.
+/// For the first held-out task of each tool, the plans of the attempts at the tool's tasks in the stream; some tools with several
+/// plans.
 fn plans(library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)>> {
     let mut of_tool: BTreeMap<String, Vec<TaskId>> = BTreeMap::new();
     for task in &world.stream {
@@ -244,5 +248,6 @@ fn plans(library: &SkillLibrary, world: &World) -> Result<Vec<(Task, Vec<Skill>)
         let plans = plans.iter().filter_map(|plan| rendered(plan, &attempts));
         Some((task.clone(), plans.collect::<Vec<_>>()))
     });
-    Ok(plans.filter(|(_, plans)| plans.len() > 1).collect())
+    let several = plans.filter(|(_, plans)| plans.len() > 1);
+    Ok(several.take(PLANNED).collect())
 }

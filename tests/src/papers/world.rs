@@ -9,17 +9,21 @@ use journeyman::{
     contract::{Journal, SkillStore},
     domain::Task,
     recipe::Recipe,
-    run::{Journeyman, Options, report::RunReport},
+    run::{Journeyman, report::RunReport},
 };
 use journeyman_toolworld::stream::StreamTask;
 use quickstart::{Parts, Summaries, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{meter::Meter, rule_agent::RuleAgent};
-use crate::recipes::noisy::universe;
+use crate::recipes::noisy::universe_of;
 
 /// Tasks that are attempted with the frozen library.
-pub(super) const HELD_OUT: usize = 60;
+pub(super) const HELD_OUT: usize = 40;
+/// Tools with a hidden contract.
+const HIDDEN: usize = 8;
+/// The same in worlds whose stream is long.
+pub(super) const MANY_HIDDEN: usize = 16;
 /// The longest stream.
 const STREAM: usize = 600;
 
@@ -37,8 +41,13 @@ pub(super) struct World {
 impl World {
     /// World `number` of the figures' seed: the same for all arms.
     pub(super) fn new(seed: Seed, number: u64) -> Result<Self> {
+        Self::of(HIDDEN, seed, number)
+    }
+
+    /// The same with so many tools with a hidden contract.
+    pub(super) fn of(hidden: usize, seed: Seed, number: u64) -> Result<Self> {
         let seed = seed.derive("world", number);
-        let universe = universe(seed, number)?;
+        let universe = universe_of(hidden, seed, number)?;
         let stream = universe.stream(STREAM);
         let held_out = universe.held_out(&stream, HELD_OUT);
         let tools = held_out.iter().map(|one| one.world.goal.target.to_string());
@@ -84,7 +93,7 @@ impl<'a> Host<'a> {
     pub(super) fn new(parts: &'a Parts, seed: Seed) -> Self {
         Self {
             parts,
-            meter: Arc::new(Meter::new(parts.model.clone())),
+            meter: Arc::new(Meter::new(parts)),
             agent: Agent::Learner,
             seed,
         }
@@ -109,7 +118,7 @@ impl<'a> Host<'a> {
         }
         components.model = Some(self.meter.clone());
         components.scorer = Some(self.meter.clone());
-        let options = Options::new("papers", self.seed);
+        let options = self.parts.options("papers", self.seed);
         block_on(Journeyman::open(components, recipe, options))
     }
 

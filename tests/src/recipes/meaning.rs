@@ -22,7 +22,7 @@ use journeyman::{
         skillrl::{BankPolicy, Failure},
     },
     recipe::{self, Recipe},
-    run::{Journeyman, Options},
+    run::Journeyman,
     stations::select::SelectPer,
 };
 use journeyman_fastembed::FastEmbedder;
@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{STEPS, key};
 use crate::{
-    figures::{Bound, Figures, Outcome},
+    figures::{Bound, Figures, Outcome, recalling},
     gate::encoder,
 };
 
@@ -98,7 +98,7 @@ fn recipes() -> [(&'static str, Recipe); 3] {
 
 /// Measures and records.
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = figures.parts(STEPS)?;
+    let parts = recalling(figures.parts(STEPS)?);
     let Some(encoder) = encoder(figures)? else {
         return Err("set ORT_DYLIB_PATH: this compares with an encoder".into());
     };
@@ -190,7 +190,8 @@ async fn cell(
     let mut components = parts.components(Arc::new(MemoryStore::new()), None)?;
     let counted = encoder.map(|encoder| Arc::new(Counted(encoder, AtomicUsize::new(0))));
     components.embedder = counted.clone().map(|one| one as Arc<dyn Embedder>);
-    let journeyman = Journeyman::open(components, recipe, Options::new("meaning", seed)).await?;
+    let options = parts.options("meaning", seed);
+    let journeyman = Journeyman::open(components, recipe, options).await?;
     let faults = |report: &journeyman::run::report::RunReport| {
         let attempts = report.tasks.iter().flat_map(|task| &task.attempts);
         attempts.filter(|attempt| attempt.error.is_some()).count()

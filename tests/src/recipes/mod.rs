@@ -14,7 +14,7 @@ mod unresettable;
 use journeyman::recipe::Recipe;
 
 use crate::{
-    figures::{Figures, Outcome, key, spread},
+    figures::{Figures, Outcome, key, recalling, spread},
     library::told,
 };
 
@@ -26,7 +26,7 @@ type Change = fn(&mut Recipe);
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = figures.parts(STEPS)?;
+    let parts = recalling(figures.parts(STEPS)?);
     arise::run(figures, &parts)?;
     hisme::run(figures, &parts)?;
     poisoned::run(figures, &parts)?;
@@ -57,27 +57,34 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     Ok(())
 }
 
+/// Measures and records the half of [`run`] that is about HiSME.
+pub fn run_hisme(figures: &mut Figures<'_>) -> Outcome {
+    let parts = recalling(figures.parts(STEPS)?);
+    hisme::run(figures, &parts)?;
+    poisoned::run(figures, &parts)
+}
+
 /// Measures and records ARISE's sweeps.
 pub fn run_sweeps(figures: &mut Figures<'_>) -> Outcome {
-    let parts = figures.parts(STEPS)?;
+    let parts = recalling(figures.parts(STEPS)?);
     sweeps::run(figures, &parts)
 }
 
 /// Measures and records what each of our departures from HiSME brings.
 pub fn run_departures(figures: &mut Figures<'_>) -> Outcome {
-    let parts = figures.parts(STEPS)?;
+    let parts = recalling(figures.parts(STEPS)?);
     departures::run(figures, &parts)
 }
 
 /// Measures and records what frozen rules do to what is written.
 pub fn run_frozen_rules(figures: &mut Figures<'_>) -> Outcome {
-    let parts = figures.parts(STEPS)?;
+    let parts = recalling(figures.parts(STEPS)?);
     frozen_rules::run(figures, &parts)
 }
 
 /// Measures and records what HiSME and ARISE learn in worlds that cannot be set up again.
 pub fn run_unresettable(figures: &mut Figures<'_>) -> Outcome {
-    let parts = figures.parts(STEPS)?;
+    let parts = recalling(figures.parts(STEPS)?);
     unresettable::run(figures, &parts)
 }
 

@@ -7,7 +7,7 @@ use journeyman_toolworld::{
 };
 
 /// Tools with a hidden contract: in a stream each comes about three times.
-pub(super) const HIDDEN: usize = 16;
+pub(super) const HIDDEN: usize = 8;
 
 /// How often a task of the stream shows a demand that passes: a single trace is noisy, what tasks share is not.
 const NOISE: f64 = 0.6;
@@ -21,13 +21,18 @@ pub(super) fn passing(world: u64) -> PassingKind {
 }
 
 /// A world's tools.
-pub(crate) fn universe(seed: Seed, world: u64) -> Result<Universe> {
+pub(super) fn universe(seed: Seed, world: u64) -> Result<Universe> {
+    universe_of(HIDDEN, seed, world)
+}
+
+/// The same with so many tools with a hidden contract.
+pub(crate) fn universe_of(hidden: usize, seed: Seed, world: u64) -> Result<Universe> {
     let spec = UniverseSpec {
         passing: Some(Passing {
             share: NOISE,
             kind: Some(passing(world)),
         }),
-        ..UniverseSpec::of(HIDDEN, 2)
+        ..UniverseSpec::of(hidden, 2)
     };
     Universe::make(spec, seed.0)
 }

@@ -32,11 +32,11 @@ use crate::{
     skills::admitted,
 };
 
-const WORLDS: u64 = 5;
+const WORLDS: u64 = 4;
 /// Tools with a hidden contract, each with a skill at the start.
 const HIDDEN: usize = 8;
-const STREAM: usize = 50;
-const HELD_OUT: usize = 60;
+const STREAM: usize = 30;
+const HELD_OUT: usize = 40;
 /// How many tasks of the stream are looked at together.
 const PART: usize = 10;
 const RESAMPLES: usize = 4000;

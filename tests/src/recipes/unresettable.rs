@@ -13,7 +13,7 @@ use journeyman::{
     contract::{Environment, EnvironmentCapabilities, Episode},
     domain::{State, Task},
     recipe::{self, Recipe},
-    run::{Journeyman, Options},
+    run::Journeyman,
 };
 use journeyman_toolworld::{environment::Toolworld, stream::Universe};
 use quickstart::{Parts, Summaries, spoken};
@@ -21,10 +21,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     STEPS, arise,
-    hisme::{HELD_OUT, STREAM, WORLDS, one_task, without_skills},
+    hisme::{one_task, without_skills},
     key, noisy, spread,
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
+
+/// Worlds behind each figure.
+const WORLDS: u64 = 5;
+/// Tasks that are learned from.
+const STREAM: usize = 40;
+/// Tasks that are attempted with the frozen library.
+const HELD_OUT: usize = 40;
 
 /// Sets each task up once. A second time is refused, and counted.
 #[derive(Debug)]
@@ -271,7 +278,7 @@ async fn cell(parts: &Parts, arm: &Arm, seed: Seed, world: u64) -> Result<Cell> 
     if !arm.resets {
         components.environment = Some(once.clone());
     }
-    let options = Options::new("unresettable", seed);
+    let options = parts.options("unresettable", seed);
     let journeyman = Journeyman::open(components, (arm.recipe)(), options).await?;
     let learned = journeyman.learn(spoken::tasks(&stream, seed)?).await?;
     let library = journeyman.library().await?;
