@@ -35,7 +35,7 @@ use crate::{recipes::arise::task_by_task, skills::admitted};
 /// Attempts at a task of the recipes that make several. The papers make 8; the bundled model's attempts differ little.
 const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
 /// Tasks between two clusterings, and of a round of a bank.
-pub(super) const ROUND: NonZeroU64 = NonZeroU64::new(5).expect("not 0");
+const ROUND: NonZeroU64 = NonZeroU64::new(5).expect("not 0");
 /// The same in HiSME's steps of five tasks.
 const HISME_ROUND: NonZeroU64 = NonZeroU64::MIN;
 /// Anchors for each category. The paper has 20, each judged five times, which would take all of an arm's tokens.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     STEPS, key, scribe,
-    world::{Host, World},
+    world::{Host, MANY_HIDDEN, World},
 };
 use crate::figures::{Bound, Figures, Outcome, recalling};
 
@@ -54,7 +54,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let seed = figures.options().seed;
         let key = key(&parts, &format!("routes and cuts, world {number}"));
         let one: Counts = figures.once(&key, || {
-            let world = World::new(seed, number)?;
+            let world = World::of(MANY_HIDDEN, seed, number)?;
             Ok(counts(&Host::new(&parts, world.seed), &world)?)
         })?;
         all.add(&one);

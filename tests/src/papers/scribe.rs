@@ -1,7 +1,7 @@
 //! SCRIBE: the judge that is bound to rubrics against an open one, the router against clusters that came later, and prototypes that
 //! persist.
 
-use std::sync::Arc;
+use std::{num::NonZeroU64, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -10,6 +10,8 @@ use journeyman::{
     contract::SkillStore,
     domain::{Assessment, Trace},
     library::SkillLibrary,
+    papers::scribe::AssessPolicy,
+    recipe::Recipe,
 };
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
@@ -20,13 +22,13 @@ use super::{
     key,
     router::{Cut, against_the_world, router},
     spread,
-    world::{Host, World},
+    world::{Host, MANY_HIDDEN, World},
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
 
 /// Tasks that are learned from, in parts of as many tasks as lie between two refreshes.
-const STREAM: usize = 20;
-const PART: usize = arms::ROUND.get() as usize;
+const STREAM: usize = 40;
+const PART: NonZeroU64 = NonZeroU64::new(10).expect("not 0");
 /// Attempts whose subgoals are judged again and again: the latest that are kept.
 const JUDGED: usize = 20;
 
@@ -53,7 +55,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let seed = figures.options().seed;
         let key = key(parts, &format!("judged, world {number}"));
         cells.push(figures.once(&key, || {
-            let world = World::new(seed, number)?;
+            let world = World::of(MANY_HIDDEN, seed, number)?;
             Ok(cell(parts, &world)?)
         })?);
     }
@@ -151,14 +153,26 @@ fn prototypes(figures: &mut Figures<'_>, cells: &[Cell]) {
     );
 }
 
+/// The recipe that learns from the stream.
+fn recipe() -> Recipe {
+    let assess = AssessPolicy {
+        first: PART,
+        refresh: PART,
+        ..arms::assess()
+    };
+    let mut recipe = arms::scribe();
+    recipe.assess = Some(assess.into());
+    recipe
+}
+
 /// Learns from the stream. The library, and for each refresh but the first the share of prototypes that go on.
 pub(super) fn learn(host: &Host<'_>, world: &World) -> Result<(Arc<MemoryStore>, Vec<f64>)> {
     let store = Arc::new(MemoryStore::new());
-    let session = host.open(arms::scribe(), store.clone(), None)?;
+    let session = host.open(recipe(), store.clone(), None)?;
     let mut before = Vec::new();
     let mut persisting = Vec::new();
     let stream = world.stream.get(..STREAM).unwrap_or(&world.stream);
-    for part in stream.chunks(PART) {
+    for part in stream.chunks(PART.get() as usize) {
         block_on(session.learn(part.to_vec()))?;
         let library = block_on(session.library())?;
         let now = library.prototypes().iter().map(|one| one.id.clone());

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     WORLDS, arms, difference, key, scribe, spread,
     subgoals::{completes, rendered},
-    world::{Host, World},
+    world::{Host, MANY_HIDDEN, World},
 };
 use crate::figures::{Bound, Figures, Outcome, recalling};
 
@@ -59,7 +59,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let seed = figures.options().seed;
         let key = key(parts, &format!("structure, world {number}"));
         cells.push(figures.once(&key, || {
-            let world = World::new(seed, number)?;
+            let world = World::of(MANY_HIDDEN, seed, number)?;
             Ok(cell(parts, &few, &world)?)
         })?);
     }

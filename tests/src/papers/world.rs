@@ -22,7 +22,7 @@ use crate::recipes::noisy::universe_of;
 pub(super) const HELD_OUT: usize = 40;
 /// Tools with a hidden contract.
 const HIDDEN: usize = 8;
-/// The same in worlds whose stream is long.
+/// The same in worlds with many skills to tell apart.
 pub(super) const MANY_HIDDEN: usize = 16;
 /// The longest stream.
 const STREAM: usize = 600;
