@@ -43,7 +43,7 @@ const ANCHORS: NonZeroUsize = NonZeroUsize::new(4).expect("not 0");
 /// Skills that the bundled model tells apart in one prompt.
 const SHOWN: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
 /// Tasks that are put into groups together, and rollouts of a group.
-const GROUPED: usize = 8;
+const GROUPED: usize = 16;
 const ROLLOUTS: NonZeroU32 = NonZeroU32::new(2).expect("not 0");
 
 /// ARISE without its warm-up of 32,000 tasks.

@@ -19,7 +19,7 @@ use super::{meter::Meter, rule_agent::RuleAgent};
 use crate::recipes::noisy::universe_of;
 
 /// Tasks that are attempted with the frozen library.
-pub(super) const HELD_OUT: usize = 40;
+const HELD_OUT: usize = 40;
 /// Tools with a hidden contract.
 const HIDDEN: usize = 8;
 /// The same in worlds with many skills to tell apart.
