@@ -8,6 +8,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -29,6 +30,7 @@ use journeyman::{
 use journeyman_experiment::{
     Arm, Conditions, Event, Experiment, Host, Metric, Options, Outcome, Plan, Stale, Tasks,
 };
+use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
 /// A world of words. Tasks with the tag `hidden` are those that the agent needs a skill for.
@@ -375,4 +377,70 @@ fn a_cell_begins_and_ends_and_measures_once_where_the_world_cannot_be_set_up_aga
     let report = lab.report();
     let once = "attempted at the end of the stream alone";
     assert!(report.contains(once), "{report}");
+}
+
+/// The cells of [`plan`] with seed 1, by their files, as a program of the first edition wrote them.
+fn first_edition() -> BTreeMap<String, Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    cells_in(&root.join("tests/fixtures/first-edition/experiment"))
+}
+
+fn cells_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = folder.join("cells").read_dir().unwrap();
+    files
+        .map(|file| {
+            let file = file.unwrap();
+            let name = file.file_name().into_string().unwrap();
+            (name, fs::read(file.path()).unwrap())
+        })
+        .collect()
+}
+
+/// The number of held-out tasks that were done at the last checkpoint of each cell: those without skills, and those that learned.
+fn done(cells: &BTreeMap<String, Vec<u8>>) -> [usize; 2] {
+    ["no-skills-seed-1.json", "learning-seed-1.json"].map(|file| {
+        let cell: Value = serde_json::from_slice(&cells[file]).unwrap();
+        let checkpoints = cell["result"]["checkpoints"].as_array().unwrap();
+        let tasks = checkpoints.last().unwrap()["tasks"].as_array().unwrap();
+        tasks.iter().filter(|task| task["success"] == true).count()
+    })
+}
+
+#[test]
+fn cells_of_the_first_edition_are_told_apart_and_stay_until_they_are_run_again() {
+    let lab = Lab::new();
+    let before = first_edition();
+    assert_eq!((before.len(), done(&before)), (2, [4, 8]));
+    fs::create_dir(lab.0.path().join("cells")).unwrap();
+    for (file, bytes) in &before {
+        fs::write(lab.0.path().join("cells").join(file), bytes).unwrap();
+    }
+    let perform = |options: Options| {
+        let mut plan = plan();
+        plan.seeds = vec![1];
+        let host = Words::saying("day");
+        let experiment = Experiment::open(plan, host, lab.0.path(), "build 1").unwrap();
+        let mut stale = Vec::new();
+        let outcome = experiment.perform(&options, &mut |event| {
+            if let Event::Stale { reason, .. } = event {
+                stale.push(reason);
+            }
+        });
+        let outcome = outcome.unwrap();
+        let run = outcome.results.count() - outcome.kept;
+        (stale, run, outcome.kept)
+    };
+    // Recipes have another form now, so that the cells are of no use for the plan of today. Each is named with the reason.
+    let of_another_form = vec![Stale::Configuration; 2];
+    let mut report_only = Options::default();
+    (report_only.report_only, report_only.any_build) = (true, true);
+    assert_eq!(perform(report_only), (of_another_form.clone(), 0, 0));
+    assert!(
+        lab.report()
+            .contains("- Missing: learning, seed 1: not run yet")
+    );
+    assert!(cells_in(lab.0.path()) == before, "a cell was changed");
+    assert_eq!(perform(Options::default()), (of_another_form, 2, 0));
+    assert_eq!(done(&cells_in(lab.0.path())), [4, 8]);
+    assert_eq!(perform(Options::default()), (Vec::new(), 0, 2));
 }

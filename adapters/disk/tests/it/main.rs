@@ -3,6 +3,7 @@
 
 mod archive;
 mod conformance;
+mod first_edition;
 mod folders;
 mod model;
 mod privacy;

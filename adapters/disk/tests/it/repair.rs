@@ -53,7 +53,7 @@ fn closed(folder: &TempDir) -> PathBuf {
 }
 
 /// Every file below a folder with its bytes.
-fn bytes_below(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(crate) fn bytes_below(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(root).unwrap() {
         let path = entry.unwrap().path();
