@@ -39,6 +39,12 @@
 //! - Where all of several folders in `skills` or in `held` are gone at once, they are written again: that counts as
 //!   data loss, not as a person's edit.
 //! - A folder that cannot be read, such as one with an invalid SKILL.md, is left unchanged and reported as a fault.
+//!
+//! # Libraries of earlier versions
+//! A library that an earlier version wrote opens with its skills, versions, states and counts, and learning goes on in it.
+//! The entries of its journals can be read. A run that an earlier version began cannot be resumed where the SDK's runs have
+//! another form since (`Unsupported`, with a hint); what it had committed stays in the library. Tests hold this against a
+//! library that a program of the first edition wrote (`tests/fixtures/first-edition` of the repository).
 
 mod archive;
 mod check;
