@@ -221,7 +221,7 @@ fn what_a_run_learned_is_certified_for_its_model_and_for_another_one() {
     );
     // Too few for a threshold by outcomes, too.
     let gguf = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let gguf = gguf.join("../../examples/apprentice/apprentice.gguf");
+    let gguf = gguf.join("../../tests/lab/apprentice/apprentice.gguf");
     let gguf = gguf.display().to_string();
     let by_outcomes = ["model", "calibrate", &gguf, "--outcomes"];
     let calibrated = place.json(&by_outcomes).done().json();

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::NOT_REPEATED;
 use crate::{
     domain::{
-        CaseKind, HandledMark, LibraryChange, MaintenanceBudget, Skill, SkillRef, State, Trace,
-        TurnQuery,
+        BundleCase, CaseKind, HandledMark, LibraryChange, MaintenanceBudget, Skill, SkillRef,
+        State, Task, Trace, TurnQuery,
     },
     id::{SkillId, TaskId},
     library::{Entry, SkillLibrary},
@@ -34,10 +34,10 @@ pub(super) enum Neighbours {
     NotKnown(&'static str),
 }
 
-/// A kept attempt that did its task with another skill.
-struct Neighbour<'a> {
-    trace: &'a Trace,
-    /// Whether it had one of the skills that were merged into the version.
+/// A task that another skill did.
+struct Neighbour {
+    case: Box<BundleCase>,
+    /// Whether it was done with one of the skills that were merged into the version.
     had_source: bool,
 }
 
@@ -50,7 +50,7 @@ struct Broken {
     told: String,
 }
 
-/// Looks at the tasks of other skills, at most `most`, the latest first: those that were done with another skill. Where the recipe's
+/// Looks at the tasks of other skills: at most `most` that were done with one, the latest first, and as many of their test bundles. Where the recipe's
 /// selector would choose other skills with the version in use, they are attempted again with what is chosen now and then. As many tasks
 /// of the skills that were merged into the version are looked at, where it would not be chosen: where it would, the two were compared.
 /// A task that it is known to break is not attempted again while the skills that do it are in use.
@@ -74,9 +74,9 @@ pub(super) async fn looked_at(
         return Neighbours::Broken { told, new: None };
     }
     for neighbour in neighbours(library, (&version.id, &sources), most) {
-        let trace = neighbour.trace;
-        let before = chosen(ask, (&now, selector), trace).await;
-        let after = chosen(ask, (&then, selector), trace).await;
+        let task = &neighbour.case.task;
+        let before = chosen(ask, (&now, selector), task).await;
+        let after = chosen(ask, (&then, selector), task).await;
         let comes = after.iter().any(|skill| skill.reference() == version);
         let goes = before.iter().any(|skill| sources.contains(&skill.id));
         let is_other = match comes {
@@ -86,7 +86,7 @@ pub(super) async fn looked_at(
         if before == after || !is_other {
             continue;
         }
-        let cases = cases((library, trace), [before.clone(), after]);
+        let cases = cases(&neighbour.case, [before.clone(), after]);
         match breaks(ask, left, cases).await {
             Ok(false) => {}
             Err(why) => return Neighbours::NotKnown(why),
@@ -95,7 +95,7 @@ pub(super) async fn looked_at(
                     true => "with it",
                     false => "with what would be chosen in its place",
                 };
-                let (task, with) = (&trace.task.id, named(&before));
+                let (task, with) = (&task.id, named(&before));
                 let told = format!("{task}, which is done {with} and not {without}");
                 let by = before.iter().map(Skill::reference).collect();
                 return Broken { by, told }.recorded(view, &version);
@@ -105,15 +105,14 @@ pub(super) async fn looked_at(
     Neighbours::Kept
 }
 
-/// An attempt's task with the skills that are chosen before and after a release.
-fn cases((library, trace): (&SkillLibrary, &Trace), chosen: [Vec<Skill>; 2]) -> [Case; 2] {
-    let case = Box::new(whole_attempt(library, trace, CaseKind::Negative));
+/// A task with the skills that are chosen before and after a release.
+fn cases(case: &BundleCase, chosen: [Vec<Skill>; 2]) -> [Case; 2] {
     chosen.map(|skills| {
         let mut skills = skills.into_iter();
         Case {
             skill: skills.next().map(Box::new),
             beside: skills.collect(),
-            case: case.clone(),
+            case: Box::new(case.clone()),
         }
     })
 }
@@ -204,12 +203,12 @@ fn known_as_broken(view: &View, version: &SkillRef, in_use: &SkillLibrary) -> Op
 async fn chosen(
     ask: &mut Ask,
     (view, selector): (&View, &dyn SelectProgram),
-    trace: &Trace,
+    task: &Task,
 ) -> Vec<Skill> {
     let query = TurnQuery {
-        text: trace.task.instruction.clone(),
+        text: task.instruction.clone(),
         tools: Vec::new(),
-        category: trace.task.category.clone(),
+        category: task.category.clone(),
     };
     let selected = select(ask, view, selector, &query).await;
     let skills = selected.injected(0).iter();
@@ -225,31 +224,67 @@ fn does(played: &PlayedCase) -> Option<bool> {
     }
 }
 
-/// The kept attempts that did their task with another skill, the latest of each task: at most `most` that had none of these sources, and
-/// as many that had one.
-fn neighbours<'a>(
-    library: &'a SkillLibrary,
+/// The tasks of kept attempts that were done with another skill, the latest first, and then those of other skills' test bundles, each
+/// once: at most `most` of either that had none of these sources, and as many that had one.
+fn neighbours(
+    library: &SkillLibrary,
     (own, sources): (&SkillId, &BTreeSet<&SkillId>),
     most: u32,
-) -> Vec<Neighbour<'a>> {
-    let mut tasks: BTreeSet<&TaskId> = BTreeSet::new();
+) -> Vec<Neighbour> {
+    let mut tasks: BTreeSet<TaskId> = BTreeSet::new();
+    let attempted = by_another(library, own, sources).chain(bundled(library, own, sources));
+    let once = attempted.filter(|neighbour| tasks.insert(neighbour.case.task.id.clone()));
+    let mut left = [most as usize; 4];
+    let few = once.filter(|neighbour| {
+        let is_bundled = neighbour.case.kind == CaseKind::Integration;
+        let left = &mut left[usize::from(is_bundled) * 2 + usize::from(neighbour.had_source)];
+        let is_among = *left > 0;
+        *left = left.saturating_sub(1);
+        is_among
+    });
+    few.collect()
+}
+
+/// The kept attempts that did their task with another skill, the latest first.
+fn by_another<'a>(
+    library: &'a SkillLibrary,
+    own: &'a SkillId,
+    sources: &'a BTreeSet<&SkillId>,
+) -> impl Iterator<Item = Neighbour> + 'a {
     let traces: Vec<&Trace> = library.traces().collect();
     let latest = traces.into_iter().rev();
     let done = latest.filter(|trace| trace.is_success());
-    let by_another = done.filter_map(|trace| {
+    done.filter_map(move |trace| {
         let mut skills = trace.trajectory.exposures.iter();
         if skills.clone().any(|seen| seen.skill.id == *own) {
             return None;
         }
         let had_source = skills.clone().any(|seen| sources.contains(&seen.skill.id));
         let other = skills.find_map(|seen| library.get(&seen.skill.id))?;
-        let is_offered = other.skill.state.is_offered();
-        is_offered.then_some(Neighbour { trace, had_source })
+        other.skill.state.is_offered().then(|| Neighbour {
+            case: Box::new(whole_attempt(library, trace, CaseKind::Negative)),
+            had_source,
+        })
+    })
+}
+
+/// The whole tasks that other skills are tested with.
+fn bundled<'a>(
+    library: &'a SkillLibrary,
+    own: &'a SkillId,
+    sources: &'a BTreeSet<&SkillId>,
+) -> impl Iterator<Item = Neighbour> + 'a {
+    let others = library.entries().filter(move |entry| {
+        let skill = &entry.skill;
+        skill.id != *own && skill.state.is_offered()
     });
-    let once = by_another.filter(|neighbour| tasks.insert(&neighbour.trace.task.id));
-    let (mut merged, mut others): (Vec<_>, Vec<_>) = once.partition(|one| one.had_source);
-    merged.truncate(most as usize);
-    others.truncate(most as usize);
-    others.extend(merged);
-    others
+    others.flat_map(move |entry| {
+        let had_source = sources.contains(&entry.skill.id);
+        let cases = entry.life.bundle.iter().map(|bundled| &bundled.case);
+        let whole = cases.filter(|case| case.kind == CaseKind::Integration && case.is_whole());
+        whole.map(move |case| Neighbour {
+            case: Box::new(case.clone()),
+            had_source,
+        })
+    })
 }

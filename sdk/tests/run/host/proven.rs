@@ -3,7 +3,7 @@
 use journeyman::{
     ModelId, SkillId,
     contract::ModelCapabilities,
-    domain::{SkillRef, Withhold},
+    domain::{BundleCase, CaseKind, SkillRef, Withhold},
     papers::hisme::MicroPolicy,
     policy::{Ask, MaintenanceProgram, Policies, View},
     recipe::ScheduledProgram,
@@ -594,6 +594,28 @@ fn knowing(
     })
 }
 
+/// `helper`, and `good` on trial, which would be chosen for letters.
+fn neighbours() -> [Skill; 2] {
+    let helper = Skill {
+        description: "Send a letter.".to_owned(),
+        ..sample::skill("helper")
+    };
+    let good = Skill {
+        description: "Say one, two, three, and send a letter of two words.".to_owned(),
+        trigger: Some("send a letter".to_owned()),
+        state: State::Trial,
+        ..sample::skill("good")
+    };
+    [helper, good]
+}
+
+fn letter(number: u64) -> Task {
+    Task {
+        instruction: "send a letter".to_owned(),
+        ..sample::task(&format!("letter-{number}"), &["one", "two"])
+    }
+}
+
 /// A session whose library has `good` on trial with 24 tasks of its own, and `helper` in use, which did four letters at which `good`
 /// would be chosen once it is in use; with the events of these 24 tasks.
 pub(super) async fn beside_a_neighbour(
@@ -604,28 +626,15 @@ pub(super) async fn beside_a_neighbour(
     parts.executor = Some(Arc::new(agent));
     let opened = Journeyman::open(parts, recipe, Options::new("test", Seed(7))).await;
     let journeyman = opened.expect("it opens");
-    let helper = Skill {
-        description: "Send a letter.".to_owned(),
-        ..sample::skill("helper")
-    };
+    let [helper, good] = neighbours();
     journeyman
         .add(vec![helper], "a start")
         .await
         .expect("added");
-    let letters = (0..4).map(|number| Task {
-        instruction: "send a letter".to_owned(),
-        ..sample::task(&format!("letter-{number}"), &["one", "two"])
-    });
     journeyman
-        .learn(letters.collect())
+        .learn((0..4).map(letter).collect())
         .await
         .expect("it learns");
-    let good = Skill {
-        description: "Say one, two, three, and send a letter of two words.".to_owned(),
-        trigger: Some("send a letter".to_owned()),
-        state: State::Trial,
-        ..sample::skill("good")
-    };
     journeyman.add(vec![good], "a skill").await.expect("added");
     let events = journeyman.events();
     journeyman.learn(tasks(24)).await.expect("it learns");
@@ -693,6 +702,55 @@ fn a_release_that_breaks_a_neighbour_is_held_back_with_its_task() {
             held[0].contains("letter-3") && held[0].contains("helper") && held.len() > 1,
             "{held:?}"
         );
+    });
+}
+
+#[test]
+fn a_release_that_breaks_a_task_of_a_neighbours_test_bundle_is_held_back() {
+    block_on(async {
+        let [helper, good] = neighbours();
+        let case = BundleCase {
+            name: "a letter".to_owned(),
+            kind: CaseKind::Integration,
+            task: letter(0),
+            attempt: "earlier".into(),
+            world_seed: Seed(1),
+            prefix: Vec::new(),
+            refusals: 0,
+            least_score: 0.0,
+        };
+        for (dropped, expected) in [(false, State::Trial), (true, State::Active)] {
+            let store = Arc::new(MemoryStore::new());
+            let changes = vec![
+                LibraryChange::Add(Box::new(helper.clone())),
+                LibraryChange::PatchBundle {
+                    skill: helper.id.clone(),
+                    cases: vec![case.clone()],
+                    dropped: Vec::new(),
+                },
+                LibraryChange::PatchBundle {
+                    skill: helper.id.clone(),
+                    cases: Vec::new(),
+                    dropped: if dropped {
+                        vec![case.name.clone()]
+                    } else {
+                        Vec::new()
+                    },
+                },
+                LibraryChange::Add(Box::new(good.clone())),
+            ];
+            let commit = sample::commit(0, "key", changes);
+            store.commit(&commit).await.expect("committed");
+            let mut parts = components();
+            parts.executor = Some(Arc::new(apart()));
+            parts.store = Some(store);
+            let options = Options::new("test", Seed(7));
+            let opened = Journeyman::open(parts, proving(4), options).await;
+            let journeyman = opened.expect("it opens");
+            journeyman.learn(tasks(24)).await.expect("it learns");
+            let library = journeyman.library().await.expect("read");
+            assert_eq!(state(&library, "good"), expected, "dropped: {dropped}");
+        }
     });
 }
 
