@@ -47,12 +47,10 @@ struct Opened {
     _held: std::fs::File,
 }
 
-/// Measures both on the tasks that both hold out: the command's file, which is read already, and the other one; without another one the
-/// two arms of the first.
+/// Measures both on the tasks that both hold out: the command's file and the other one; without another one the two arms of the first.
 pub(super) async fn compare(
     library: Option<&Path>,
     command: &Run,
-    (source, form): (&Source<'_>, &Form),
     other: Option<&Path>,
 ) -> Result<Answer> {
     let comparison = Comparison::new(paired::policy((command.error, command.margin), u64::MAX))?;
@@ -63,7 +61,10 @@ pub(super) async fn compare(
     };
     let [one, two] = match other {
         Some(other) => [file, other].map(|file| Chosen { file, arm: None }),
-        None => form.two_arms(source)?.map(arm),
+        None => {
+            let source = Source::read(RUN, file)?;
+            Form::read(&source)?.two_arms(&source)?.map(arm)
+        }
     };
     let mut first = Opened::open(library, command, (&one, "")).await?;
     let mut second = Opened::open(library, command, (&two, SECOND)).await?;
@@ -101,14 +102,14 @@ impl Opened {
         command: &Run,
         (chosen, behind): (&Chosen<'_>, &str),
     ) -> Result<Self> {
+        let name = chosen.name();
         let opening = Opening {
-            file: chosen.file,
             arm: chosen.arm.as_deref(),
             behind,
+            label: Some(&name),
             library,
             seed: command.seed,
-            model: None,
-            needs_library: false,
+            ..Opening::of(chosen.file)
         };
         let OpenRun {
             journeyman,
@@ -118,10 +119,10 @@ impl Opened {
             world,
             trace,
             held,
-        } = opening.open().await?;
-        let tasks = held_out.into_values().collect();
+            ..
+        } = opening.read()?.open().await?;
         Ok(Self {
-            side: Side::new(chosen.name(), journeyman, tasks, (calibrated, trace)),
+            side: Side::new(name, journeyman, held_out, (calibrated, trace)),
             seed,
             world,
             _held: held,

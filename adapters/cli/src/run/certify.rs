@@ -22,15 +22,12 @@ pub(crate) async fn certify(library: Option<&Path>, command: &Certify) -> Result
     // Before a model is loaded.
     policy.validate()?;
     let opening = Opening {
-        file: &command.file,
-        arm: None,
-        behind: "",
         library,
-        seed: None,
-        model: command.model.as_deref(),
         needs_library: true,
+        model: command.model.as_deref(),
+        ..Opening::of(&command.file)
     };
-    let run = opening.open().await?;
+    let run = opening.read()?.open().await?;
     let progress = Progress::of("attempting tasks with each skill and without it");
     let certified = run.journeyman.certify(policy).await;
     drop(progress);

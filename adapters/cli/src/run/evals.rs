@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, path::Path, sync::Arc};
 
 use journeyman::{
-    Error, ErrorKind, ModelId, Result, Seed,
+    Error, ErrorKind, ModelId, Result,
     agent::{FrozenStore, role::ModelJudge},
     contract::{Components, Snapshot},
     domain::{
@@ -22,19 +22,14 @@ use serde_json::json;
 
 use super::{
     eval_tasks::{EVALS, EvalJudge, EvalTasks, Files},
-    form::Form,
-    library_of,
+    opened::{OpenParts, Opening, tell_findings},
     paired::{self, Compared, Side},
-    parts::Parts,
-    tell_arms, tell_findings,
-    trace::Trace,
 };
 use crate::{
     arguments::Evals,
     library::{file_bytes, find, open},
     output::{Answer, tell},
-    toml_file::Source,
-    world::{Protocol, TaskJudge, tell_of_bundled},
+    world::{Protocol, TaskJudge},
 };
 
 /// The session has a name of its own, which no file can give: a run of the file's own name may go on.
@@ -56,19 +51,23 @@ struct Evaluated {
 
 /// `library` is the folder that the arguments name, which comes before the file's.
 pub(crate) async fn evals(library: Option<&Path>, command: &Evals) -> Result<Answer> {
-    let source = Source::read(EVALS, &command.run)?;
-    let form = Form::read(&source)?;
-    tell_arms(&form);
-    let folder = source.folder();
-    let name = format!("{}{BEHIND}", form.name(&source)?);
-    let limits = form.recipe(&source, &folder)?.limits;
+    let opening = Opening {
+        operation: EVALS,
+        behind: BEHIND,
+        library,
+        seed: command.seed,
+        ..Opening::of(&command.run)
+    };
+    let file = opening.read()?;
+    let limits = file.recipe.limits;
     let most = command.most.map_or(usize::MAX, NonZeroUsize::get);
     let policy = paired::policy((command.error, command.margin), most as u64);
     let comparison = Comparison::new(policy)?;
-    let library = library_of(library, true, &form, &folder).await?;
+    let library = file.library();
     let evaluated = Evaluated::read(&library, &command.name).await?;
-    let (skill, protocol) = (&evaluated.skill, form.protocol());
-    let has_judge = form.jobs(&source)?.iter().any(|job| job.name == "judge");
+    let (skill, protocol) = (&evaluated.skill, file.form.protocol());
+    let jobs = file.form.jobs(&file.source)?;
+    let has_judge = jobs.iter().any(|job| job.name == "judge");
     let EvalTasks { tasks, judge } =
         EvalTasks::of(&evaluated.evals, &evaluated.files, protocol, has_judge)
             .map_err(|error| of_evals(error, skill))?;
@@ -77,16 +76,14 @@ pub(crate) async fn evals(library: Option<&Path>, command: &Evals) -> Result<Ans
             "note: the skill is in quarantine: its text and its evals, which the agent is given now, may be an attack",
         );
     }
-    let seed = Seed(command.seed.or(form.seed).unwrap_or(1));
-    let mut options = Options::new(name.as_str(), seed).read_only();
-    options.redactor = form.redactor();
-    let trace = Trace::new(None, options.redactor.clone())?;
     let judge = Arc::new(judge);
     let of_world = TaskJudge::new(judge.clone(), judge.expected.clone());
-    let of = (&source, &form);
-    let parts = Parts::open(of, &name, (&folder, &library), of_world, &trace).await?;
-    tell(&format!("model {}", parts.model));
-    tell_of_bundled(&parts.model);
+    let OpenParts {
+        parts,
+        options,
+        trace,
+    } = file.parts(&library, of_world).await?;
+    let (seed, options) = (options.seed, options.read_only());
     let judged_by = judged_by(
         (&*judge, tasks.len()),
         &parts.components,

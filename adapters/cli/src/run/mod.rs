@@ -23,146 +23,100 @@ mod trace;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use journeyman::{
-    Error, Result, Seed,
+    Error, Result,
     contract::LanguageModel,
     domain::{EndReason, State, Task},
     library::SkillLibrary,
     run::{
-        Journeyman, Options,
+        Journeyman,
         report::{FindingKind, RunReport},
     },
     stations::proof::LiftPolicy,
 };
 use journeyman_disk::DiskStore;
-use journeyman_mcp::ExpectationJudge;
 use serde_json::json;
 
 use self::{
     compare::Comparison,
-    form::{Form, RUN},
+    form::RUN,
     lifts::Known,
-    parts::Parts,
+    opened::Opening,
     progress::{GateSaid, Reasons, follow},
     skills::in_library,
-    tasks::Tasks,
     trace::Trace,
 };
 use crate::{
     arguments::Run,
     calibrated::drift_check,
-    library::{count, load, open},
+    library::{count, load},
     output::{Answer, Exit, tell},
-    toml_file::Source,
     words::of_the_command,
-    world::{approve, tell_of_bundled},
+    world::approve,
 };
 
 /// `library` is the folder that the arguments name, which comes before the file's.
 pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer> {
-    let source = Source::read(RUN, &command.file)?;
-    let form = Form::read(&source)?;
     if let Some(other) = &command.compare {
-        return against::compare(library, command, (&source, &form), other.as_deref()).await;
+        return against::compare(library, command, other.as_deref()).await;
     }
-    tell_arms(&form);
-    let folder = source.folder();
-    let name = form.name(&source)?.to_owned();
-    let recipe = form.recipe(&source, &folder)?;
-    let calibrated = form.calibrated(&source, &folder)?;
-    let withholds = recipe.select.withhold.is_some();
-    let drift = recipe.gate().as_ref().and_then(drift_check);
+    let opening = Opening {
+        library,
+        seed: command.seed,
+        learns: !command.only_measure,
+        trace: command.trace.as_deref(),
+        ..Opening::of(&command.file)
+    };
+    let file = opening.read()?;
     if command.approve_tools {
-        return approve(RUN, Some(form.world(&source, &folder)?)).await;
+        return approve(RUN, Some(file.form.world(&file.source, &file.folder)?)).await;
     }
-    let (held_out, learns) = (form.held_out.get_ref(), !command.only_measure);
-    let tasks = Tasks::read(&folder, &form.tasks, held_out, form.protocol(), learns)?;
-    let judge = ExpectationJudge::new(tasks.expected);
-    let library = library_of(library, command.only_measure, &form, &folder).await?;
-    let seed = command.seed.or(form.seed).unwrap_or(1);
-    let mut options = Options::new(name.as_str(), Seed(seed));
-    options.redactor = form.redactor();
-    let trace = Trace::new(command.trace.as_deref(), options.redactor.clone())?;
-    let parts = Parts::open((&source, &form), &name, (&folder, &library), judge, &trace).await?;
-    tell(&format!("model {}", parts.model));
-    tell_of_bundled(&parts.model);
-    let agent = parts.components.model.clone();
-    let journeyman = Journeyman::open(parts.components, recipe, options).await?;
-    trace.begin()?;
-    tell_findings(&journeyman);
+    let withholds = file.recipe.select.withhold.is_some();
+    let drift = file.recipe.gate().as_ref().and_then(drift_check);
+    let run = file.open().await?;
     if let Some(drift) = drift {
         tell(&format!("drift: {drift}"));
     }
-    let gate = GateSaid::with(calibrated);
+    let gate = GateSaid::with(run.calibrated);
     let session = Session {
-        journeyman: &journeyman,
-        stream: &tasks.stream,
-        held_out: &tasks.held_out,
-        said: (&*trace, &gate),
+        journeyman: &run.journeyman,
+        stream: &run.stream,
+        held_out: &run.held_out,
+        said: (&*run.trace, &gate),
     };
     let measured = match command.only_measure {
         true => session.measure_alone().await?,
         false => {
-            let resettable = parts.world.environment.capabilities().resettable;
-            session.learn(resettable, &parts.store, &library).await?
+            let resettable = run.world.environment.capabilities().resettable;
+            session.learn(resettable, &run.store, &run.library).await?
         }
     };
-    parts.world.close().await;
+    run.world.close().await;
     let compared = Comparison::of(measured.before.as_ref(), measured.after.as_ref());
-    let skills = load(&parts.store).await?;
-    let mut answer = told(&compared, &skills, &library, seed);
+    let skills = load(&run.store).await?;
+    let mut answer = told(&compared, &skills, &run.library, run.seed.0);
     if let Some((report, _)) = &measured.learning {
         answer.text.push_str(&learned::text(report));
         answer.json["learning"] = learned::json(report);
     }
+    let agent = run.agent.as_deref();
     if withholds {
-        let lifts = journeyman.lift(LiftPolicy::default())?;
-        let model = agent.as_deref().map(|agent| &agent.capabilities().model);
+        let lifts = run.journeyman.lift(LiftPolicy::default())?;
+        let model = agent.map(|agent| &agent.capabilities().model);
         let known = Known::of(&lifts, &skills, model);
         answer.text.push_str(&known.text());
         answer.json["lift"] = known.json();
     }
-    let mut remarks = remarks(&measured, &compared, &skills, &trace);
-    remarks.extend(drifted(&journeyman));
-    remarks.extend(agent.as_deref().and_then(shorter_context));
+    let mut remarks = remarks(&measured, &compared, &skills, &run.trace);
+    remarks.extend(drifted(&run.journeyman));
+    remarks.extend(agent.and_then(shorter_context));
     for remark in &remarks {
         answer.text.push_str(&format!("{remark}\n"));
     }
     answer.json["remarks"] = remarks.into();
     Ok(answer)
-}
-
-/// The folder of the library. A measurement alone makes none at a path that a person named: a mistyped one would be an empty library.
-async fn library_of(
-    named: Option<&Path>,
-    only_measures: bool,
-    form: &Form,
-    folder: &Path,
-) -> Result<PathBuf> {
-    match named {
-        Some(named) if only_measures => open(named, false).await.map(|_| named.to_owned()),
-        Some(named) => Ok(named.to_owned()),
-        None => Ok(folder.join(form.library.as_deref().unwrap_or(Path::new("library")))),
-    }
-}
-
-/// Says that the arms of a file that is read without them are left out.
-fn tell_arms(form: &Form) {
-    if form.has_arms() {
-        tell(
-            "note: the file's arms are left out: `journeyman run FILE --compare` compares two arms",
-        );
-    }
-}
-
-fn tell_findings(journeyman: &Journeyman) {
-    let findings = journeyman.findings().into_iter();
-    // A session is read-only where the command is to learn nothing.
-    for finding in findings.filter(|finding| finding.kind != FindingKind::ReadOnly) {
-        tell(&format!("note: {}", of_the_command(&finding.to_string())));
-    }
 }
 
 /// What a run measured and learned.
