@@ -13,7 +13,7 @@ use serde_json::{Number, Value};
 use toml::Spanned;
 
 use crate::{
-    changes::{Change, expected},
+    changes::{Change, Refusal, expected},
     files::unreadable,
 };
 
@@ -108,9 +108,29 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The values of a table by their paths.
-    pub(crate) fn changes(&self, table: &Table) -> Result<Vec<Change>> {
-        let changes = table.iter().map(|(path, value)| {
+    /// Checks the file's name; `of` is what has it, in words.
+    ///
+    /// # Errors
+    /// `Invalid`, with the line.
+    pub(crate) fn check_name<'n>(&self, name: &'n Spanned<String>, of: &str) -> Result<&'n str> {
+        let sound = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let text = name.get_ref().as_str();
+        match (1..=64).contains(&text.len()) && text.chars().all(sound) {
+            true => Ok(text),
+            false => Err(self.refused(
+                name.span(),
+                format!("this is not a name for {of}"),
+                "take 1 to 64 of a-z, 0-9 and hyphens: a file or folder has this name too",
+            )),
+        }
+    }
+
+    /// The changes of a file's `set`, by their paths, and then those of its `unset`.
+    ///
+    /// # Errors
+    /// `Invalid`, with the line, for a value that has no form in JSON.
+    pub(crate) fn changes(&self, set: &Table, unset: &[Spanned<String>]) -> Result<Vec<Change>> {
+        let changes = set.iter().map(|(path, value)| {
             let span = value.span();
             Ok(Change {
                 path: path.clone(),
@@ -119,7 +139,20 @@ impl<'a> Source<'a> {
                 span,
             })
         });
-        changes.collect()
+        let mut changes = changes.collect::<Result<Vec<Change>>>()?;
+        changes.extend(unset.iter().map(|path| Change {
+            path: path.get_ref().clone(),
+            value: None,
+            replaces: false,
+            span: path.span(),
+        }));
+        Ok(changes)
+    }
+
+    /// An error about a change of this field that cannot be made, with the line of its place.
+    pub(crate) fn unmade(&self, span: Range<usize>, field: &str, refusal: Refusal) -> Error {
+        self.refused(span, refusal.message, refusal.hint)
+            .with("field", field)
     }
 
     /// A TOML value as JSON.

@@ -68,13 +68,7 @@ impl ArmPlan {
         for (path, from) in &form.take {
             arm.take(source, path, from)?;
         }
-        let taken_away = form.unset.iter().map(|path| Change {
-            path: path.get_ref().clone(),
-            value: None,
-            replaces: false,
-            span: path.span(),
-        });
-        for change in source.changes(&form.set)?.into_iter().chain(taken_away) {
+        for change in source.changes(&form.set, &form.unset)? {
             arm.change(source, &change)?;
         }
         arm.check(source, form.name.span())?;
@@ -91,10 +85,8 @@ impl ArmPlan {
         let made = Change::taken(path, (&other, at), from.span())
             .and_then(|change| change.make(&self.arm.recipe));
         self.arm.recipe = made.map_err(|refusal| {
-            source
-                .refused(from.span(), refusal.message, refusal.hint)
-                .with("field", path)
-                .with("arm", &self.arm.name)
+            let unmade = source.unmade(from.span(), path, refusal);
+            unmade.with("arm", &self.arm.name)
         })?;
         self.describe(&format!("{path} of {}", from.get_ref()));
         Ok(())
@@ -102,10 +94,8 @@ impl ArmPlan {
 
     fn change(&mut self, source: &Source<'_>, change: &Change) -> Result<()> {
         self.arm.recipe = change.make(&self.arm.recipe).map_err(|refusal| {
-            source
-                .refused(change.span.clone(), refusal.message, refusal.hint)
-                .with("field", &change.path)
-                .with("arm", &self.arm.name)
+            let unmade = source.unmade(change.span.clone(), &change.path, refusal);
+            unmade.with("arm", &self.arm.name)
         })?;
         let value = change
             .value

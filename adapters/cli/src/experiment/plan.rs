@@ -52,7 +52,7 @@ impl PlanFile {
             sweeps.push(sweep(&source, form_sweep, form.arm.len(), &mut arms)?);
         }
         let seeds = seeds(&source, &form.seeds)?;
-        let name = name(&source, &form)?;
+        let name = source.check_name(&form.name, "an experiment")?;
         let threads = threads(&source, &form)?;
         let (world, counts) = World::read(&source, &form)?;
         let baseline = match &form.baseline {
@@ -112,19 +112,6 @@ fn refuse_doubled(plan: &Plan, source: &Source<'_>, form: &Form) -> Result<()> {
     );
     let name = plan.arms.get(at).map_or("", |arm| arm.name.as_str());
     Err(refused.with("arm", name))
-}
-
-fn name(source: &Source<'_>, form: &Form) -> Result<String> {
-    let name = form.name.get_ref();
-    let sound = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.is_empty() || name.len() > 64 || !name.chars().all(sound) {
-        return Err(source.refused(
-            form.name.span(),
-            "this is not a name for an experiment",
-            "take 1 to 64 of a-z, 0-9 and hyphens: a folder has this name too",
-        ));
-    }
-    Ok(name.clone())
 }
 
 /// The seeds from 1 to a number, or those of a list.

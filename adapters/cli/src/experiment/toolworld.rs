@@ -29,11 +29,10 @@ impl ToolworldSettings {
     /// `Invalid` with the line of a value that is refused.
     pub(super) fn read(source: &Source<'_>, form: &ToolworldForm) -> Result<Self> {
         let mut universe = UniverseSpec::default();
-        for change in source.changes(&form.universe)? {
+        for change in source.changes(&form.universe, &[])? {
             universe = change.make(&universe).map_err(|refusal| {
-                source
-                    .refused(change.span.clone(), refusal.message, refusal.hint)
-                    .with("field", format!("universe.{}", change.path))
+                let field = format!("universe.{}", change.path);
+                source.unmade(change.span.clone(), &field, refusal)
             })?;
         }
         if universe.hidden + universe.plain == 0 {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     calibrated::Calibrated,
-    changes::{Change, with_reason},
+    changes::with_reason,
     files::unreadable,
     jobs::Job,
     recipes::{self, recipe_of},
@@ -207,35 +207,18 @@ impl Form {
         })
     }
 
-    /// The name of the session: small letters of ASCII, digits and hyphens.
+    /// The name of the session.
     pub(super) fn name(&self, source: &Source<'_>) -> Result<&str> {
-        let name = self.name.get_ref();
-        let sound = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if name.is_empty() || name.len() > 64 || !name.chars().all(sound) {
-            return Err(source.refused(
-                self.name.span(),
-                "this is not a name for a run",
-                "take at most 64 of a-z, 0-9 and hyphens",
-            ));
-        }
-        Ok(name)
+        source.check_name(&self.name, "a run")
     }
 
     /// The named recipe with the file's changes, and the gate's threshold for the model if the file names its calibration.
     pub(super) fn recipe(&self, source: &Source<'_>, folder: &Path) -> Result<Recipe> {
         let mut recipe = recipe_of(source, self.recipe.get_ref(), self.recipe.span())?;
-        let taken_away = self.unset.iter().map(|path| Change {
-            path: path.get_ref().clone(),
-            value: None,
-            replaces: false,
-            span: path.span(),
-        });
-        for change in source.changes(&self.set)?.into_iter().chain(taken_away) {
-            recipe = change.make(&recipe).map_err(|refusal| {
-                source
-                    .refused(change.span.clone(), refusal.message, refusal.hint)
-                    .with("field", &change.path)
-            })?;
+        for change in source.changes(&self.set, &self.unset)? {
+            let made = change.make(&recipe);
+            recipe =
+                made.map_err(|refusal| source.unmade(change.span.clone(), &change.path, refusal))?;
         }
         if let Some((file, fitted)) = self.calibration(source, folder)? {
             let calibrated = recipe.calibrate(&fitted);
