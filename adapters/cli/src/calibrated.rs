@@ -1,8 +1,22 @@
-//! What a calibration of the gate says of its threshold.
+//! A calibration of the gate that is kept in a file, and what it says of its threshold.
 
-use std::fmt;
+use std::{fmt, fs, path::Path};
 
-use journeyman::stations::select::{GateCalibration, GatePolicy, GateRates, OutcomeFit};
+use journeyman::{
+    Result,
+    stations::select::{GateCalibration, GatePolicy, GateRates, OutcomeFit},
+};
+
+use crate::files::unreadable;
+
+/// Reads a calibration from its file.
+///
+/// # Errors
+/// `NotFound` or `Unavailable` for a file that cannot be read; those of [`GateCalibration::from_json`].
+pub(crate) fn read(operation: &'static str, file: &Path) -> Result<GateCalibration> {
+    let text = fs::read_to_string(file).map_err(|source| unreadable(operation, file, source))?;
+    GateCalibration::from_json(&text).map_err(|error| error.with("path", file.display()))
+}
 
 /// What a calibration's threshold does, as far as its fit tells.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use journeyman::{
     Error, Result, Seed,
-    agent::{ChatFormat, FrozenStore},
+    agent::FrozenStore,
     contract::{Components, PromptFormat},
     domain::{FittedThreshold, ScoreKind},
     recipe::{self, Limits},
@@ -28,6 +28,7 @@ use crate::{
     library::{Read, read},
     output::{Answer, table},
     progress::Progress,
+    stemming::retriever,
 };
 
 /// Share of wrong injections that a fit allows which is not the session's own.
@@ -41,15 +42,12 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
     }
     let opened = read(root).await?;
     let labels = Labels::read(&opened.library, command.tasks.as_deref())?;
-    let retriever = Arc::new(Bm25Retriever::new(Default::default())?);
+    let retriever = Arc::new(retriever(None)?);
     opened.library.refresh(&*retriever).await?;
     let model = Model::load(&command.load)?;
-    let prompt_format = Arc::new(ChatFormat::default());
     let parts = Components {
         retriever: Some(retriever.clone()),
-        ..Components::own_loop()
-            .with_scorer(model.scorer.clone())
-            .with_prompt_format(prompt_format.clone())
+        ..model.own_loop()
     };
     let fitting = Fitting {
         command,
@@ -59,11 +57,8 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
         parts,
         retriever: &retriever,
     };
-    let (fitted, tasks) = fitting.fitted(&*prompt_format).await?;
-    if let Some(file) = &command.out {
-        let text = format!("{:#}\n", json!(fitted));
-        whole(CALIBRATE, file, text.as_bytes())?;
-    }
+    let (fitted, tasks) = fitting.fitted(&*model.prompt_format).await?;
+    keep(&fitted, command.out.as_deref())?;
     Ok(Answer {
         text: as_text(&fitted, labels.are_given, command.out.as_deref()),
         json: json!({
@@ -200,10 +195,6 @@ fn as_text(fitted: &GateCalibration, has_labels: bool, file: Option<&Path>) -> S
         .into_iter()
         .filter(|row| row[1] != "0")
         .collect::<Vec<_>>();
-    let found = fitted
-        .found
-        .map_or_else(String::new, |found| format!(" {found}"));
-    let of = &fitted.fitted_for;
     let how = match has_labels {
         true => "Wrong: a skill is injected although the right ones were taken away.",
         false => {
@@ -212,16 +203,37 @@ fn as_text(fitted: &GateCalibration, has_labels: bool, file: Option<&Path>) -> S
         }
     };
     format!(
-        "{}threshold {:.3} nats of {}{found}, model {}\nBehind a share: its interval of 95%. {how}\n{}",
+        "{}{}\nBehind a share: its interval of 95%. {how}\n{}",
         table(
             &["TASKS OF", "TASKS", "RIGHT INJECTED", "WRONG INJECTED"],
             &rows
         ),
-        fitted.threshold,
-        of.score.name(),
-        of.model,
+        threshold(fitted),
         written(file),
     )
+}
+
+/// The threshold, and what it is one of.
+fn threshold(fitted: &GateCalibration) -> String {
+    let found = fitted
+        .found
+        .map_or_else(String::new, |found| format!(" {found}"));
+    let of = &fitted.fitted_for;
+    format!(
+        "threshold {:.3} nats of {}{found}, model {}",
+        fitted.threshold,
+        of.score.name(),
+        of.model
+    )
+}
+
+/// Writes a calibration, where a file is named for it.
+fn keep(fitted: &GateCalibration, file: Option<&Path>) -> Result<()> {
+    let Some(file) = file else {
+        return Ok(());
+    };
+    let text = format!("{:#}\n", json!(fitted));
+    whole(CALIBRATE, file, text.as_bytes())
 }
 
 /// Where a calibration is kept.

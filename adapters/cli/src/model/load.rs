@@ -10,8 +10,8 @@ use std::{
 
 use journeyman::{
     Error, ErrorKind, Result,
-    agent::AdaptedModel,
-    contract::{LanguageModel, Scorer, Tokenizer},
+    agent::{AdaptedModel, ChatFormat},
+    contract::{Components, LanguageModel, PromptFormat, Scorer, Tokenizer},
     domain::{Message, Prompt, Speaker},
 };
 use journeyman_llama_cpp::{
@@ -30,6 +30,8 @@ pub(super) struct Model {
     pub(super) language: Arc<dyn LanguageModel>,
     pub(super) scorer: Arc<dyn Scorer>,
     pub(super) tokenizer: Arc<dyn Tokenizer>,
+    /// How its scores are asked for.
+    pub(super) prompt_format: Arc<dyn PromptFormat>,
     /// The engine, where it is in this process.
     pub(super) engine: Option<Arc<LlamaCpp>>,
     pub(super) time_limit: Duration,
@@ -104,9 +106,17 @@ impl Model {
             language,
             scorer,
             tokenizer,
+            prompt_format: Arc::new(ChatFormat::default()),
             engine: None,
             time_limit,
         }
+    }
+
+    /// The parts of a session that attempts nothing, in which this model scores.
+    pub(super) fn own_loop(&self) -> Components {
+        Components::own_loop()
+            .with_scorer(self.scorer.clone())
+            .with_prompt_format(self.prompt_format.clone())
     }
 }
 

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use futures::StreamExt;
 use journeyman::{
     Error, Result, Seed,
-    agent::{ChatFormat, FrozenStore},
+    agent::FrozenStore,
     contract::Components,
     domain::{Candidate, FoundWeight, ScoreKind, Selection, SkillRef, Task},
     library::SkillLibrary,
@@ -14,19 +14,18 @@ use journeyman::{
         Events, GateInForce, Journeyman, Options, OutcomeCalibration, ThresholdBy,
         report::EventKind,
     },
-    stations::select::{ByOutcomes, GateCalibration, HarmBound},
+    stations::select::{ByOutcomes, HarmBound},
 };
-use journeyman_tantivy::Bm25Retriever;
 use serde::Serialize;
 use serde_json::json;
 
 use super::{arguments::Why, load::Model};
 use crate::{
-    calibrated::{Calibrated, drift_check},
-    files::unreadable,
+    calibrated::{self, Calibrated, drift_check},
     library::read,
     output::{Answer, table},
     progress::Progress,
+    stemming::retriever,
 };
 
 const WHY: &str = "skill why";
@@ -36,13 +35,11 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
     let snapshot = opened.store.load().await?;
     // Nothing is committed; scores are kept beside the library, so that the next question is answered faster.
     let store = FrozenStore::new(snapshot).with_scores_of(opened.store);
-    let retriever = Bm25Retriever::new(Default::default())?;
+    let retriever = retriever(None)?;
     opened.library.refresh(&retriever).await?;
     let (mut recipe, mut calibrated) = (recipe::standard(), None);
     if let Some(file) = &command.calibration {
-        let text = std::fs::read_to_string(file);
-        let text = text.map_err(|source| unreadable(WHY, file, source))?;
-        let calibration = GateCalibration::from_json(&text)?;
+        let calibration = calibrated::read(WHY, file)?;
         recipe.calibrate(&calibration)?;
         calibrated = Some(Calibrated::of(&calibration));
     }
@@ -52,9 +49,7 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
     let components = Components {
         store: Some(Arc::new(store)),
         retriever: Some(Arc::new(retriever)),
-        ..Components::own_loop()
-            .with_scorer(model.scorer.clone())
-            .with_prompt_format(Arc::new(ChatFormat::default()))
+        ..model.own_loop()
     };
     let journeyman = Journeyman::open(components, recipe, Options::new("why", Seed(1))).await?;
     let progress = Progress::of("scoring; the first time with a model takes longer");

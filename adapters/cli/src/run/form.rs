@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     num::NonZeroU32,
     path::{Path, PathBuf},
 };
@@ -19,9 +18,8 @@ use super::{
     model_form::{JobForms, JobModel, ModelForm, jobs},
 };
 use crate::{
-    calibrated::Calibrated,
+    calibrated::{self, Calibrated},
     changes::with_reason,
-    files::unreadable,
     jobs::Job,
     recipes::{self, recipe_of},
     stemming::Language,
@@ -259,14 +257,12 @@ impl Form {
             return Ok(None);
         };
         let file = folder.join(named.get_ref());
-        let text = fs::read_to_string(&file).map_err(|error| unreadable(RUN, &file, error))?;
-        let of_file = |error: Error| error.with("path", file.display());
-        let fitted = GateCalibration::from_json(&text).map_err(of_file)?;
+        let fitted = calibrated::read(RUN, &file)?;
         if fitted.found.is_some() && self.stems.is_some() {
             let message = "the calibration counts the score of a search without stems";
-            let error =
-                Error::invalid(RUN, message).hint("leave out `stems`, or calibrate with `--score`");
-            return Err(of_file(error));
+            return Err(Error::invalid(RUN, message)
+                .with("path", file.display())
+                .hint("leave out `stems`, or calibrate with `--score`"));
         }
         Ok(Some((file, fitted)))
     }

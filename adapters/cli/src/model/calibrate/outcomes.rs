@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use journeyman::{
     Result, Seed,
-    agent::{ChatFormat, FrozenStore},
+    agent::FrozenStore,
     contract::Components,
     recipe,
     run::{Journeyman, Options, OutcomeCalibration},
@@ -12,9 +12,8 @@ use journeyman::{
 };
 use serde_json::json;
 
-use super::{labels::CALIBRATE, written};
+use super::{keep, labels::CALIBRATE, threshold, written};
 use crate::{
-    files::whole,
     library::read,
     model::{arguments::Calibrate, load::Model},
     output::Answer,
@@ -38,19 +37,16 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
     let model = Model::load(&command.load)?;
     let components = Components {
         store: Some(Arc::new(store)),
-        ..Components::own_loop()
-            .with_scorer(model.scorer.clone())
-            .with_prompt_format(Arc::new(ChatFormat::default()))
+        ..model.own_loop()
     };
     let options = Options::new(CALIBRATE, Seed(command.seed));
     let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
     let calibration = journeyman.calibrate_by_outcomes(bound).await?;
     let fitted = fitted(&calibration);
-    if let (Some(fitted), Some(file)) = (fitted, &command.out) {
-        let text = format!("{:#}\n", json!(fitted));
-        whole(CALIBRATE, file, text.as_bytes())?;
-    }
     let out = command.out.as_deref();
+    if let Some(fitted) = fitted {
+        keep(fitted, out)?;
+    }
     Ok(Answer {
         text: text(&calibration, out),
         json: json!({
@@ -79,19 +75,7 @@ fn text(calibration: &OutcomeCalibration, file: Option<&Path>) -> String {
         text.push_str(&format!("With {model}, which acted in them.\n"));
     }
     match fitted(calibration) {
-        Some(fitted) => {
-            let found = fitted
-                .found
-                .map_or_else(String::new, |found| format!(" {found}"));
-            let of = &fitted.fitted_for;
-            text.push_str(&format!(
-                "threshold {:.3} nats of {}{found}, model {}\n{}",
-                fitted.threshold,
-                of.score.name(),
-                of.model,
-                written(file)
-            ));
-        }
+        Some(fitted) => text.push_str(&format!("{}\n{}", threshold(fitted), written(file))),
         None => text.push_str(&format!("{MORE}\n")),
     }
     text
