@@ -16,7 +16,7 @@ use journeyman::{
 };
 use journeyman_disk::{ArchiveLimits, LibraryReader, SkillFolder, is_misnamed_skill, read_offer};
 use journeyman_interchange::{arise, skillrl};
-use journeyman_lint::{Rule, Severity};
+use journeyman_lint::Rule;
 use serde_json::Value;
 
 use crate::{
@@ -137,11 +137,7 @@ fn of_folder(
     // Secrets are redacted later; any other error refuses the skill.
     let findings = lint_folder(&folder, Some(name)).findings.into_iter();
     let findings = findings.filter(|found| found.rule != Rule::Secret);
-    let (errors, warnings): (Vec<_>, Vec<_>) =
-        findings.partition(|found| found.severity == Severity::Error);
-    if !errors.is_empty() {
-        return Err(Box::new(Refused::by_linter(place, errors)));
-    }
+    let warnings = Refused::or_warnings(place, findings)?;
     let read = || {
         let text = std::str::from_utf8(&folder.text)
             .map_err(|_| Error::invalid(IMPORT, "SKILL.md is not UTF-8"))?;

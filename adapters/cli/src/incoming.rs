@@ -6,7 +6,7 @@ use journeyman::{
     Error,
     domain::{FilePath, Skill, Source},
 };
-use journeyman_lint::Finding;
+use journeyman_lint::{Finding, Severity};
 use serde_json::{Value, json};
 
 use crate::{
@@ -70,13 +70,25 @@ impl Refused {
         }
     }
 
-    pub(crate) fn by_linter(place: impl Into<String>, findings: Vec<Finding>) -> Self {
+    /// The warnings among a linter's findings about a skill.
+    ///
+    /// # Errors
+    /// The errors among them, which refuse the skill.
+    pub(crate) fn or_warnings(
+        place: &str,
+        findings: impl Iterator<Item = Finding>,
+    ) -> Result<Vec<Finding>, Box<Self>> {
+        let (errors, warnings): (Vec<_>, Vec<_>) =
+            findings.partition(|found| found.severity == Severity::Error);
+        if errors.is_empty() {
+            return Ok(warnings);
+        }
         let error = Error::invalid(IMPORT, "the linter refuses the skill")
             .hint("correct the listed findings, and import it again");
-        Self {
-            findings,
+        Err(Box::new(Self {
+            findings: errors,
             ..Self::new(place, error)
-        }
+        }))
     }
 
     pub(crate) fn json(&self) -> Value {

@@ -112,12 +112,18 @@ fn row(lift: &Lift, error: f64) -> Vec<String> {
 pub(crate) fn points(success: &Effect, error: f64) -> Option<String> {
     let estimate = success.estimate()?;
     let Interval { low, high } = success.interval(error);
-    Some(format!(
-        "{:+.0} ({:+.0} to {:+.0})",
-        estimate * 100.0,
-        low * 100.0,
-        high * 100.0
-    ))
+    let [estimate, low, high] = [estimate, low, high].map(in_points);
+    Some(format!("{estimate} ({low} to {high})"))
+}
+
+/// A difference of shares in points, with its sign.
+pub(crate) fn in_points(share: f64) -> String {
+    format!("{:+.0}", share * 100.0)
+}
+
+/// A range as JSON.
+pub(crate) fn range(Interval { low, high }: Interval) -> Value {
+    json!([low, high])
 }
 
 pub(crate) fn verdict(verdict: Option<LiftVerdict>) -> String {
@@ -148,7 +154,6 @@ fn picture(estimate: Option<f64>, Interval { low, high }: Interval) -> String {
 
 fn as_json(lift: &Lift, error: f64) -> Value {
     let arm = |arm: &Arm| json!({"tasks": arm.count, "mean": arm.mean()});
-    let range = |Interval { low, high }: Interval| json!([low, high]);
     let effect = |effect: &Effect| {
         json!({
             "given": arm(&effect.given),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     arguments::How,
     library::Opened,
-    output::{Answer, first_lines, table, word},
+    output::{Answer, first_rows, word},
     time::timestamp,
 };
 
@@ -100,11 +100,7 @@ impl Outcome {
         let rows: Vec<_> = self.applied.moves.iter().map(move_row).collect();
         let mut text = match rows.is_empty() {
             true => String::new(),
-            false => {
-                let table = table(&["NAME", "VERSION", "WHAT"], &rows);
-                let lines: Vec<String> = table.lines().map(|line| format!("{line}\n")).collect();
-                first_lines(&lines)
-            }
+            false => first_rows(&["NAME", "VERSION", "WHAT"], &rows),
         };
         let said = match self.revision {
             _ if self.dry_run => "nothing was changed (--dry-run)".to_owned(),

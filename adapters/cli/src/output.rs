@@ -196,6 +196,18 @@ pub(crate) fn first_lines(lines: &[String]) -> String {
     text
 }
 
+/// The first lines of a table.
+pub(crate) fn first_rows(head: &[&str], rows: &[Vec<String>]) -> String {
+    let table = table(head, rows);
+    let lines: Vec<String> = table.lines().map(|line| format!("{line}\n")).collect();
+    first_lines(&lines)
+}
+
+/// A number with so many digits after its point; `-` where there is none.
+pub(crate) fn number(number: Option<f64>, digits: usize) -> String {
+    number.map_or("-".to_owned(), |number| format!("{number:.digits$}"))
+}
+
 /// A table with aligned columns; without a head line where `head` is empty.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();

@@ -13,7 +13,7 @@ use crate::{
     arguments::Retire,
     library::{find, open},
     outcome::make,
-    output::{Answer, first_lines, table},
+    output::{Answer, first_rows},
     time::{timestamp, written},
 };
 
@@ -36,8 +36,7 @@ pub(crate) async fn retire(root: &Path, which: &Retire) -> Result<Answer> {
     let changes = Retirement::changes_of(&runs, &which.reason);
     let outcome = make(&opened, changes, &which.reason, !which.yes).await?;
     let rows: Vec<_> = runs.iter().map(row).collect();
-    let shown = table(&["RUN", "COMMITS", "CREDITS", "FROM", "TO"], &rows);
-    let lines: Vec<String> = shown.lines().map(|line| format!("{line}\n")).collect();
+    let shown = first_rows(&["RUN", "COMMITS", "CREDITS", "FROM", "TO"], &rows);
     let mut json = outcome.json();
     json["runs"] = runs.iter().map(run_json).collect();
     let more = match which.yes {
@@ -46,7 +45,7 @@ pub(crate) async fn retire(root: &Path, which: &Retire) -> Result<Answer> {
     };
     Ok(Answer {
         json,
-        text: format!("{}\n{}{more}", first_lines(&lines), outcome.text()),
+        text: format!("{shown}\n{}{more}", outcome.text()),
         ..Answer::default()
     })
 }

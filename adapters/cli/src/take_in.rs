@@ -14,7 +14,7 @@ use journeyman::{
     stations::admit::imported,
     text::Redactor,
 };
-use journeyman_lint::{Finding, Rule, Severity, lint};
+use journeyman_lint::{Finding, Rule, lint};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -242,12 +242,7 @@ fn clean(mut one: Incoming, redactor: &Redactor) -> Result<Incoming, Box<Refused
     let files = files.map(|(path, bytes)| (path.as_str().to_owned(), bytes.clone()));
     let name = one.skill.name.as_str();
     let report = lint(file.as_bytes(), Some(name), &files.collect());
-    let findings = report.findings.into_iter();
-    let (errors, warnings): (Vec<_>, Vec<_>) =
-        findings.partition(|found| found.severity == Severity::Error);
-    if !errors.is_empty() {
-        return Err(Box::new(Refused::by_linter(place, errors)));
-    }
+    let warnings = Refused::or_warnings(&place, report.findings.into_iter())?;
     // Warnings of the original file are kept: they have its line numbers.
     if one.warnings.is_empty() {
         one.warnings = warnings;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     form::{Form, RUN},
     opened::{OpenRun, Opening},
-    paired::{self, Side},
+    paired::{self, ASK_FOR_LESS, Side},
 };
 use crate::{arguments::Run, output::Answer, toml_file::Source, world::World};
 
@@ -83,7 +83,7 @@ pub(super) async fn compare(
     let head = if other.is_some() { "FILE" } else { "ARM" };
     let mut text = compared.text(head, [&first.side, &second.side]);
     if compared.is_open() {
-        text.push_str("Hold out more tasks, or ask for less: a greater `--error`, or a `--margin` below which a difference does not matter.\n");
+        text.push_str(&format!("Hold out more tasks, or {ASK_FOR_LESS}.\n"));
     }
     let mut json = compared.json();
     json["held_out"] = both.len().into();

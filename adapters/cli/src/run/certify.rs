@@ -12,6 +12,7 @@ use serde_json::json;
 use super::{opened::Opening, paired};
 use crate::{
     arguments::Certify,
+    lift::in_points,
     output::{Answer, table, word},
     progress::Progress,
 };
@@ -83,9 +84,7 @@ fn text(certificate: &Certificate, margin: f64) -> String {
 }
 
 fn row(skill: &CertifiedSkill, margin: f64) -> Vec<String> {
-    let points = skill
-        .difference
-        .map_or("-".to_owned(), |share| format!("{:+.0}", share * 100.0));
+    let points = skill.difference.map_or("-".to_owned(), in_points);
     vec![
         skill.name.to_string(),
         skill.skill.version.to_string(),

@@ -4,7 +4,7 @@ use journeyman::run::report::{AttemptReport, RunReport, TaskReport};
 use journeyman_experiment::Spread;
 use serde_json::{Value, json};
 
-use crate::output::table;
+use crate::output::{number, table};
 
 /// The figures of one measurement.
 #[derive(Debug)]
@@ -125,15 +125,9 @@ impl Comparison {
             ("tasks done", |one| {
                 format!("{} of {}", one.done, one.judged)
             }),
-            ("mean score", |one| {
-                one.score.map_or("-".into(), |v| format!("{v:.2}"))
-            }),
-            ("the agent's tokens for a task", |one| {
-                one.tokens.map_or("-".into(), |v| format!("{v:.0}"))
-            }),
-            ("steps of a task", |one| {
-                one.steps.map_or("-".into(), |v| format!("{v:.1}"))
-            }),
+            ("mean score", |one| number(one.score, 2)),
+            ("the agent's tokens for a task", |one| number(one.tokens, 0)),
+            ("steps of a task", |one| number(one.steps, 1)),
             ("tasks with a skill", |one| {
                 format!("{} of {}", one.with_skill, one.judged)
             }),

@@ -23,7 +23,7 @@ use serde_json::json;
 use super::{
     eval_tasks::{EVALS, EvalJudge, EvalTasks, Files},
     opened::{OpenParts, Opening, tell_findings},
-    paired::{self, Compared, Side},
+    paired::{self, ASK_FOR_LESS, Compared, Side},
 };
 use crate::{
     arguments::Evals,
@@ -305,10 +305,7 @@ fn how_to_tell(evals: usize, least: u64) -> String {
             "The skill has {evals} evals, and at least {least} are needed before anything is concluded: write more.\n"
         );
     }
-    format!(
-        "The skill has {evals} evals: write more, or ask for less: a greater `--error`, or a `--margin` below which a difference does \
-         not matter.\n"
-    )
+    format!("The skill has {evals} evals: write more, or {ASK_FOR_LESS}.\n")
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use journeyman::{
     ModelId,
     library::SkillLibrary,
-    stations::proof::{Interval, Lift, LiftOf, LiftVerdict, Lifts},
+    stations::proof::{Lift, LiftOf, LiftVerdict, Lifts},
 };
 use serde_json::{Value, json};
 
-use crate::lift::{points, verdict};
+use crate::lift::{points, range, verdict};
 
 /// The ledger's lines of one model, in short.
 #[derive(Debug)]
@@ -79,10 +79,7 @@ impl<'a> Known<'a> {
     pub(super) fn json(&self) -> Value {
         let (given, withheld) = self.library.map_or((0, 0), Lift::tasks);
         let success = self.library.map(|library| &library.success);
-        let interval = success.map(|success| {
-            let Interval { low, high } = success.interval(self.error);
-            [low, high]
-        });
+        let interval = success.map(|success| range(success.interval(self.error)));
         json!({
             "given": given,
             "withheld": withheld,

@@ -20,11 +20,15 @@ use super::{
 };
 use crate::{
     calibrated::Calibrated,
-    output::{table, tell},
+    output::{number, table, tell},
 };
 
 /// Tasks that each of the two makes before the other one does.
 const AT_ONCE: usize = 8;
+
+/// What helps where the pairs do not decide it, beside more tasks.
+pub(super) const ASK_FOR_LESS: &str =
+    "ask for less: a greater `--error`, or a `--margin` below which a difference does not matter";
 
 /// What the order of the tasks is drawn by, beside the seed.
 const ORDER: &str = "the order of a comparison";
@@ -126,17 +130,12 @@ impl Side {
 
     fn row(&self) -> Vec<String> {
         let came = &self.came;
-        let mean = |sum: f64| {
-            came.mean(sum)
-                .map_or("-".to_owned(), |mean| format!("{mean:.1}"))
-        };
-        let score = came.mean(came.score);
         vec![
             self.name.clone(),
             format!("{} of {}", came.done, came.judged),
-            score.map_or("-".to_owned(), |score| format!("{score:.3}")),
-            mean(came.steps),
-            mean(came.tokens),
+            number(came.mean(came.score), 3),
+            number(came.mean(came.steps), 1),
+            number(came.mean(came.tokens), 1),
             came.with_skill.to_string(),
         ]
     }
