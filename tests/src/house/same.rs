@@ -29,7 +29,7 @@ use serde_json::Value;
 
 use crate::{
     figures::{Bound, Figures, Outcome},
-    recipes::noisy::universe,
+    recipes::noisy::universe_of,
     source::repository,
 };
 
@@ -50,6 +50,8 @@ const STEPS: usize = 8;
 /// Tasks of a recipe's world, and how many of them make a run.
 const TASKS: usize = 50;
 const PART: usize = 10;
+/// Tools with a hidden contract of that world, as the digests were recorded.
+const HIDDEN: usize = 16;
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let recorded: Digests = serde_json::from_str(RECORDED)?;
@@ -164,7 +166,7 @@ fn read(folder: &Path, base: &Path, files: &mut BTreeMap<String, String>) -> std
 
 /// The library and the reports of a recipe's world, and what its journal gives when it is replayed.
 async fn world(parts: &Parts, name: &str, recipe: Recipe) -> Result<Digests> {
-    let universe = universe(Seed(100), 0)?;
+    let universe = universe_of(HIDDEN, Seed(100), 0)?;
     let stream = universe.stream(TASKS);
     let journal = Arc::new(MemoryJournal::new());
     let store = Arc::new(MemoryStore::new());

@@ -21,7 +21,7 @@ pub(super) fn passing(world: u64) -> PassingKind {
 }
 
 /// A world's tools.
-pub(crate) fn universe(seed: Seed, world: u64) -> Result<Universe> {
+pub(super) fn universe(seed: Seed, world: u64) -> Result<Universe> {
     universe_of(HIDDEN, seed, world)
 }
 
