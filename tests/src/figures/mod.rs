@@ -20,7 +20,7 @@ pub use groups::{Group, groups};
 pub use options::{Options, Wanted};
 pub use recalled::recalling;
 pub use recorder::{Bound, Figures};
-pub(crate) use worlds::{bounded, difference, key, spread};
+pub(crate) use worlds::{attempted, bounded, difference, key, spread};
 
 /// What a group gives back: an error when it could not measure, which is another thing than a figure that is short.
 pub type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;

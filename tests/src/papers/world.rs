@@ -16,7 +16,7 @@ use quickstart::{Parts, Summaries, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{meter::Meter, rule_agent::RuleAgent};
-use crate::recipes::noisy::universe_of;
+use crate::{figures::attempted, recipes::noisy::universe_of};
 
 /// Tasks that are attempted with the frozen library.
 const HELD_OUT: usize = 40;
@@ -129,7 +129,7 @@ impl<'a> Host<'a> {
         store: &MemoryStore,
         tasks: &[Task],
     ) -> Result<Held> {
-        Ok(Held::of(&self.report(recipe, store, tasks)?))
+        Held::of(&self.report(recipe, store, tasks)?)
     }
 
     /// The report of the same.
@@ -158,13 +158,13 @@ pub(super) struct Held {
 }
 
 impl Held {
-    fn of(report: &RunReport) -> Self {
-        let all = Summaries::of(report).all;
-        Self {
+    fn of(report: &RunReport) -> Result<Self> {
+        let all = Summaries::of(attempted(report)?).all;
+        Ok(Self {
             first: all.first_attempt_success,
             success: all.success,
             steps: all.steps,
             tokens: all.tokens,
-        }
+        })
     }
 }

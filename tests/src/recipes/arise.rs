@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::key;
 use crate::{
-    figures::{Bound, Figures, Outcome, stats},
+    figures::{Bound, Figures, Outcome, attempted, stats},
     main_job::library,
 };
 
@@ -287,7 +287,7 @@ async fn evaluate(parts: &Parts, place: &Place, learned: &Learned, recipe: Recip
         .await?
         .evaluate(spoken::tasks(&place.held_out, place.seed)?)
         .await?;
-    Ok(Arm::of(&report, &place.held_out))
+    Arm::of(&report, &place.held_out)
 }
 
 fn of_attempts(
@@ -302,15 +302,16 @@ fn of_attempts(
 
 impl Arm {
     /// The first attempts at these tasks.
-    pub(super) fn of(report: &RunReport, tasks: &[StreamTask]) -> Self {
-        Self {
+    pub(super) fn of(report: &RunReport, tasks: &[StreamTask]) -> Result<Self> {
+        let report = attempted(report)?;
+        Ok(Self {
             first: stats::flags(&Summaries::first_attempts(report)),
             tools: Self::tools_of(tasks),
             tokens: of_attempts(report, |attempt| attempt.usage.total() as f64),
             used: of_attempts(report, |attempt| {
                 f64::from(u8::from(!attempt.injected.is_empty()))
             }),
-        }
+        })
     }
 
     pub(super) fn tools_of(tasks: &[StreamTask]) -> Vec<String> {

@@ -192,7 +192,7 @@ async fn cell(parts: &Parts, seed: Seed, world: u64, change: Change) -> Result<C
         }
     }
     let report = journeyman.evaluate(held_out).await?;
-    let check = check(&report, STREAM);
+    let check = check(&report, STREAM)?;
     Ok(Cell {
         first: check.first,
         success: check.success,

@@ -195,7 +195,7 @@ async fn cell(parts: &Parts, seed: Seed, world: u64, rules: &Rules) -> Result<Ce
     let report = journeyman.evaluate(held_out).await?;
     let library = journeyman.library().await?;
     let mut cell = judged(&library, &universe);
-    cell.first = check(&report, STREAM).first;
+    cell.first = check(&report, STREAM)?.first;
     let said = |(role, rules): &(Role, Vec<RoleRule>)| {
         let role = role.name();
         let rules = rules.iter().map(move |rule| format!("{role}: {rule}"));

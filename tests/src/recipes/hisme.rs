@@ -27,7 +27,7 @@ use super::{
     noisy::{HIDDEN, universe},
     spread,
 };
-use crate::figures::{Bound, Figures, Outcome, stats};
+use crate::figures::{Bound, Figures, Outcome, attempted, stats};
 
 /// Worlds behind each figure.
 pub(super) const WORLDS: u64 = 4;
@@ -288,21 +288,22 @@ async fn cell(
         let after = number * CHECK;
         if after.is_multiple_of(every) {
             let report = journeyman.evaluate(held_out.clone()).await?;
-            checks.push(check(&report, after));
+            checks.push(check(&report, after)?);
         }
     }
     Ok(of(checks, &stream, &journeyman.library().await?))
 }
 
-pub(super) fn check(report: &RunReport, after: usize) -> Check {
+pub(super) fn check(report: &RunReport, after: usize) -> Result<Check> {
+    let report = attempted(report)?;
     let attempts = report.tasks.iter().filter_map(|task| task.attempts.first());
     let all = Summaries::of(report).all;
-    Check {
+    Ok(Check {
         after,
         first: all.first_attempt_success,
         success: all.success,
         scores: attempts.map(|attempt| attempt.score).collect(),
-    }
+    })
 }
 
 fn of(checks: Vec<Check>, stream: &[StreamTask], library: &SkillLibrary) -> Cell {

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{STEPS, key};
 use crate::{
-    figures::{Bound, Figures, Outcome, recalling},
+    figures::{Bound, Figures, Outcome, attempted, recalling},
     gate::encoder,
 };
 
@@ -200,7 +200,8 @@ async fn cell(
     let learned = journeyman.learn(tasks).await?;
     let after = journeyman.evaluate(held_out).await?;
     let library = journeyman.library().await?;
-    let [came_before, came_after] = [&before, &after].map(|report| Summaries::of(report).all);
+    let came_before = Summaries::of(attempted(&before)?).all;
+    let came_after = Summaries::of(attempted(&after)?).all;
     Ok(Cell {
         before: came_before.success,
         after: came_after.success,

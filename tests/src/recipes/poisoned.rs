@@ -18,7 +18,7 @@ use journeyman_toolworld::{
     stream::{Member, StreamTask, Universe, UniverseSpec},
     world::WorldSpec,
 };
-use quickstart::{Parts, spoken};
+use quickstart::{Parts, Summaries, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -28,7 +28,7 @@ use super::{
     key,
 };
 use crate::{
-    figures::{Bound, Figures, Outcome, stats},
+    figures::{Bound, Figures, Outcome, attempted, stats},
     skills::admitted,
 };
 
@@ -64,7 +64,7 @@ struct Cell {
 }
 
 /// What came of the held-out tasks, one by one.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Held {
     /// Done at the first attempt, 0 or 1.
     first: Vec<f64>,
@@ -75,18 +75,18 @@ struct Held {
 }
 
 impl Held {
-    fn of(report: &RunReport) -> Self {
-        let mut held = Self::default();
-        for task in &report.tasks {
-            let attempt = task.attempts.first();
-            let first = attempt.and_then(|attempt| attempt.parts.get("first_attempt").copied());
-            held.first.push(first.unwrap_or(0.0));
-            let done = attempt.is_some_and(|attempt| attempt.success == Some(true));
-            held.success.push(f64::from(u8::from(done)));
-            held.score
-                .push(attempt.map_or(0.0, |attempt| attempt.score));
-        }
-        held
+    fn of(report: &RunReport) -> Result<Self> {
+        let report = attempted(report)?;
+        let attempts = report.tasks.iter().filter_map(|task| task.attempts.first());
+        let done: Vec<bool> = attempts
+            .clone()
+            .map(|attempt| attempt.success == Some(true))
+            .collect();
+        Ok(Self {
+            first: stats::flags(&Summaries::first_attempts(report)),
+            success: stats::flags(&done),
+            score: attempts.map(|attempt| attempt.score).collect(),
+        })
     }
 
     /// The share of tasks that go worse than without skills.
@@ -275,9 +275,9 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     };
     let all = library.entries().chain(library.deleted());
     Ok(Cell {
-        none: Held::of(&none),
-        before: Held::of(&before),
-        after: Held::of(&after),
+        none: Held::of(&none)?,
+        before: Held::of(&before)?,
+        after: Held::of(&after)?,
         judged: Judged::of(&stream, PART, &library),
         tools: held_out
             .iter()

@@ -283,7 +283,7 @@ async fn sweep(parts: &Parts, place: &Place, setting: Setting) -> Result<Swept> 
     Ok(Swept {
         scored: scored.map(|one| one.candidates.len() as f64).collect(),
         stream: of_stream(&learned, &place.stream),
-        held_out: Arm::of(&held_out, &place.held_out),
+        held_out: Arm::of(&held_out, &place.held_out)?,
         skills: vec![journeyman.library().await?.entries().count() as f64],
     })
 }

@@ -24,7 +24,7 @@ use super::{
     hisme::{one_task, without_skills},
     key, noisy, spread,
 };
-use crate::figures::{Bound, Figures, Outcome, stats};
+use crate::figures::{Bound, Figures, Outcome, attempted, stats};
 
 /// Worlds behind each figure.
 const WORLDS: u64 = 5;
@@ -291,7 +291,7 @@ async fn cell(parts: &Parts, arm: &Arm, seed: Seed, world: u64) -> Result<Cell> 
         .open((arm.recipe)(), "measure", seed, store, None)
         .await?;
     let measured = measuring.evaluate(held_out).await?;
-    let first = Summaries::first_attempts(&measured);
+    let first = Summaries::first_attempts(attempted(&measured)?);
     Ok(Cell {
         first: stats::mean(&stats::flags(&first)),
         active: count(State::Active),
