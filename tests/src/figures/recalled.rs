@@ -10,7 +10,7 @@ use std::{
 };
 
 use journeyman::{
-    Error, ModelId, Result, async_trait,
+    Error, ErrorKind, ModelId, Result, async_trait,
     contract::{
         GenerateRequest, Generation, LanguageModel, ModelCapabilities, ModelSpeed, ScoreRequest,
         Scorer, TokenCount, TokenScores,
@@ -22,9 +22,14 @@ use serde::Serialize;
 
 /// The same parts, whose sessions ask a model that recalls its answers. They make one call at a time: then the model reads a
 /// turn's prompt on from the turn before it, which is all that a deterministic model keeps.
-pub fn recalling(parts: Parts) -> Parts {
-    let model = Arc::new(Recalled::new(parts.model.clone()));
-    parts.through(model).one_at_a_time()
+///
+/// Answers are kept until the parts and their sessions are dropped, so what does not ask the same takes parts of its own.
+///
+/// # Errors
+/// `Unsupported` where the model is not deterministic: an answer from memory would not be one that it gives again.
+pub fn recalling(parts: &Parts) -> Result<Parts> {
+    let model = Recalled::of(parts.model.clone())?;
+    Ok(parts.clone().through(Arc::new(model)).one_at_a_time())
 }
 
 /// A deterministic model, and what it answered. Errors are not kept.
@@ -36,13 +41,19 @@ struct Recalled<M> {
     scored: Mutex<HashMap<String, Vec<TokenScores>>>,
 }
 
-impl<M> Recalled<M> {
-    fn new(model: Arc<M>) -> Self {
-        Self {
+impl<M: LanguageModel> Recalled<M> {
+    fn of(model: Arc<M>) -> Result<Self> {
+        let capabilities = model.capabilities();
+        if !capabilities.deterministic {
+            let message = format!("{} is not deterministic", capabilities.model);
+            let error = Error::new(ErrorKind::Unsupported, "figures::recalling", message);
+            return Err(error.hint("load it by Parts::deterministic"));
+        }
+        Ok(Self {
             model,
             written: Mutex::default(),
             scored: Mutex::default(),
-        }
+        })
     }
 }
 
@@ -164,9 +175,14 @@ mod tests {
     struct Numbered(ModelCapabilities, AtomicUsize);
 
     impl Numbered {
+        fn new(deterministic: bool) -> Self {
+            let mut capabilities = ModelCapabilities::new("numbered".into(), 4_096);
+            capabilities.deterministic = deterministic;
+            Self(capabilities, AtomicUsize::new(0))
+        }
+
         fn recalled() -> Recalled<Self> {
-            let capabilities = ModelCapabilities::new("numbered".into(), 4_096);
-            Recalled::new(Arc::new(Self(capabilities, AtomicUsize::new(0))))
+            Recalled::of(Arc::new(Self::new(true))).unwrap()
         }
 
         fn next(&self) -> usize {
@@ -217,6 +233,12 @@ mod tests {
             },
             ..GenerateRequest::greedy(prompt(text), 8)
         }
+    }
+
+    #[test]
+    fn a_model_that_is_not_deterministic_is_refused() {
+        let refused = Recalled::of(Arc::new(Numbered::new(false))).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Unsupported);
     }
 
     #[test]

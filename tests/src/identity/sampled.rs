@@ -32,7 +32,7 @@ struct Learned {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
+    let parts = recalling(&figures.parts(STEPS)?)?;
     let model = parts.model.capabilities().model.clone();
     let seed = figures.options().seed;
     let mut pools = Vec::new();

@@ -27,7 +27,7 @@ const ONE_BY_ONE: Arm = Arm::of("one by one", recipe::skillos);
 
 /// Measures and records.
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
+    let parts = recalling(&figures.parts(STEPS)?)?;
     let mut firsts = Vec::new();
     for arm in [NONE, ONE_BY_ONE, GROUPED] {
         let mut held: Vec<(Held, u64)> = Vec::new();

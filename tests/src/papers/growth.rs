@@ -48,14 +48,14 @@ struct Size {
 
 /// Measures and records.
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
+    let parts = figures.parts(STEPS)?;
     let mut worlds: Vec<[Size; PARTS]> = Vec::new();
     for number in 0..WORLDS {
         let seed = figures.options().seed;
         let key = key(&parts, &format!("growth of the bank, world {number}"));
         worlds.push(figures.once(&key, || {
             let world = World::of(MANY_HIDDEN, seed, number)?;
-            Ok(growth(&parts, &world)?)
+            Ok(growth(&recalling(&parts)?, &world)?)
         })?);
     }
     for part in 0..PARTS {

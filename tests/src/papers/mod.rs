@@ -37,9 +37,12 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     // First, so that the growth of the process is not hidden by memory that other figures have freed, and with a model that keeps
     // no answers.
     forks::run(figures, &parts)?;
-    let parts = recalling(parts);
-    scribe::run(figures, &parts)?;
-    structure::run(figures, &parts)?;
+    // These two ask the same of the same worlds, and those after them of others.
+    let of_scribe = recalling(&parts)?;
+    scribe::run(figures, &of_scribe)?;
+    structure::run(figures, &of_scribe)?;
+    drop(of_scribe);
+    let parts = recalling(&parts)?;
     skillos::run(figures, &parts)?;
     skillrl::run(figures, &parts)?;
     published::run(figures, &parts)?;

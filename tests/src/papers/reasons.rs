@@ -48,13 +48,14 @@ struct Counts {
 
 /// Measures and records.
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
+    let parts = figures.parts(STEPS)?;
     let mut all = Counts::default();
     for number in 0..WORLDS {
         let seed = figures.options().seed;
         let key = key(&parts, &format!("routes and cuts, world {number}"));
         let one: Counts = figures.once(&key, || {
             let world = World::of(MANY_HIDDEN, seed, number)?;
+            let parts = recalling(&parts)?;
             Ok(counts(&Host::new(&parts, world.seed), &world)?)
         })?;
         all.add(&one);

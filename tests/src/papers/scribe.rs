@@ -153,16 +153,20 @@ fn prototypes(figures: &mut Figures<'_>, cells: &[Cell]) {
     );
 }
 
-/// The recipe that learns from the stream.
-fn recipe() -> Recipe {
-    let assess = AssessPolicy {
+/// The recipe that learns from the stream, and assesses what came of it.
+pub(super) fn recipe() -> Recipe {
+    let mut recipe = arms::scribe();
+    recipe.assess = Some(assess().into());
+    recipe
+}
+
+/// How [`recipe`] assesses.
+pub(super) fn assess() -> AssessPolicy {
+    AssessPolicy {
         first: PART,
         refresh: PART,
         ..arms::assess()
-    };
-    let mut recipe = arms::scribe();
-    recipe.assess = Some(assess.into());
-    recipe
+    }
 }
 
 /// Learns from the stream. The library, and for each refresh but the first the share of prototypes that go on.
@@ -197,8 +201,8 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         seed: world.seed.derive("judge", 0),
         ..host.clone()
     };
-    let session = again.open(arms::scribe(), store, None)?;
-    let assessed = block_on(session.assess(attempts, &arms::assess()))?.assessments;
+    let session = again.open(recipe(), store, None)?;
+    let assessed = block_on(session.assess(attempts, &assess()))?.assessments;
     let both = scores(parts, world, &library, attempts.iter().zip(&assessed))?;
     let [scored, openly] = &both.scores;
     let reached = &reached(&both, &library, attempts)?;

@@ -19,11 +19,11 @@ use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    WORLDS, arms, difference, key, scribe, spread,
+    WORLDS, difference, key, scribe, spread,
     subgoals::{completes, rendered},
     world::{Host, MANY_HIDDEN, World},
 };
-use crate::figures::{Bound, Figures, Outcome, recalling};
+use crate::figures::{Bound, Figures, Outcome};
 
 /// Held-out tasks whose attempts give the subgoals.
 const TASKS: usize = 4;
@@ -53,7 +53,7 @@ struct Cell {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
-    let few = recalling(figures.parts(FEW)?);
+    let few = figures.parts(FEW)?.one_at_a_time();
     let mut cells: Vec<Cell> = Vec::new();
     for number in 0..WORLDS {
         let seed = figures.options().seed;
@@ -136,8 +136,8 @@ fn cell(parts: &Parts, few_parts: &Parts, world: &World) -> Result<Cell> {
     };
     let checkpoint = |store: Arc<MemoryStore>| -> Result<Checkpoint> {
         Ok(Checkpoint {
-            whole: host.open(arms::scribe(), store.clone(), None)?,
-            few: few.open(arms::scribe(), store, None)?,
+            whole: host.open(scribe::recipe(), store.clone(), None)?,
+            few: few.open(scribe::recipe(), store, None)?,
         })
     };
     let before = checkpoint(Arc::new(MemoryStore::new()))?;
@@ -166,13 +166,13 @@ fn subgoals(
 ) -> Result<Vec<(Trace, Subgoal)>> {
     let journal = Arc::new(MemoryJournal::new());
     let kept: Arc<dyn Journal> = journal.clone();
-    let session = host.open(arms::scribe(), store.clone(), Some(kept))?;
+    let session = host.open(scribe::recipe(), store.clone(), Some(kept))?;
     let tasks = world.held_out.iter().take(TASKS).cloned().collect();
     block_on(async {
         let report = session.evaluate(tasks).await?;
         let attempts = recorded_attempts(&journal.read(&report.run).await?)?;
         let assessed = session
-            .assess(&attempts, &arms::assess())
+            .assess(&attempts, &scribe::assess())
             .await?
             .assessments;
         let mut subgoals = Vec::new();

@@ -98,12 +98,13 @@ fn recipes() -> [(&'static str, Recipe); 3] {
 
 /// Measures and records.
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
+    let parts = figures.parts(STEPS)?;
     let Some(encoder) = encoder(figures)? else {
         return Err("set ORT_DYLIB_PATH: this compares with an encoder".into());
     };
     let seed = figures.options().seed;
     for (name, recipe) in recipes() {
+        let parts = recalling(&parts)?;
         let mut cells = Vec::new();
         for with in [true, false] {
             let encoder = with.then(|| encoder.clone());

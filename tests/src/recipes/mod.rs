@@ -12,6 +12,7 @@ mod sweeps;
 mod unresettable;
 
 use journeyman::recipe::Recipe;
+use quickstart::Parts;
 
 use crate::{
     figures::{Figures, Outcome, key, recalling, spread},
@@ -26,10 +27,9 @@ type Change = fn(&mut Recipe);
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
-    arise::run(figures, &parts)?;
-    hisme::run(figures, &parts)?;
-    poisoned::run(figures, &parts)?;
+    let parts = figures.parts(STEPS)?;
+    arise::run(figures, &recalling(&parts)?)?;
+    hisme_on(figures, &parts)?;
     let seed = figures.options().seed.0.to_string();
     for (what, package, bench, arguments) in [
         (
@@ -59,32 +59,37 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 
 /// Measures and records the half of [`run`] that is about HiSME.
 pub fn run_hisme(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
-    hisme::run(figures, &parts)?;
-    poisoned::run(figures, &parts)
+    let parts = figures.parts(STEPS)?;
+    hisme_on(figures, &parts)
+}
+
+/// HiSME's two parts, which ask in other worlds.
+fn hisme_on(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    hisme::run(figures, &recalling(parts)?)?;
+    poisoned::run(figures, &recalling(parts)?)
 }
 
 /// Measures and records ARISE's sweeps.
 pub fn run_sweeps(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
+    let parts = recalling(&figures.parts(STEPS)?)?;
     sweeps::run(figures, &parts)
 }
 
 /// Measures and records what each of our departures from HiSME brings.
 pub fn run_departures(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
+    let parts = recalling(&figures.parts(STEPS)?)?;
     departures::run(figures, &parts)
 }
 
 /// Measures and records what frozen rules do to what is written.
 pub fn run_frozen_rules(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
+    let parts = recalling(&figures.parts(STEPS)?)?;
     frozen_rules::run(figures, &parts)
 }
 
 /// Measures and records what HiSME and ARISE learn in worlds that cannot be set up again.
 pub fn run_unresettable(figures: &mut Figures<'_>) -> Outcome {
-    let parts = recalling(figures.parts(STEPS)?);
+    let parts = recalling(&figures.parts(STEPS)?)?;
     unresettable::run(figures, &parts)
 }
 
