@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 use journeyman::{
-    Result, Seed, agent::MemoryStore, contract::LanguageModel, recipe, run::report::Sameness,
-    stations::admit::Identity,
+    Result, Seed, agent::MemoryStore, recipe, run::report::Sameness, stations::admit::Identity,
 };
 use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    figures::{Bound, Figures, Outcome, recalling},
+    figures::{Bound, Figures, Outcome, key, recalling},
     recipes::noisy,
 };
 
@@ -33,11 +32,10 @@ struct Learned {
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = recalling(&figures.parts(STEPS)?)?;
-    let model = parts.model.capabilities().model.clone();
     let seed = figures.options().seed;
     let mut pools = Vec::new();
     for (name, identity) in [("bytes", Identity::Bytes), ("meaning", Identity::MEANING)] {
-        let key = format!("sampled, {identity:?}, {model}");
+        let key = key(&parts, &format!("sampled, {identity:?}"));
         let learned = figures.once(&key, || Ok(block_on(learn(&parts, seed, identity))?))?;
         for (what, value) in [
             ("skills in the library", learned.pool as f64),

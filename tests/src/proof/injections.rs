@@ -14,12 +14,13 @@ use journeyman::{
 };
 use journeyman_toolworld::stream::{Member, Universe, UniverseSpec};
 use quickstart::{Parts, spoken};
+use serde::{Deserialize, Serialize};
 
 use super::{
     at_most, percent,
     services::{STEPS, admitted, done, id, opened, taking_the_best, wrong},
 };
-use crate::figures::{Bound, Figures, Outcome};
+use crate::figures::{Bound, Figures, Outcome, attempted, key};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -36,15 +37,22 @@ const MOST: [f64; 3] = [0.01, 0.05, 0.1];
 const ERROR: f64 = 0.1;
 /// A threshold that every score exceeds, nats.
 const LOWEST: f64 = -1e6;
+/// Tasks of all worlds of a role.
+const ALL: usize = WORLDS as usize * TASKS;
+/// The greatest number of them that may end without a verdict: a twentieth.
+const UNDECIDED: usize = ALL / 20;
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = figures.parts(STEPS)?;
     let fitted_on = worlds(figures, &parts, "to fit")?;
     let held_out = worlds(figures, &parts, "held out")?;
-    for (what, tasks) in [("fitted on", &fitted_on), ("held out", &held_out)] {
+    for (what, tried) in [("fitted on", &fitted_on), ("held out", &held_out)] {
         let name = format!("injections: tasks {what}");
-        figures.record(&name, tasks.len() as f64, Bound::None);
+        figures.record(&name, tried.tasks as f64, Bound::AtLeast(ALL as f64));
+        let name = format!("{name}, without a verdict");
+        let most = Bound::AtMost(UNDECIDED as f64);
+        figures.record(&name, tried.undecided as f64, most);
     }
     let all = Rates::of(&held_out, LOWEST);
     record(figures, "all candidates", &all, Bound::None);
@@ -64,27 +72,34 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         let name = format!("{}% may be harmed", 100.0 * most);
         let of = (model, ScoreKind::Pmi, format.as_ref());
         let bound = HarmBound { most, error: ERROR };
-        match GateCalibration::by_outcomes(&fitted_on, of, bound, seed)? {
-            ByOutcomes::Fitted(fitted) => {
-                let rates = Rates::of(&held_out, fitted.threshold);
-                record(figures, &name, &rates, at_most(most, held_out.len()));
-                figures.record(
-                    &format!("injections, {name}: threshold, nats"),
-                    fitted.threshold,
-                    Bound::None,
-                );
+        let threshold = match GateCalibration::by_outcomes(&fitted_on.scores, of, bound, seed)? {
+            ByOutcomes::Fitted(fitted) => fitted.threshold,
+            // No threshold has no rates: each of them is recorded, and short.
+            ByOutcomes::NotYet { more } => {
+                figures.progress(format_args!("{name}: {more} more tasks are needed"));
+                f64::NAN
             }
-            ByOutcomes::NotYet { more } => figures.skip(
-                &format!("injections, {name}"),
-                &format!("not yet: {more} more tasks are needed"),
-            ),
             _ => return Err("the fit says something that is not known here".into()),
-        }
+        };
+        let rates = Rates::of(&held_out, threshold);
+        record(figures, &name, &rates, at_most(most, ALL));
+        let name = format!("injections, {name}: threshold, nats");
+        figures.record(&name, threshold, Bound::None);
     }
     Ok(())
 }
 
-/// What a threshold does on tasks, %.
+/// What came of the tasks of worlds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Tried {
+    /// Attempted tasks. One without a candidate or without a verdict is one of them, is not injected, and goes neither better nor worse.
+    tasks: usize,
+    undecided: usize,
+    /// Of those with a candidate and a verdict, which alone a threshold is fitted on.
+    scores: Vec<OutcomeScores>,
+}
+
+/// What a threshold does on tasks, %; no numbers for a threshold that is none.
 #[derive(Debug)]
 struct Rates {
     /// Of all tasks: a skill is injected, and the task goes worse for it, and better.
@@ -96,14 +111,23 @@ struct Rates {
 }
 
 impl Rates {
-    fn of(tasks: &[OutcomeScores], threshold: f64) -> Self {
+    fn of(tried: &Tried, threshold: f64) -> Self {
+        if threshold.is_nan() {
+            return Self {
+                injected: f64::NAN,
+                harmed: f64::NAN,
+                helped: f64::NAN,
+                lost: f64::NAN,
+            };
+        }
+        let tasks = &tried.scores;
         let count = |is: &dyn Fn(&OutcomeScores) -> bool| {
             let injected = tasks.iter().filter(|one| one.score > threshold);
             injected.filter(|one| is(one)).count()
         };
         let helped = count(&|one| one.with > one.before);
         let helpful = tasks.iter().filter(|one| one.with > one.before).count();
-        let share = |count: usize| percent(count, tasks.len());
+        let share = |count: usize| percent(count, tried.tasks);
         Self {
             injected: share(count(&|_| true)),
             harmed: share(count(&|one| one.with < one.before)),
@@ -124,25 +148,22 @@ fn record(figures: &mut Figures<'_>, name: &str, rates: &Rates, harmed: Bound) {
 }
 
 /// What the tasks of all worlds of a role came to, each world saved by itself.
-fn worlds(
-    figures: &mut Figures<'_>,
-    parts: &Parts,
-    role: &str,
-) -> Result<Vec<OutcomeScores>, Failure> {
-    let model = &parts.model.capabilities().model;
+fn worlds(figures: &mut Figures<'_>, parts: &Parts, role: &str) -> Result<Tried, Failure> {
     let seed = figures.options().seed;
-    let mut all = Vec::new();
+    let mut all = Tried::default();
     for world in 0..WORLDS {
-        let key = format!("injections, world {world} {role}, {model}");
+        let key = key(parts, &format!("injections, world {world} {role}"));
         let seed = seed.derive(&format!("injections {role}"), world);
-        let tried: Vec<OutcomeScores> = figures.once(&key, || block_on(tried(parts, seed)))?;
-        all.extend(tried);
+        let tried: Tried = figures.once(&key, || block_on(tried(parts, seed)))?;
+        all.tasks += tried.tasks;
+        all.undecided += tried.undecided;
+        all.scores.extend(tried.scores);
     }
     Ok(all)
 }
 
 /// What the tasks of a world come to with no skill, and with the best candidate whatever its score is.
-async fn tried(parts: &Parts, seed: Seed) -> Result<Vec<OutcomeScores>, Failure> {
+async fn tried(parts: &Parts, seed: Seed) -> Result<Tried, Failure> {
     let universe = Universe::make(UniverseSpec::of(HIDDEN, PLAIN), seed.0)?;
     let stream = universe.stream(HIDDEN + PLAIN);
     let tasks = spoken::tasks(&universe.held_out(&stream, TASKS), seed)?;
@@ -164,16 +185,23 @@ async fn tried(parts: &Parts, seed: Seed) -> Result<Vec<OutcomeScores>, Failure>
     if let Some(reason) = with.not_measured() {
         return Err(reason.into());
     }
-    let pairs = without.tasks.iter().zip(&with.tasks);
-    let pairs = pairs.filter_map(|(before, with)| {
-        Some(OutcomeScores {
+    let mut all = Tried::default();
+    let pairs = attempted(&without)?.tasks.iter();
+    for (before, with) in pairs.zip(&attempted(&with)?.tasks) {
+        all.tasks += 1;
+        let Some((before, after)) = outcome(before).zip(outcome(with)) else {
+            all.undecided += 1;
+            continue;
+        };
+        let best = with.selections.first().and_then(|one| one.best());
+        all.scores.extend(best.map(|best| OutcomeScores {
             task: with.task.clone(),
-            score: with.selections.first()?.best()?.value,
-            before: outcome(before)?,
-            with: outcome(with)?,
-        })
-    });
-    Ok(pairs.collect())
+            score: best.value,
+            before,
+            with: after,
+        }));
+    }
+    Ok(all)
 }
 
 /// 1 for a task that was done at once, else 0; `None` without a verdict.
@@ -208,21 +236,30 @@ mod tests {
 
     #[test]
     fn rates_are_as_by_hand() {
-        let tasks = [
+        let scores = vec![
             tried(1.0, 1.0, 0.0),
             tried(2.0, 0.0, 1.0),
             tried(3.0, 0.0, 1.0),
             tried(4.0, 1.0, 1.0),
         ];
-        let check = |threshold: f64, expect: [f64; 4]| {
-            let rates = Rates::of(&tasks, threshold);
+        let mut tasks = Tried {
+            tasks: 4,
+            undecided: 0,
+            scores,
+        };
+        let check = |tasks: &Tried, threshold: f64, expect: [f64; 4]| {
+            let rates = Rates::of(tasks, threshold);
             let found = [rates.injected, rates.harmed, rates.helped, rates.lost];
             assert_eq!(found, expect, "{threshold}");
         };
-        check(LOWEST, [100.0, 25.0, 50.0, 0.0]);
+        check(&tasks, LOWEST, [100.0, 25.0, 50.0, 0.0]);
         // The threshold itself does not pass.
-        check(2.0, [50.0, 0.0, 25.0, 50.0]);
-        check(9.0, [0.0, 0.0, 0.0, 100.0]);
+        check(&tasks, 2.0, [50.0, 0.0, 25.0, 50.0]);
+        check(&tasks, 9.0, [0.0, 0.0, 0.0, 100.0]);
+        // As many again that nobody decided about are tasks, too.
+        tasks.tasks = 8;
+        check(&tasks, LOWEST, [50.0, 12.5, 25.0, 0.0]);
+        assert!(Rates::of(&tasks, f64::NAN).harmed.is_nan());
     }
 
     #[test]

@@ -9,10 +9,13 @@ use async_trait::async_trait;
 use journeyman::{
     Result, Seed, SkillId,
     agent::{EnvironmentJudge, MemoryStore},
-    contract::{Judge, JudgeRequest},
+    contract::{Components, Judge, JudgeRequest},
     domain::{Origin, Skill, SkillDraft, State, Task, Verdict},
     recipe::{self, Recipe},
-    run::{Journeyman, Options, report::TaskReport},
+    run::{
+        Journeyman,
+        report::{RunReport, TaskReport},
+    },
     stations::{
         propose::WriteWhen,
         select::{Nothing, Top},
@@ -23,6 +26,8 @@ use journeyman_toolworld::{
     stream::Member,
 };
 use quickstart::Parts;
+
+use crate::figures::attempted;
 
 /// As the quickstart has it.
 pub(super) const STEPS: usize = 8;
@@ -76,6 +81,13 @@ pub(super) fn taking_the_best() -> Recipe {
     recipe
 }
 
+/// The parts over a store, with the judge of tasks that are done at once.
+pub(super) fn components(parts: &Parts, store: Arc<MemoryStore>) -> Result<Components> {
+    let mut components = parts.components(store, None)?;
+    components.judge = Some(Arc::new(AtOnce));
+    Ok(components)
+}
+
 /// A session on a store.
 pub(super) async fn session(
     parts: &Parts,
@@ -83,9 +95,8 @@ pub(super) async fn session(
     recipe: Recipe,
     (name, seed): (&str, Seed),
 ) -> Result<Journeyman> {
-    let mut components = parts.components(store, None)?;
-    components.judge = Some(Arc::new(AtOnce));
-    Journeyman::open(components, recipe, Options::new(name, seed)).await
+    let components = components(parts, store)?;
+    Journeyman::open(components, recipe, parts.options(name, seed)).await
 }
 
 /// A session on a new library of these skills.
@@ -120,7 +131,14 @@ pub(super) async fn evaluated(
         recipe.select.selector = Nothing.into();
     }
     let session = opened(parts, recipe, seed, skills).await?;
-    let report = session.evaluate(tasks.to_vec()).await?;
+    outcomes(&session.evaluate(tasks.to_vec()).await?)
+}
+
+/// 1 for each task of a report that was done at once, else 0.
+///
+/// # Errors
+/// Where a task was not attempted.
+pub(super) fn outcomes(report: &RunReport) -> Result<Vec<f64>> {
     let outcome = |task| f64::from(u8::from(done(task) == Some(true)));
-    Ok(report.tasks.iter().map(outcome).collect())
+    Ok(attempted(report)?.tasks.iter().map(outcome).collect())
 }
