@@ -10,9 +10,13 @@ use journeyman_tests::{
     figures::{Wanted, groups, run},
     host::child as killed,
     second_hour::child as beside,
+    source::repository_is_at,
 };
 
 fn main() -> ExitCode {
+    if let Some(root) = env::var_os("JOURNEYMAN_ROOT") {
+        repository_is_at(root.into());
+    }
     let mut arguments = env::args().skip(1);
     let child = match arguments.next().as_deref() {
         Some(killed::ARGUMENT) => Some(killed::run(arguments)),

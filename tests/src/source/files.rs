@@ -1,16 +1,26 @@
 //! The repository's files.
 
 use std::{
-    env, fs, io,
+    fs, io,
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
 };
 
-/// The repository's root: the folder that `JOURNEYMAN_ROOT` names, as the scripts do, or else the one that this was built in.
+/// Where the repository lies, if a program said so.
+static MOVED: OnceLock<PathBuf> = OnceLock::new();
+
+/// The repository's root: the folder that this was built in, or the one that [`repository_is_at`] was given.
 pub fn repository() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let built_in = || here.parent().unwrap_or(here).to_owned();
-    env::var_os("JOURNEYMAN_ROOT").map_or_else(built_in, PathBuf::from)
+    MOVED.get().cloned().unwrap_or_else(built_in)
+}
+
+/// Says where the repository lies, for a program that runs on another machine than the one that built it. Tests never do: they hold
+/// rules on the folder that they were built in. The first call counts.
+pub fn repository_is_at(root: PathBuf) {
+    let _ = MOVED.set(root);
 }
 
 /// The file of the bundled model.

@@ -10,7 +10,7 @@ mod mask;
 mod paths;
 
 pub use api::public_api;
-pub use files::{Sources, bundled_model, repository};
+pub use files::{Sources, bundled_model, repository, repository_is_at};
 pub use imports::Imports;
 pub use items::{Function, blank_tests, functions, names};
 pub use mask::mask;
