@@ -132,7 +132,7 @@ pub(crate) fn figures(figures: &mut Figures<'_>) -> Outcome {
     stream(figures, &parts, &tasks)
 }
 
-/// The counts of `adapters/openai/tests/it/faults`, which has the raw server.
+/// The counts of `adapters/openai/tests/memory.rs`, which has the raw server.
 fn faults(figures: &mut Figures<'_>) -> Outcome {
     let mut command = Command::new("cargo");
     command.args([
@@ -141,7 +141,7 @@ fn faults(figures: &mut Figures<'_>) -> Outcome {
         "--package",
         "journeyman-openai",
         "--test",
-        "it",
+        "memory",
     ]);
     command.args(["--", "--nocapture", "every_fault_is_counted"]);
     let ended = external::run(command)?;

@@ -1,4 +1,4 @@
-//! The tests of models on servers.
+//! The tests of models on servers. `memory.rs` beside this folder has a process of its own.
 #![allow(clippy::panic, clippy::print_stdout, clippy::unwrap_used)]
 
 mod adapters;
@@ -9,5 +9,6 @@ mod odd_answers;
 mod recorded;
 mod server_kinds;
 mod servers;
+#[path = "../support/mod.rs"]
 mod support;
 mod tools;

@@ -1,12 +1,18 @@
-//! Every fault of a generation, counted for the figures of `tests/`.
+//! Every fault of a generation, counted for the figures of `tests/`. Alone in its process: it measures the most memory that the
+//! process ever had, which other tests beside it would raise.
+#![allow(clippy::panic, clippy::print_stdout, clippy::unwrap_used)]
+
+mod support;
 
 use std::time::Duration;
 
 use journeyman_openai::OpenAiError;
 use serde_json::json;
 
-use super::{ask, failing, good, text};
-use crate::support::{Play, Script, answer, done, event, events_head};
+use crate::support::{
+    Play, Script, answer, done, event, events_head,
+    failing::{ask, failing, good, text},
+};
 
 /// The most memory that this process has had, in KiB.
 #[cfg(target_os = "linux")]

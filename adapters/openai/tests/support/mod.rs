@@ -1,4 +1,5 @@
 //! A raw HTTP server that plays what a test tells it to, and a toy model behind it.
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -18,6 +19,7 @@ use journeyman::{
 use journeyman_openai::{Config, Retries, Route};
 use serde_json::Value;
 
+pub(crate) mod failing;
 pub(crate) mod real;
 pub(crate) mod toy;
 
