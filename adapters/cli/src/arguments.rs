@@ -22,7 +22,7 @@ Names and texts of skills are printed without control characters.";
 #[derive(Debug, Parser)]
 #[command(name = "journeyman", version, about, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// The library's folder, which holds `library.db` [default: the current folder; for `run`, `library certify` and `skill evals`, what the run's file names]
+    /// The library's folder, which holds `library.db` [default: the current folder; for `run`, `library certify`, `library calibrate` and `skill evals`, what the run's file names]
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) library: Option<PathBuf>,
     /// Answer with one JSON document
@@ -268,6 +268,9 @@ pub(crate) enum LibraryCommand {
     /// Compare each skill that is in use or on trial with doing without it, at tasks of kept attempts, until it is clear whether it helps
     /// with a model; the pairs and the proofs are kept, and a skill on trial is released or taken back
     Certify(Certify),
+    /// Fit the threshold of the gate on outcomes: tasks of kept attempts are drawn, and attempted with the best skill and without any, so that few
+    /// tasks go worse for an injection
+    Calibrate(Calibrate),
     /// Copy the library with its history and journal, to a folder or to one file
     #[command(group = clap::ArgGroup::new("to").required(true).args(["target", "archive"]))]
     Copy {
@@ -320,6 +323,28 @@ pub(crate) struct Certify {
     /// Greatest number of tasks that each skill is compared at
     #[arg(long, value_name = "N", default_value = "200")]
     pub(crate) most: NonZero<u64>,
+}
+
+/// The options of a calibration on outcomes.
+#[derive(Debug, Args)]
+pub(crate) struct Calibrate {
+    /// A run's file, in TOML: its model, its world and its library
+    pub(crate) file: PathBuf,
+    /// Greatest number of tasks that are drawn, by the file's seed; each is attempted twice
+    #[arg(long, value_name = "N")]
+    pub(crate) outcomes: NonZero<u64>,
+    /// Greatest share of tasks that may go worse for an injection; if left out, 0.05
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) most_harmed: Option<f64>,
+    /// How often that share may be larger after all; if left out, 0.1
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) error: Option<f64>,
+    /// Another seed than the file's
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Write the calibration to this file, which runs read; it must not be there yet
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// The options of a change.

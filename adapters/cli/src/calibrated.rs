@@ -6,8 +6,9 @@ use journeyman::{
     Result,
     stations::select::{GateCalibration, GatePolicy, GateRates, OutcomeFit},
 };
+use serde_json::json;
 
-use crate::files::unreadable;
+use crate::files::{unreadable, whole};
 
 /// Reads a calibration from its file.
 ///
@@ -16,6 +17,47 @@ use crate::files::unreadable;
 pub(crate) fn read(operation: &'static str, file: &Path) -> Result<GateCalibration> {
     let text = fs::read_to_string(file).map_err(|source| unreadable(operation, file, source))?;
     GateCalibration::from_json(&text).map_err(|error| error.with("path", file.display()))
+}
+
+/// Writes a calibration, where a file is named for it.
+///
+/// # Errors
+/// Those of [`whole`].
+pub(crate) fn keep(
+    operation: &'static str,
+    fitted: &GateCalibration,
+    file: Option<&Path>,
+) -> Result<()> {
+    let Some(file) = file else {
+        return Ok(());
+    };
+    let text = format!("{:#}\n", json!(fitted));
+    whole(operation, file, text.as_bytes())
+}
+
+/// The threshold, and what it is one of.
+pub(crate) fn threshold(fitted: &GateCalibration) -> String {
+    let found = fitted
+        .found
+        .map_or_else(String::new, |found| format!(" {found}"));
+    let of = &fitted.fitted_for;
+    format!(
+        "threshold {:.3} nats of {}{found}, model {}",
+        fitted.threshold,
+        of.score.name(),
+        of.model
+    )
+}
+
+/// Where a calibration is kept.
+pub(crate) fn written(file: Option<&Path>) -> String {
+    match file {
+        Some(file) => format!(
+            "Written to {}: name it as `calibration` in [model] of a run's file.\n",
+            file.display()
+        ),
+        None => "Not written: --out FILE keeps it for runs.\n".to_owned(),
+    }
 }
 
 /// What a calibration's threshold does, as far as its fit tells.
@@ -50,15 +92,16 @@ impl Calibrated {
     }
 }
 
-/// Whether a session notices that scores drift from those that the gate's threshold was fitted on; `None` for a threshold of no calibration.
+/// Whether a run that learns notices that scores drift from those that the gate's threshold was fitted on, where the calibration holds;
+/// `None` for a threshold of no calibration.
 pub(crate) fn drift_check(gate: &GatePolicy) -> Option<String> {
     gate.fitted_for.as_ref()?;
     Some(match &gate.fitted_on {
         Some(scores) => format!(
-            "a run says when the scores of its decisions are no longer like the {} that the calibration keeps",
+            "a run that learns says when the scores of its decisions are no longer like the {} that the calibration keeps",
             scores.values.len()
         ),
-        None => "no run notices it, since the calibration keeps no scores; one of `journeyman model calibrate` with --tasks or --outcomes does"
+        None => "no run notices it, since the calibration keeps no scores; one of `journeyman library calibrate`, or of `journeyman model calibrate` with --tasks, does"
             .to_owned(),
     })
 }

@@ -132,6 +132,9 @@ async fn perform(arguments: Arguments) -> Result<Answer> {
             LibraryCommand::Certify(command) => {
                 run::certify::certify(named.as_deref(), &command).await
             }
+            LibraryCommand::Calibrate(command) => {
+                run::calibrate::calibrate(named.as_deref(), &command).await
+            }
             LibraryCommand::Copy { target, archive } => copy::copy(&root, target, archive).await,
             LibraryCommand::Restore { archive } => copy::restore(&root, &archive).await,
             LibraryCommand::Merge(merge) => import::merge(&root, &merge).await,

@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 52] = [
+const WORDS: [(&str, &str); 54] = [
     ("(`ChatFormat::max_tokens`)", "(`answer_tokens` in [model])"),
     (
         "set `Components::scorer` and `Components::prompt_format`, or choose the selector `top`, which needs no scores",
@@ -75,6 +75,10 @@ const WORDS: [(&str, &str); 52] = [
     (
         "give the session an agent, a judge, and an environment whose capabilities say `resettable`; a host's own loop learns it from the ledger (`SelectPolicy::withhold`, `Journeyman::lift`)",
         "set `resettable = True` in the world's program if each task can begin anew there (for an MCP server: `resettable` in [world]); else `select.withhold` by `set` lets chance leave skills out in learning, and `journeyman library lift` says what they bring",
+    ),
+    (
+        "give the session an agent, a judge, and an environment whose capabilities say `resettable`; a host that attempts tasks by itself hands its outcomes to `GateCalibration::by_outcomes`",
+        "set `resettable = True` in the world's program if each task can begin anew there (for an MCP server: `resettable` in [world]); else `journeyman model calibrate` fits the threshold without attempts",
     ),
     (
         "declare it in `Environment::capabilities` if it is",
@@ -160,6 +164,10 @@ const WORDS: [(&str, &str); 52] = [
     (
         "leave out the calibration, or choose the selector `gate` (`GatePolicy`)",
         "leave out `calibration`, or choose the selector `gate`",
+    ),
+    (
+        "choose the selector `gate` (`GatePolicy`)",
+        "choose the selector `gate`",
     ),
     (
         "give the index a writable folder, or keep it in memory with Bm25Retriever::new",

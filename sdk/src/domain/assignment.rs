@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{GateScore, SkillRef, tier_policy::check},
+    domain::{SkillRef, tier_policy::check},
     error::Result,
     id::{AttemptId, Category, ModelId, TaskId, Version},
 };
@@ -83,10 +83,6 @@ pub struct ComparedPair {
     /// The model that acted in both, with its adapter; `None` where the agent does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelId>,
-    /// The score by which the gate chose the skill when the task was first attempted with it; `None` where no gate did, and in what
-    /// earlier versions kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gate_score: Option<GateScore>,
 }
 
 impl ComparedPair {
@@ -98,10 +94,7 @@ impl ComparedPair {
         for (field, score) in [("before", self.before), ("with", self.with)] {
             check((0.0..=1.0).contains(&score), field, score, "in [0, 1]")?;
         }
-        match &self.gate_score {
-            Some(one) => check(one.value.is_finite(), "gate_score", one.value, "finite"),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 

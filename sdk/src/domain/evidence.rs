@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Action, GateScore, SkillRef, SkillUse, Taint, Task, Trajectory, Verdict},
+    domain::{Action, SkillRef, SkillUse, Taint, Task, Trajectory, Verdict},
     error::{Error, Result},
     id::{AttemptId, Category, ModelId, Seed, TaskId},
 };
@@ -22,10 +22,6 @@ pub struct Trace {
     pub verdict: Option<Verdict>,
     /// The seed of the world's randomness: with this seed and the same actions, a deterministic world gives the same answers.
     pub world_seed: Seed,
-    /// In a kept attempt, the score by which the gate decided about the skill that it chose for the first turn. `None` where no gate
-    /// chose one, in a run that a host drives by itself, and in what earlier versions kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gate_score: Option<GateScore>,
 }
 
 impl Trace {

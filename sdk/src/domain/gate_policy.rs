@@ -1,12 +1,12 @@
-//! The gate's options: score, temperature, thresholds, exploration; a threshold that a session fitted; and the score of a decision, as it
-//! is kept. The public paths of the options are those of [`select`](crate::stations::select).
+//! The gate's options: score, temperature, thresholds, exploration; and a threshold that a session fitted. The public paths of the
+//! options are those of [`select`](crate::stations::select).
 
 use std::{collections::BTreeSet, fmt, num::NonZeroUsize};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{ScoreKind, SkillRef},
+    domain::ScoreKind,
     error::{Error, Result},
     id::{ModelId, Seed},
 };
@@ -83,7 +83,7 @@ pub struct GatePolicy {
 /// use journeyman::stations::select::FittedScores;
 ///
 /// // At tasks of the same kinds later decisions have scores like these.
-/// let scores = FittedScores { values: vec![8.5, 12.0, 3.25, 9.0, 7.5, 14.0, 6.0, 10.5], above: None };
+/// let scores = FittedScores { values: vec![8.5, 12.0, 3.25, 9.0, 7.5, 14.0, 6.0, 10.5] };
 /// assert!(scores.values.len() as u64 >= FittedScores::LEAST);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,9 +92,6 @@ pub struct FittedScores {
     /// The scores of the candidates that were decided about, one for each task, in the score's unit. A fit keeps at most
     /// [`MOST`](Self::MOST), drawn by its seed.
     pub values: Vec<f64>,
-    /// Decisions with a score up to this one were not tried, and are not compared; `None` where tasks were tried whatever the score was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub above: Option<f64>,
 }
 
 impl FittedScores {
@@ -110,24 +107,8 @@ impl FittedScores {
         let mut drawn: Vec<(u64, f64)> = places.collect();
         drawn.sort_by_key(|(place, _)| *place);
         drawn.truncate(Self::MOST);
-        let values = drawn.into_iter().map(|(_, score)| score).collect();
-        let drawn = Self {
-            values,
-            above: None,
-        };
-        drawn.enough()
-    }
-
-    /// The scores where tasks with lower ones than `lowest` were not tried; `None` of too few. The lowest itself goes: the others are
-    /// draws above it, as later scores above it are.
-    pub(crate) fn tried_above(mut self, lowest: f64) -> Option<Self> {
-        self.values.retain(|score| *score > lowest);
-        self.above = Some(lowest);
-        self.enough()
-    }
-
-    fn enough(self) -> Option<Self> {
-        (self.values.len() as u64 >= Self::LEAST).then_some(self)
+        let values: Vec<f64> = drawn.into_iter().map(|(_, score)| score).collect();
+        (values.len() as u64 >= Self::LEAST).then_some(Self { values })
     }
 }
 
@@ -173,32 +154,6 @@ pub struct ThresholdFor {
     /// A digest of the prompt format's words, where it is known. Calibrations that lie on disk say `dialect`.
     #[serde(default, alias = "dialect", skip_serializing_if = "Option::is_none")]
     pub prompt_format: Option<String>,
-}
-
-/// What scores skills. Scores of another model, adapter or prompt format are on another scale.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ScoredBy {
-    /// The weights that score, with their adapter.
-    pub model: ModelId,
-    /// A digest of the prompt format's words, as that of [`ThresholdFor`](crate::stations::select::ThresholdFor).
-    pub prompt_format: String,
-}
-
-/// The score by which a gate decided about the skill that it chose for a task: for an injection, or by chance for none
-/// ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GateScore {
-    /// The skill, in its version.
-    pub skill: SkillRef,
-    /// The kind of score.
-    pub score: ScoreKind,
-    /// The value that was compared with the threshold, in the score's unit, finite.
-    pub value: f64,
-    /// What the score of a search counts in it; `None` where the model's decided alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub found: Option<FoundWeight>,
-    /// What scored.
-    pub by: ScoredBy,
 }
 
 /// The fact of an error by which it says that a threshold is not valid for what scores: the model that it was fitted for.

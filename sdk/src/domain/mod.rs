@@ -40,7 +40,7 @@ pub use evidence::{
 };
 pub use evidence::{CaseOutcome, CaseResult};
 pub use file::{FilePath, FileRef};
-pub use gate_policy::{DecidedOn, FittedThreshold, FoundWeight, GateScore, ScoredBy};
+pub use gate_policy::{DecidedOn, FittedThreshold, FoundWeight};
 pub use hidden::{HiddenCharacter, find_hidden, hidden_by_line};
 pub use index::{IndexMark, IndexUpdate};
 pub use maintenance_budget::MaintenanceBudget;

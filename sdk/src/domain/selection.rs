@@ -5,10 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{
-        FittedThreshold, FoundWeight, GateScore, ScoreKind, ScoredBy, Skill, SkillName, SkillRef,
-        State, Withheld,
-    },
+    domain::{FittedThreshold, ScoreKind, Skill, SkillName, SkillRef, State, Withheld},
     id::SkillId,
 };
 
@@ -88,28 +85,6 @@ impl Selection {
             Decision::Nothing(reason) if reason.is_fault() => Some(reason),
             _ => self.failed.as_ref(),
         }
-    }
-
-    /// The score of the one skill that a gate chose by it, given or left out by chance. `None` where it chose none or several, or one
-    /// that it did not decide about, such as a skill that was drawn to explore. `found` is what a search's score counts by the recipe.
-    pub(crate) fn gate_score(&self, found: Option<FoundWeight>, by: ScoredBy) -> Option<GateScore> {
-        let withheld = self.withheld.iter().flat_map(|draw| &draw.skills);
-        let mut chosen = self.skills().iter().chain(withheld);
-        let (skill, None) = (chosen.next()?, chosen.next()) else {
-            return None;
-        };
-        let best = self.best().filter(|best| best.skill == *skill)?;
-        let value = Some(best.value).filter(|value| value.is_finite())?;
-        Some(GateScore {
-            skill: skill.clone(),
-            score: self.score?,
-            value,
-            found: match &self.fitted {
-                Some(fitted) => fitted.found,
-                None => found,
-            },
-            by,
-        })
     }
 
     /// The best of the skills to inject.

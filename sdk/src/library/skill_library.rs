@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     domain::{Committed, IndexUpdate, Skill, SkillName, SkillRef, State, Tier, TierPolicy},
     error::{Error, ErrorKind, Result},
-    id::{CommitKey, ModelId, Revision, SkillId},
+    id::{CommitKey, ModelId, Revision, SkillId, TaskId},
     library::{
         Entry, PassReason, Proof, SetBy, StandingWith,
         assigned::Assigned,
@@ -107,6 +107,17 @@ impl SkillLibrary {
                 entry.sha256 = skill.content_sha256();
                 entry.skill = skill;
             }
+        }
+        self
+    }
+
+    /// The library without the skills that were written from a task: what a new task like it finds.
+    pub(crate) fn without_skills_of(mut self, task: &TaskId) -> Self {
+        let of_task = self.entries.values();
+        let of_task = of_task.filter(|entry| entry.skill.provenance.tasks.contains(task));
+        let of_task: Vec<SkillId> = of_task.map(|entry| entry.skill.id.clone()).collect();
+        for skill in &of_task {
+            self.entries.remove(skill);
         }
         self
     }

@@ -147,7 +147,6 @@ pub fn trace(attempt: &str, task: &Task, words: &[&str], success: bool) -> Trace
         trajectory: trajectory(attempt, task, words, success),
         verdict: Some(Verdict::binary(success)),
         world_seed: Seed(0),
-        gate_score: None,
     }
 }
 

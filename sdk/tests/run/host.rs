@@ -2,13 +2,13 @@
 
 mod abstracted;
 mod adding;
+mod by_outcomes;
 mod calibrated;
 mod certified;
 mod contributed;
 mod drifting;
 mod events;
 mod findings;
-mod fitted_on_pairs;
 mod fitting;
 mod known;
 mod learning;

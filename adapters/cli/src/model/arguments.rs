@@ -174,16 +174,6 @@ pub(crate) struct Calibrate {
     /// written
     #[arg(long, value_name = "SHARE")]
     pub(crate) most_wrong: Option<f64>,
-    /// Fit by outcomes instead: on the library's pairs of attempts, with a skill that the gate chose and without any, so that few tasks go worse
-    /// for an injection
-    #[arg(long, conflicts_with_all = ["tasks", "score", "candidates", "most_wrong"])]
-    pub(crate) outcomes: bool,
-    /// With `--outcomes`: greatest share of tasks that may go worse for an injection; if left out, 0.05
-    #[arg(long, value_name = "SHARE", requires = "outcomes")]
-    pub(crate) most_harmed: Option<f64>,
-    /// With `--outcomes`: how often that share may be larger after all; if left out, 0.1
-    #[arg(long, value_name = "SHARE", requires = "outcomes")]
-    pub(crate) error: Option<f64>,
     /// Seed of the halves
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) seed: u64,

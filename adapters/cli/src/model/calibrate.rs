@@ -1,7 +1,6 @@
 //! `model calibrate`: fits the gate's threshold to a model, and says what it does on held-out tasks.
 
 mod labels;
-mod outcomes;
 mod scoring;
 
 use std::{path::Path, sync::Arc, time::Duration};
@@ -24,7 +23,7 @@ use self::{
 };
 use super::{arguments::Calibrate, load::Model};
 use crate::{
-    files::whole,
+    calibrated::{keep, threshold, written},
     library::{Read, read},
     output::{Answer, table},
     progress::Progress,
@@ -37,9 +36,6 @@ const MOST_WRONG: f64 = 0.05;
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
 pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer> {
-    if command.outcomes {
-        return outcomes::calibrate(root, command).await;
-    }
     let opened = read(root).await?;
     let labels = Labels::read(&opened.library, command.tasks.as_deref())?;
     let retriever = Arc::new(retriever(None)?);
@@ -58,7 +54,7 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
         retriever: &retriever,
     };
     let (fitted, tasks) = fitting.fitted(&*model.prompt_format).await?;
-    keep(&fitted, command.out.as_deref())?;
+    keep(CALIBRATE, &fitted, command.out.as_deref())?;
     Ok(Answer {
         text: as_text(&fitted, labels.are_given, command.out.as_deref()),
         json: json!({
@@ -133,9 +129,10 @@ impl Fitting<'_> {
             }
         };
         fitted.found = by_session.and_then(|session| session.found);
-        if command.tasks.is_none() {
-            // Of the tasks that come with the command, or of attempts that were picked: later decisions have other scores than these.
-            fitted.scores = None;
+        // Tasks that come with the command, and attempts that were picked, are none that the agent gets; and `--score` also scores right
+        // skills that no search finds. Later decisions have other scores than these.
+        if command.tasks.is_none() || scoring.found.is_none() {
+            fitted = fitted.without_scores();
         }
         Ok((fitted, scored.len()))
     }
@@ -211,38 +208,4 @@ fn as_text(fitted: &GateCalibration, has_labels: bool, file: Option<&Path>) -> S
         threshold(fitted),
         written(file),
     )
-}
-
-/// The threshold, and what it is one of.
-fn threshold(fitted: &GateCalibration) -> String {
-    let found = fitted
-        .found
-        .map_or_else(String::new, |found| format!(" {found}"));
-    let of = &fitted.fitted_for;
-    format!(
-        "threshold {:.3} nats of {}{found}, model {}",
-        fitted.threshold,
-        of.score.name(),
-        of.model
-    )
-}
-
-/// Writes a calibration, where a file is named for it.
-fn keep(fitted: &GateCalibration, file: Option<&Path>) -> Result<()> {
-    let Some(file) = file else {
-        return Ok(());
-    };
-    let text = format!("{:#}\n", json!(fitted));
-    whole(CALIBRATE, file, text.as_bytes())
-}
-
-/// Where a calibration is kept.
-fn written(file: Option<&Path>) -> String {
-    match file {
-        Some(file) => format!(
-            "Written to {}: name it as `calibration` in [model] of a run's file.\n",
-            file.display()
-        ),
-        None => "Not written: --out FILE keeps it for runs.\n".to_owned(),
-    }
 }

@@ -10,11 +10,7 @@ use journeyman::{
     domain::{Candidate, FoundWeight, ScoreKind, Selection, SkillRef, Task},
     library::SkillLibrary,
     recipe,
-    run::{
-        Events, GateInForce, Journeyman, Options, OutcomeCalibration, ThresholdBy,
-        report::EventKind,
-    },
-    stations::select::{ByOutcomes, HarmBound},
+    run::{Events, GateInForce, Journeyman, Options, ThresholdBy, report::EventKind},
 };
 use serde::Serialize;
 use serde_json::json;
@@ -54,9 +50,6 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
     let journeyman = Journeyman::open(components, recipe, Options::new("why", Seed(1))).await?;
     let progress = Progress::of("scoring; the first time with a model takes longer");
     let gate = journeyman.gate().await;
-    let outcomes = journeyman
-        .calibrate_by_outcomes(HarmBound::default())
-        .await?;
     let events = journeyman.events();
     let attempt = journeyman.begin(Task::new("why", &*command.task)).await?;
     drop(attempt);
@@ -78,7 +71,6 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
     if let Some(drift) = explained.calibrated().and(drift) {
         text.push_str(&format!("drift: {drift}\n"));
     }
-    text.push_str(&format!("by outcomes: {}\n", by_outcomes(&outcomes)));
     Ok(Answer {
         text,
         json: json!({
@@ -94,17 +86,6 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
         }),
         ..Answer::default()
     })
-}
-
-/// Whether the library has enough pairs of attempts for a threshold by outcomes.
-fn by_outcomes(calibration: &OutcomeCalibration) -> String {
-    match &calibration.fit {
-        ByOutcomes::Fitted(_) => format!(
-            "{} tasks with pairs are enough to fit the threshold on: `journeyman model calibrate --outcomes`",
-            calibration.tasks
-        ),
-        _ => calibration.to_string(),
-    }
 }
 
 /// What was found for the task, and what was decided.

@@ -3,6 +3,7 @@
 
 mod against;
 mod alone;
+pub(crate) mod calibrate;
 pub(crate) mod certify;
 mod compare;
 mod earlier;
@@ -75,8 +76,11 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     }
     let withholds = file.recipe.select.withhold.is_some();
     let drift = file.recipe.gate().as_ref().and_then(drift_check);
+    let keeps_scores = (file.recipe.gate()).is_some_and(|gate| gate.fitted_on.is_some());
     let run = file.open().await?;
-    if let Some(drift) = drift {
+    // Evaluations of this session are not compared.
+    let watches = run.journeyman.watches_drift() && !command.only_measure;
+    if let Some(drift) = drift.filter(|_| watches || !keeps_scores) {
         tell(&format!("drift: {drift}"));
     }
     let gate = GateSaid::with(run.calibrated);

@@ -219,19 +219,28 @@ fn what_a_run_learned_is_certified_for_its_model_and_for_another_one() {
         shown.contains("VERDICT") && shown.contains("not yet"),
         "{shown}"
     );
-    // Too few for a threshold by outcomes, too.
-    let gguf = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let gguf = gguf.join("../../tests/lab/apprentice/apprentice.gguf");
-    let gguf = gguf.display().to_string();
-    let by_outcomes = ["model", "calibrate", &gguf, "--outcomes"];
+    // Too few for a threshold by outcomes, too: nothing is attempted.
+    let by_outcomes = ["library", "calibrate", &file, "--outcomes", "200"];
     let calibrated = place.json(&by_outcomes).done().json();
-    documented("`model calibrate --outcomes`", &calibrated);
+    documented("`library calibrate`", &calibrated);
     assert!(calibrated["calibration"].is_null(), "{calibrated}");
-    assert_eq!(calibrated["needed"], 45);
-    let count = |field: &str| calibrated[field].as_u64().unwrap();
-    assert!((1..45).contains(&(count("tasks") + count("left_out"))));
+    assert_eq!(
+        (&calibrated["needed"], &calibrated["tokens"]),
+        (&45.into(), &0.into())
+    );
+    assert!((1..45).contains(&calibrated["tasks"].as_u64().unwrap()));
     let shown = place.run(&by_outcomes).done().out;
     assert!(shown.contains("not yet fitted: "), "{shown}");
+    // For a looser bound they are enough.
+    let out = place.path("calibration.json").display().to_string();
+    let loose = ["--most-harmed", "0.9", "--error", "0.5", "--out", &out];
+    let fitted = place
+        .json(&[&by_outcomes[..], &loose].concat())
+        .done()
+        .json();
+    documented("`library calibrate`", &fitted);
+    assert!(fitted["calibration"]["outcomes"].is_object(), "{fitted}");
+    assert!(fitted["tokens"].as_u64().unwrap() > 0, "{fitted}");
     place
         .run(&[&by_outcomes[..], &["--most-harmed", "0"]].concat())
         .failed(1, "most must be above 0 and below 1");

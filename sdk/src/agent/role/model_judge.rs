@@ -136,7 +136,6 @@ fn prompt(request: &JudgeRequest<'_>) -> Prompt {
         trajectory: request.trajectory.clone(),
         verdict: None,
         world_seed: Seed(0),
-        gate_score: None,
     };
     let steps = 0..trace.trajectory.steps.len();
     let parts = [

@@ -1,15 +1,38 @@
-//! A gate's threshold by what a library's tasks came to with and without the skills that the gate chose.
+//! A gate's threshold by what tasks come to with and without the candidate that the gate decides about.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::journeyman::Journeyman;
-use crate::{
-    error::{Error, Result},
-    id::ModelId,
-    stations::select::{ByOutcomes, GateCalibration, HarmBound, Wanted, scored_by, tried},
+use super::{
+    gate_in_force::{GateInForce, ThresholdBy},
+    journeyman::Journeyman,
 };
+use crate::{
+    domain::{
+        BundleCase, CaseKind, FoundWeight, MaintenanceBudget, Mode, ScoreKind, Scored, Skill,
+        Trace, TurnQuery, Usage,
+    },
+    error::{Error, ErrorKind, Result},
+    id::{ModelId, Seed, TaskId},
+    library::SkillLibrary,
+    policy::{
+        Ask, Case, PlayedCase, SelectProgram, View,
+        program::{QuestionPath, Running},
+    },
+    run::machine::effect::{Of, RunContext, effect},
+    stations::{
+        maintain::{cases::whole_attempt, outcomes::is_temporary, within_budget::play_all},
+        select::{
+            ByOutcomes, GateCalibration, HarmBound, OutcomeScores, Selected, candidates::select,
+        },
+    },
+};
+
+const OPERATION: &str = "Journeyman::calibrate_by_outcomes";
+
+/// Of so many drawn tasks one may be left out.
+const LEFT_OUT: usize = 10;
 
 /// What [`Journeyman::calibrate_by_outcomes`] fitted, and on how many tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,32 +41,35 @@ pub struct OutcomeCalibration {
     pub fit: ByOutcomes,
     /// The bound that it is fitted for.
     pub bound: HarmBound,
-    /// Number of tasks that count, each attempted with a skill that the gate chose and without any.
+    /// Number of tasks that count. Where nothing was attempted, since there are too few: of those that could be drawn.
     pub tasks: u64,
-    /// Number of other tasks with such pairs. They say nothing here: no score of the gate was kept, another model, adapter or prompt
-    /// format scored, the search counted otherwise, or another model acted.
+    /// Number of those at which no candidate was found, so that none is ever injected.
+    pub without: u64,
+    /// Number of drawn tasks that were left out, since a score or an attempt failed for the moment.
     pub left_out: u64,
-    /// The model that acted, with its adapter; `None` where the agent does not say, and without a task.
+    /// The model that acted, with its adapter; `None` where the agent does not say.
     pub model: Option<ModelId>,
+    /// Tokens of the attempts.
+    pub usage: Usage,
 }
 
 impl fmt::Display for OutcomeCalibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tasks = self.tasks;
         match &self.fit {
             ByOutcomes::NotYet { .. } => {
-                let (tasks, least) = (self.tasks, self.bound.least_tasks());
-                write!(
-                    f,
-                    "not yet fitted: {tasks} tasks with pairs, at least {least} needed"
-                )?;
+                let least = self.bound.least_tasks();
+                write!(f, "not yet fitted: {tasks} tasks, at least {least} needed")?;
             }
             ByOutcomes::Fitted(fitted) => {
                 let (threshold, score) = (fitted.threshold, fitted.fitted_for.score.name());
-                let tasks = self.tasks;
                 write!(
                     f,
-                    "{score} above {threshold:.2} nats, fitted on {tasks} tasks with pairs"
+                    "{score} above {threshold:.2} nats, fitted on {tasks} tasks"
                 )?;
+                if self.without > 0 {
+                    write!(f, ", {} without a candidate", self.without)?;
+                }
                 if let Some(outcomes) = &fitted.outcomes {
                     write!(f, ": {outcomes}")?;
                 }
@@ -51,99 +77,355 @@ impl fmt::Display for OutcomeCalibration {
         }
         match self.left_out {
             0 => Ok(()),
-            count => write!(f, "; pairs at {count} other tasks do not count here"),
+            count => write!(f, "; left out, since they failed for the moment: {count}"),
         }
     }
 }
 
 impl Journeyman {
-    /// Fits the gate's threshold on the pairs of attempts that the library keeps, so that at most the share of tasks that `bound` names
-    /// gets a skill and goes worse for it ([`GateCalibration::by_outcomes`]).
+    /// Draws tasks from the library's kept attempts, attempts each with the best candidate and without any skill, and fits the gate's
+    /// threshold so that at most the share of tasks that `bound` names gets a skill and goes worse for it
+    /// ([`GateCalibration::by_outcomes`]).
     ///
-    /// A pair is a task that was attempted with a skill and without any, under the same conditions, at which the gate had chosen this
-    /// skill in a kept attempt: those of [`certify`](Self::certify) and of [`ProvenRelease`](crate::stations::proof::ProvenRelease), by
-    /// every session that wrote to the library. Whether an injection harms a task is seen in pairs alone. Tasks that went without a skill
-    /// by chance ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)) have no second attempt, and do not count.
+    /// At most `tasks` different ones are drawn, by the session's seed alone: whatever the kept attempt came to, and whatever skill it had.
+    /// For each the skills are selected anew as an evaluation does, with today's library, but for the skills that were written from this
+    /// task: a new task has none. The candidate that the gate decides about is tried, whatever its score is; a task without one counts as
+    /// not harmed. Both attempts have temperature 0 and the seeds of the world and of the agent in common; one that cannot be made, or that a
+    /// judge cannot decide about, counts as not done. A task at which something fails for the moment is left out.
     ///
-    /// Pairs count whose scores are of this session's model, adapter and prompt format, and which this session's agent made; without an
-    /// agent, those of the model that made most. Nothing is committed. The calibration is for
-    /// [`Recipe::calibrate`](crate::recipe::Recipe::calibrate).
+    /// Nothing is committed, and no pair of [`certify`](Self::certify) counts or is made. Where there are too few tasks for any threshold,
+    /// nothing is attempted. The calibration is for [`Recipe::calibrate`](crate::recipe::Recipe::calibrate).
     ///
     /// ```
     /// use journeyman::{
     ///     Seed,
+    ///     agent::{EnvironmentJudge, MemoryStore},
     ///     contract::Components,
     ///     recipe,
     ///     run::{Journeyman, Options},
     ///     stations::select::{ByOutcomes, HarmBound},
-    ///     testing::{Play, ScriptedFormat, ScriptedScorer},
+    ///     testing::{Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedScorer},
     /// };
     /// use std::sync::Arc;
     ///
     /// # futures::executor::block_on(async {
-    /// let components = Components::own_loop()
-    ///     .with_scorer(Arc::new(ScriptedScorer::that(Play::Give(-0.5))))
-    ///     .with_prompt_format(Arc::new(ScriptedFormat));
+    /// let mut components = Components::new(
+    ///     Arc::new(ScriptedExecutor::acting(|_, _| Play::Give(None))),
+    ///     Arc::new(ScriptedEnvironment::words()),
+    ///     Arc::new(EnvironmentJudge),
+    /// );
+    /// components.store = Some(Arc::new(MemoryStore::new()));
+    /// components.scorer = Some(Arc::new(ScriptedScorer::that(Play::Give(-0.5))));
+    /// components.prompt_format = Some(Arc::new(ScriptedFormat));
     /// let options = Options::new("desk", Seed(7));
     /// let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
-    /// let calibration = journeyman.calibrate_by_outcomes(HarmBound::default()).await?;
+    /// let calibration = journeyman.calibrate_by_outcomes(HarmBound::default(), 200).await?;
+    /// // The library keeps no attempt yet.
     /// assert_eq!(calibration.fit, ByOutcomes::NotYet { more: 45 });
-    /// let told = calibration.to_string();
-    /// assert_eq!(told, "not yet fitted: 0 tasks with pairs, at least 45 needed");
+    /// assert_eq!(calibration.to_string(), "not yet fitted: 0 tasks, at least 45 needed");
     /// # Ok::<_, journeyman::Error>(())
     /// # })?;
     /// # Ok::<(), journeyman::Error>(())
     /// ```
     ///
     /// # What the bound holds for
-    /// Beside what [`GateCalibration::by_outcomes`] says:
-    /// - The tasks are those at which the gate of then chose the skill. The share of harmed ones among them is no less than their share
-    ///   among all tasks, so the bound holds for those too. Nothing below the lowest of their scores was tried, so the threshold is at
-    ///   least that one, and drift is looked for above it alone.
-    /// - Pairs are made until it is clear whether a skill helps, so that their number hangs a little on how they went, where the test
-    ///   takes it for given.
-    /// - With the skill, the task is attempted with that skill alone.
+    /// Beside what [`GateCalibration::by_outcomes`] says: for tasks that come as those did whose attempts the library keeps, with today's
+    /// library. A library keeps the attempts at its latest tasks ([`TierPolicy::traces`](crate::domain::TierPolicy)). Of tasks at which
+    /// something fails for the moment it says nothing. With the skill, a task is attempted with that skill alone.
     ///
     /// # Errors
-    /// `Invalid` for a bound out of its ranges; `Unsupported` without a scorer or a prompt format; the store's error.
-    pub async fn calibrate_by_outcomes(&self, bound: HarmBound) -> Result<OutcomeCalibration> {
+    /// `Invalid` for a bound out of its ranges, and where no drawn task has a candidate; `Unsupported` without a scorer or a prompt format,
+    /// for a selector without a gate that decides about one candidate, and where attempts cannot be repeated: without an agent, a judge, or
+    /// a world that can be set up again; `Unavailable` where more than a tenth of the drawn tasks fail for the moment, before any attempt
+    /// where that is so in scoring; those of [`gate`](Self::gate); the store's error.
+    pub async fn calibrate_by_outcomes(
+        &self,
+        bound: HarmBound,
+        tasks: u64,
+    ) -> Result<OutcomeCalibration> {
         bound.validate()?;
         let session = &self.session;
-        let by = scored_by(&session.components);
-        let prompt_format = session.components.prompt_format.as_deref();
-        let Some((by, prompt_format)) = by.zip(prompt_format) else {
-            return Err(Error::unsupported(
-                "Journeyman::calibrate_by_outcomes",
-                "the host gave no scorer or no prompt format, so that no score can be compared with those of the pairs",
-            )
-            .hint("set `Components::scorer` and `Components::prompt_format`"));
+        let parts = &session.components;
+        let (Some(scorer), Some(prompt_format)) =
+            (parts.scorer.as_ref(), parts.prompt_format.as_deref())
+        else {
+            return Err(unscored());
         };
-        let library = self.library().await?;
+        if !self.decides_about_one() {
+            return Err(without_a_gate());
+        }
+        if !session.performer.replays() {
+            return Err(not_again());
+        }
         let model = session.performer.acting_model();
-        let gate = session.policies.selector.gate();
-        let fixed = gate.filter(|gate| gate.policy.to_fit().is_none());
-        let wanted = Wanted {
-            by: &by,
-            model: model.as_ref(),
-            // A gate whose score somebody chose takes no calibration for another.
-            score: fixed.map(|gate| gate.policy.score),
-        };
-        let tried = tried(&library, &wanted);
-        let kind = tried.kind.as_ref();
-        let score = kind.map(|kind| kind.score).unwrap_or_default();
-        let of = (&by.model, score, prompt_format);
-        let mut fit = GateCalibration::by_outcomes(&tried.tasks, of, bound, session.options.seed)?;
+        let library = self.library().await?;
+        let most = usize::try_from(tasks).unwrap_or(usize::MAX);
+        let cases = drawn(&library, session.options.seed, most);
+        let (count, least) = (cases.len() as u64, bound.least_tasks());
+        if count < least {
+            return Ok(OutcomeCalibration {
+                fit: ByOutcomes::NotYet {
+                    more: least - count,
+                },
+                bound,
+                tasks: count,
+                without: 0,
+                left_out: 0,
+                model,
+                usage: Usage::default(),
+            });
+        }
+        let scale = self.scale().await?;
+        let (tried, usage) = self.tried((library, cases), scale, model.as_ref()).await?;
+        let of = (&scorer.weights(None), scale.score, prompt_format);
+        let (scores, without, seed) = (&tried.scores, tried.without, session.options.seed);
+        let mut fit = GateCalibration::by_outcomes_with(scores, without, of, bound, seed)?;
         if let ByOutcomes::Fitted(fitted) = &mut fit {
-            fitted.found = kind.and_then(|kind| kind.found);
-            let scores = fitted.scores.take();
-            fitted.scores = scores.and_then(|scores| scores.tried_above(tried.lowest()));
+            fitted.found = scale.found;
         }
         Ok(OutcomeCalibration {
             fit,
             bound,
-            tasks: tried.tasks.len() as u64,
-            left_out: tried.left_out,
-            model: kind.and_then(|kind| kind.model.clone()),
+            tasks: (scores.len() + without) as u64,
+            without: without as u64,
+            left_out: tried.failed.len() as u64,
+            model,
+            usage,
         })
     }
+
+    fn decides_about_one(&self) -> bool {
+        let gate = self.session.policies.selector.gate();
+        gate.is_some_and(|gate| gate.own_candidates.is_none())
+    }
+
+    /// What the gate in force compares with its threshold.
+    async fn scale(&self) -> Result<Scale> {
+        match self.gate().await? {
+            Some(GateInForce {
+                by: ThresholdBy::OtherModel(error),
+                ..
+            }) => Err(error),
+            Some(GateInForce { score, found, .. }) => Ok(Scale { score, found }),
+            None => Err(without_a_gate()),
+        }
+    }
+
+    /// Selects for tasks, and attempts them.
+    async fn tried(
+        &self,
+        (library, cases): (SkillLibrary, Vec<BundleCase>),
+        scale: Scale,
+        model: Option<&ModelId>,
+    ) -> Result<(Tried, Usage)> {
+        let session = &self.session;
+        session.performer.refresh_index().await;
+        let library = match session.policies.standing.by_proof() {
+            true => library.with_versions_in_use(model),
+            false => library,
+        };
+        let run = session.next_run("calibrate");
+        let run_context = RunContext::new(
+            (&run, session.options.seed.derive("calibrate", 0)),
+            (Mode::Evaluate, true, model),
+            &session.recipe,
+            &library,
+            &session.policies,
+        );
+        let start = |mut ask: Ask| -> Running<Result<Tried>> {
+            let view = run_context.view(0);
+            let selector = Arc::clone(&session.policies.selector);
+            let cases = cases.clone();
+            Box::pin(async move {
+                let of = (&view, selector.as_ref());
+                let count = cases.len();
+                let (due, mut tried) = selected(&mut ask, of, scale, cases).await;
+                tried.refuse_failures(count)?;
+                attempted(&mut ask, view.model(), due, &mut tried).await;
+                tried.refuse_failures(count)?;
+                Ok(tried)
+            })
+        };
+        let effect = |place: &QuestionPath, question| {
+            Ok(effect(&run_context, 0, Of::Maintenance, place, &question))
+        };
+        let ended = self.to_the_end(start, effect).await?;
+        Ok((ended.value?, ended.usage))
+    }
+}
+
+/// What a gate compares with its threshold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Scale {
+    score: ScoreKind,
+    /// What the score of a search counts.
+    found: Option<FoundWeight>,
+}
+
+/// A task with the candidate that the gate decides about.
+struct Due {
+    case: BundleCase,
+    skill: Skill,
+    score: f64,
+}
+
+/// What the drawn tasks came to.
+#[derive(Default)]
+struct Tried {
+    scores: Vec<OutcomeScores>,
+    /// Number of tasks at which no candidate was found.
+    without: usize,
+    /// Why each other task is left out.
+    failed: Vec<String>,
+}
+
+impl Tried {
+    /// # Errors
+    /// `Unavailable` where too many of these tasks are left out.
+    fn refuse_failures(&self, drawn: usize) -> Result<()> {
+        let failed = self.failed.len();
+        let Some(first) = self.failed.first().filter(|_| failed * LEFT_OUT > drawn) else {
+            return Ok(());
+        };
+        let message = format!(
+            "{failed} of {drawn} drawn tasks failed for the moment, more than a tenth: {first}"
+        );
+        Err(Error::new(ErrorKind::Unavailable, OPERATION, message)
+            .temporary()
+            .hint("remove the cause of the first failure, and call it again"))
+    }
+}
+
+/// Different tasks of kept attempts, each as its first one was made, in an order that the seed and their ids give.
+fn drawn(library: &SkillLibrary, seed: Seed, most: usize) -> Vec<BundleCase> {
+    let mut first: BTreeMap<&TaskId, &Trace> = BTreeMap::new();
+    for trace in library.traces() {
+        first.entry(&trace.task.id).or_insert(trace);
+    }
+    let seed = seed.derive("drawn tasks", 0);
+    let places = first.into_iter();
+    let places = places.map(|(task, trace)| (seed.derive(task.as_str(), 0).0, trace));
+    let mut placed: Vec<(u64, &Trace)> = places.collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.truncate(most);
+    let cases = placed.into_iter();
+    let cases = cases.map(|(_, trace)| whole_attempt(library, trace, CaseKind::Integration));
+    cases.collect()
+}
+
+/// The tasks with the candidates that the gate decides about.
+async fn selected(
+    ask: &mut Ask,
+    (view, selector): (&View, &dyn SelectProgram),
+    scale: Scale,
+    cases: Vec<BundleCase>,
+) -> (Vec<Due>, Tried) {
+    let (mut due, mut tried) = (Vec::new(), Tried::default());
+    for case in cases {
+        let task = &case.task;
+        // A skill fits the task that it was written from better than any new one.
+        let view = view.evaluating(view.library().clone().without_skills_of(&task.id));
+        let query = TurnQuery {
+            text: task.instruction.clone(),
+            tools: Vec::new(),
+            category: task.category.clone(),
+        };
+        let selected = select(ask, &view, selector, &query).await;
+        match decided(&selected, scale) {
+            Err(why) => tried.failed.push(why),
+            Ok(None) => tried.without += 1,
+            Ok(Some(best)) => match view.library().get(&best.skill.id) {
+                None => tried
+                    .failed
+                    .push("the candidate is not in the library".to_owned()),
+                Some(entry) => due.push(Due {
+                    skill: entry.skill.clone(),
+                    score: best.value,
+                    case,
+                }),
+            },
+        }
+    }
+    (due, tried)
+}
+
+/// The candidate that the gate decides about; `None` where there is none.
+///
+/// # Errors
+/// Why that is not known.
+fn decided(selected: &Selected, scale: Scale) -> std::result::Result<Option<&Scored>, String> {
+    let Some(selection) = selected.selection(0) else {
+        return Err("nothing was decided".to_owned());
+    };
+    if let Some(fault) = selection.fault() {
+        return Err(fault.to_string());
+    }
+    let Some(best) = selection.best() else {
+        return Ok(None);
+    };
+    let fitted = selection.fitted.as_ref();
+    let found = fitted.map_or(scale.found, |fitted| fitted.found);
+    match selection.score == Some(scale.score) && found == scale.found {
+        true => Ok(Some(best)),
+        false => Err("the session fitted its threshold anew meanwhile".to_owned()),
+    }
+}
+
+/// Attempts each task without a skill and with its candidate.
+async fn attempted(ask: &mut Ask, model: Option<&ModelId>, due: Vec<Due>, tried: &mut Tried) {
+    let cases = due.iter().flat_map(|one| {
+        let skills = [None, Some(Box::new(one.skill.clone()))];
+        skills.map(|skill| Case {
+            skill,
+            beside: Vec::new(),
+            case: Box::new(one.case.clone()),
+        })
+    });
+    let cases: Vec<Case> = cases.collect();
+    let runs = play_all(ask, &mut MaintenanceBudget::default(), cases).await;
+    for (one, pair) in due.into_iter().zip(runs.chunks_exact(2)) {
+        let [before, with] = [&pair[0], &pair[1]].map(|played| came_to(model, played));
+        match before.and_then(|before| Ok((before, with?))) {
+            Err(why) => tried.failed.push(why),
+            Ok((before, with)) => tried.scores.push(OutcomeScores {
+                task: one.case.task.id,
+                score: one.score,
+                before,
+                with,
+            }),
+        }
+    }
+}
+
+/// The score of an attempt.
+///
+/// # Errors
+/// Why it says nothing: it failed for the moment, or another model acted than the session's.
+fn came_to(model: Option<&ModelId>, played: &PlayedCase) -> std::result::Result<f64, String> {
+    match &played.run {
+        Ok(run) if model.is_some() && run.model.as_ref() != model => {
+            Err("another model acted than the session's".to_owned())
+        }
+        Ok(run) if run.verdict.success().is_some() => Ok(run.verdict.score()),
+        Err(error) if is_temporary(error) => Err(error.to_string()),
+        Ok(_) | Err(_) => Ok(0.0),
+    }
+}
+
+fn unscored() -> Error {
+    let message = "the host gave no scorer or no prompt format, so that no gate decides by scores";
+    Error::unsupported(OPERATION, message)
+        .hint("set `Components::scorer` and `Components::prompt_format`")
+}
+
+fn without_a_gate() -> Error {
+    let message = "the recipe's selector has no gate that decides about one candidate a task";
+    Error::unsupported(OPERATION, message).hint("choose the selector `gate` (`GatePolicy`)")
+}
+
+fn not_again() -> Error {
+    Error::unsupported(OPERATION, "tasks cannot be attempted again here").hint(
+        "give the session an agent, a judge, and an environment whose capabilities say `resettable`; a host that attempts tasks by itself \
+         hands its outcomes to `GateCalibration::by_outcomes`",
+    )
 }

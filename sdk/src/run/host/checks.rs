@@ -221,7 +221,7 @@ pub(crate) fn event_finding(recipe: &Recipe, event: &EventKind) -> Option<Findin
             FindingKind::ScoresDrifted,
             "what the calibration says of the gate's threshold is not known to hold any more",
             format!("the scores have drifted since the fit, as {decisions} decisions show"),
-            "calibrate again (`journeyman model calibrate`), and leave the calibration out until then (`calibration` in a run's file)",
+            "calibrate again (`journeyman library calibrate` or `journeyman model calibrate`), and leave the calibration out until then (`calibration` in a run's file)",
         )),
         EventKind::AssessFailed { reason, .. } => Some(failed(
             "the recipe's assessor failed, and an attempt has no assessment".to_owned(),

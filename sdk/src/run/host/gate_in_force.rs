@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::journeyman::Journeyman;
+use super::{journeyman::Journeyman, locking::lock};
 use crate::{
     domain::{DecidedOn, FittedThreshold, FoundWeight, Scope, ScoreKind},
     error::{Error, Result},
@@ -123,6 +123,13 @@ impl Journeyman {
                 ..in_recipe
             },
         }))
+    }
+
+    /// Whether this session notices that the scores of its decisions drift from those that the gate's threshold was fitted on: its
+    /// calibration keeps scores, and was fitted for this model, adapter and prompt format. The first decision about each task of learning
+    /// and of a host's own loop is compared, and of evaluations in a session that only reads.
+    pub fn watches_drift(&self) -> bool {
+        lock(&self.session.watch).watches_drift()
     }
 
     /// Which skill the decisions of this session are about.

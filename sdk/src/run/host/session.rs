@@ -4,7 +4,6 @@
 use std::{
     collections::BTreeMap,
     num::{NonZeroU32, NonZeroU64, NonZeroUsize},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -14,7 +13,7 @@ use tracing::Instrument;
 
 use crate::{
     contract::{Components, Journal, JournalEntry},
-    domain::{Committed, Mode, ScoredBy, Task},
+    domain::{Committed, Mode, Task},
     error::{Error, ErrorKind, Result, Retry},
     id::{RunId, Seed},
     policy::{ChosenSkill, Policies, ResolvedPolicies},
@@ -31,7 +30,7 @@ use crate::{
         },
         report::{Event, EventKind, Finding, FindingKind, ProxyGain, TaskReport},
     },
-    stations::{recipe::Recipe, select::scored_by},
+    stations::recipe::Recipe,
     telemetry,
     text::Redactor,
 };
@@ -135,8 +134,7 @@ impl Session {
             width: NonZeroU64::try_from(self.options.in_flight).unwrap_or(NonZeroU64::MIN),
         };
         // An attempt of a host's own loop is made for somebody.
-        let mut machine = RunMachine::exploring(plan, !by_host || self.options.explore_live)?;
-        machine.scored_by = self.scored_by();
+        let machine = RunMachine::exploring(plan, !by_host || self.options.explore_live)?;
         let mut log = Log::new(0, self.journal());
         log.push(RunEntry::Started {
             machine: Box::new(machine.clone()),
@@ -144,13 +142,6 @@ impl Session {
             findings: self.performer.observed.all(),
         });
         Ok((machine, log))
-    }
-
-    /// What scores skills for the recipe's gate; `None` for a recipe without one. A part that panics costs the record alone.
-    fn scored_by(&self) -> Option<ScoredBy> {
-        self.policies.selector.gate()?;
-        let asked = catch_unwind(AssertUnwindSafe(|| scored_by(&self.components)));
-        asked.ok().flatten()
     }
 
     pub(crate) async fn drive(
@@ -223,7 +214,7 @@ impl Session {
         if !self.read_only && event.run.kind() == Some("evaluate") {
             return;
         }
-        let drifted = lock(&self.watch).drifts(&event.kind);
+        let drifted = lock(&self.watch).drifts(event);
         if let Some(kind) = drifted {
             self.tell_one(&Event {
                 attempt: None,

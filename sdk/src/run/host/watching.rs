@@ -1,13 +1,13 @@
 //! Findings that show only over several attempts: a model that cannot do its job, a recipe that never writes, a skill that is never
 //! credited, scores that drift.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::{
     contract::Components,
     domain::{EndReason, Role, ScoreKind, SkillName},
-    id::{Seed, SkillId},
-    run::report::{EventKind, Finding, FindingKind, Observed, RoleCounts},
+    id::{Seed, SkillId, TaskId},
+    run::report::{Event, EventKind, Finding, FindingKind, Observed, RoleCounts},
     stations::select::{GatePolicy, ScoreDrift, SelectorGate, check_fitted_for},
 };
 
@@ -20,8 +20,11 @@ const MANY: u64 = 12;
 /// Number of attempts with a skill after which one of them should have credited it.
 const OFTEN: u64 = 20;
 
-/// The probability that a session ever says in vain that scores have drifted.
+/// The probability that a session ever says in vain that scores have drifted, where its tasks are drawn as those of the fit were.
 const FALSE_ALARM: f64 = 0.01;
+
+/// Number of tasks that a session remembers to have seen, the latest: another decision about one of them says nothing new.
+const REMEMBERED: usize = 4_096;
 
 const ABOVE: &str = "above the recipe's bound";
 const AGENT: &str = "the agent";
@@ -68,22 +71,23 @@ impl Watch {
         }
     }
 
-    /// Takes the score of a task's decision. Gives the alarm, once.
-    pub(crate) fn drifts(&mut self, event: &EventKind) -> Option<EventKind> {
-        let EventKind::Selected {
-            // Those of the other attempts at a task are alike.
-            rollout: 0,
-            selection,
-            ..
-        } = event
-        else {
+    /// Whether the scores of decisions are compared with those of the fit.
+    pub(crate) fn watches_drift(&self) -> bool {
+        self.drift.is_some()
+    }
+
+    /// Takes the score of a task's first decision. Gives the alarm, once.
+    pub(crate) fn drifts(&mut self, event: &Event) -> Option<EventKind> {
+        let EventKind::Selected { selection, .. } = &event.kind else {
             return None;
         };
         let watch = self.drift.as_mut()?;
+        // Those of other attempts at a task, and at its later turns, are alike.
+        if watch.drift.is_raised() || !watch.is_new(event.task.as_ref()?) {
+            return None;
+        }
         let best = selection.best()?;
-        let counts = selection.score == Some(watch.score)
-            && watch.above.is_none_or(|above| best.value > above);
-        if !counts || watch.drift.is_raised() || !watch.drift.add(best.value) {
+        if selection.score != Some(watch.score) || !watch.drift.add(best.value) {
             return None;
         }
         Some(EventKind::ScoresDrifted {
@@ -194,9 +198,10 @@ impl Watch {
 #[derive(Debug)]
 struct DriftWatch {
     score: ScoreKind,
-    /// Decisions up to this score are not compared.
-    above: Option<f64>,
     drift: ScoreDrift,
+    /// The latest tasks about which something was decided, in their order.
+    order: VecDeque<TaskId>,
+    seen: BTreeSet<TaskId>,
 }
 
 impl DriftWatch {
@@ -206,9 +211,24 @@ impl DriftWatch {
         let values = fitted.values.iter().copied();
         Some(Self {
             score: gate.score,
-            above: fitted.above,
             drift: ScoreDrift::new(values, FALSE_ALARM, seed).ok()?,
+            order: VecDeque::new(),
+            seen: BTreeSet::new(),
         })
+    }
+
+    /// Whether this is the first decision about the task, as far as that is remembered.
+    fn is_new(&mut self, task: &TaskId) -> bool {
+        if !self.seen.insert(task.clone()) {
+            return false;
+        }
+        self.order.push_back(task.clone());
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.seen.remove(&oldest);
+        }
+        true
     }
 }
 

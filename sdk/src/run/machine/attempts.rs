@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        Assessment, AssignedSkill, Assignment, CaseKind, GateScore, LibraryChange, Mode, Skill,
-        SkillDraft, SkillRef, Task, Trace, Trajectory, TurnQuery, Verdict, Withhold,
+        Assessment, AssignedSkill, Assignment, CaseKind, LibraryChange, Mode, Skill, SkillDraft,
+        SkillRef, Task, Trace, Trajectory, TurnQuery, Verdict, Withhold,
     },
     error::{Error, ErrorKind, Result},
     id::AttemptId,
@@ -419,16 +419,6 @@ impl Outcome {
             steps: mean(&|report, _| f64::from(report.steps)),
             tokens: mean(&|report, _| report.usage.total() as f64),
         })))
-    }
-
-    /// The score by which the gate decided about the skill of an attempt; `None` where no gate that decides about one candidate chose it,
-    /// and where it is not known what scored.
-    pub(crate) fn gate_score(&self, context: &RunContext<'_>, rollout: u32) -> Option<GateScore> {
-        let gate = context.policies.selector.gate()?;
-        let decides_about_one = gate.own_candidates.is_none();
-        let by = context.scored_by.filter(|_| decides_about_one)?;
-        let selection = self.selected.selection(rollout)?;
-        selection.gate_score(gate.policy.found, by.clone())
     }
 
     /// Rewards each attempt that has a verdict.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::RoleTask,
     domain::{
-        Action, Commit, DecidedOn, MaintenanceBudget, Mode, Query, ScoreKind, ScoredBy, Skill,
-        Task, Trace, Trajectory, TurnQuery, gate_policy::ThresholdFor,
+        Action, Commit, DecidedOn, MaintenanceBudget, Mode, Query, ScoreKind, Skill, Task, Trace,
+        Trajectory, TurnQuery, gate_policy::ThresholdFor,
     },
     id::{AttemptId, ModelId, RunId, Seed},
     library::SkillLibrary,
@@ -349,8 +349,6 @@ pub(crate) struct RunContext<'a> {
     pub(crate) recipe: &'a Recipe,
     /// The policies that the recipe names.
     pub(crate) policies: &'a ResolvedPolicies,
-    /// What scores skills for the recipe's gate, where that is known.
-    pub(crate) scored_by: Option<&'a ScoredBy>,
 }
 
 impl<'a> RunContext<'a> {
@@ -385,14 +383,7 @@ impl<'a> RunContext<'a> {
             context,
             recipe,
             policies,
-            scored_by: None,
         }
-    }
-
-    /// Sets what scores skills for the recipe's gate.
-    pub(crate) fn scored_by(mut self, by: Option<&'a ScoredBy>) -> Self {
-        self.scored_by = by;
-        self
     }
 
     /// Sets whether a gate may explore.

@@ -258,7 +258,6 @@ pub fn recorded_attempts(entries: &[JournalEntry]) -> Result<Vec<Trace>> {
             trajectory: *trajectory,
             verdict: judged.remove(&rollout),
             world_seed: context.step_seed(step).derive("world", 0),
-            gate_score: None,
         };
         Some(trace.lean())
     });

@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Mode, ScoredBy, SkillRef, Task},
+    domain::{Mode, SkillRef, Task},
     error::{Error, ErrorKind, Result},
     id::{ModelId, RunId, Seed},
     library::{Applied, SkillLibrary},
@@ -117,9 +117,6 @@ pub struct RunMachine {
     /// The model that acts, with its adapter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<ModelId>,
-    /// What scores skills for the gate, where the session said it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) scored_by: Option<ScoredBy>,
     /// Whether a gate may explore.
     pub(crate) explores: bool,
     pub(crate) library: SkillLibrary,
@@ -212,7 +209,6 @@ impl RunMachine {
             tasks: plan.tasks,
             replays: plan.replays,
             model: plan.model,
-            scored_by: None,
             explores,
             library,
             width: match plan.mode {
@@ -428,7 +424,6 @@ impl RunMachine {
             &self.library,
             &self.policies,
         )
-        .scored_by(self.scored_by.as_ref())
         .exploring(self.explores)
     }
 
@@ -710,7 +705,6 @@ impl RunMachine {
             &self.library,
             &self.policies,
         )
-        .scored_by(self.scored_by.as_ref())
         .exploring(self.explores);
         let mut events = Vec::new();
         let first = self.active.iter_mut().next().map(|(step, first)| {

@@ -383,9 +383,7 @@ impl TaskMachine {
         evidence.extend(outcome.assessments());
         evidence.extend(outcome.assigned(&self.task, &rollouts));
         if recipe.tiers.traces > 0 {
-            let gate_score = |number| outcome.gate_score(context, number);
-            let (step, task) = (self.step, &self.task);
-            let kept = writers::observations(context, step, task, &rollouts, gate_score);
+            let kept = writers::observations(context, self.step, &self.task, &rollouts);
             evidence.extend(kept);
         }
         evidence.extend(writing::notes(

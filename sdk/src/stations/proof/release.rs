@@ -443,17 +443,13 @@ fn pair(
     let given: Vec<SkillRef> = before.iter().map(|skill| skill.reference()).collect();
     let is_merge = !trial.sources.is_empty();
     let version = before.first().map(|before| before.version);
-    let skill = trial.entry.skill.reference();
-    // What injecting a skill brings is seen beside no skill alone.
-    let gate_score = attempt.gate_score.as_ref().filter(|_| !is_merge);
     Some(ComparedPair {
         task: attempt.task.id.clone(),
         before: score(&given)?,
         against: version.filter(|_| !is_merge),
         sources: if is_merge { given } else { Vec::new() },
         model: model.cloned(),
-        gate_score: gate_score.filter(|one| one.skill == skill).cloned(),
-        with: score(&[skill])?,
+        with: score(&[trial.entry.skill.reference()])?,
     })
 }
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        Attribution, Candidate, ExposureOutcome, GateScore, Judgement, LibraryChange, Role, Skill,
-        SkillRef, SkillUse, State, Taint, Task, Trace, Trajectory, Verdict,
+        Attribution, Candidate, ExposureOutcome, Judgement, LibraryChange, Role, Skill, SkillRef,
+        SkillUse, State, Taint, Task, Trace, Trajectory, Verdict,
     },
     error::Result,
     id::{AttemptId, Seed},
@@ -353,26 +353,19 @@ pub(crate) fn kept(
         trajectory: trajectory.clone(),
         verdict: verdict.cloned(),
         world_seed: seed.derive("world", 0),
-        gate_score: None,
     };
     trace.lean()
 }
 
-/// Changes that have the library keep the attempts, each with the score of the gate's decision, by the attempt's number.
+/// Changes that have the library keep the attempts.
 pub(crate) fn observations(
     context: &Context<'_>,
     step: u64,
     task: &Task,
     rollouts: &[Rollout<'_>],
-    gate_score: impl Fn(u32) -> Option<GateScore>,
 ) -> Vec<LibraryChange> {
     let seed = context.step_seed(step);
-    let traces = (0..).zip(rollouts).filter_map(|(number, one)| {
-        Some(Trace {
-            gate_score: gate_score(number),
-            ..trace(seed, task, one)?
-        })
-    });
+    let traces = rollouts.iter().filter_map(|one| trace(seed, task, one));
     traces
         .map(|trace| LibraryChange::Observe(Box::new(trace)))
         .collect()

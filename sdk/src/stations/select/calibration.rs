@@ -2,14 +2,12 @@
 
 mod drift;
 mod outcomes;
-mod pairs;
 mod unlabeled;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::pairs::{Wanted, tried};
 pub use self::{
     drift::ScoreDrift,
     outcomes::{ByOutcomes, HarmBound, OutcomeFit, OutcomeRates, OutcomeScores},
@@ -17,7 +15,7 @@ pub use self::{
 use super::{FittedScores, GatePolicy, ThresholdFor};
 use crate::{
     contract::{Components, PromptFormat},
-    domain::{FoundWeight, ScoreKind, ScoredBy},
+    domain::{FoundWeight, ScoreKind},
     error::{Error, Result},
     id::{ModelId, Seed, TaskId, sha256_hex},
 };
@@ -248,7 +246,8 @@ impl GateCalibration {
     /// injections, the one with the greatest share of right ones less that of wrong ones. Between two scores it lies in the
     /// middle. Tasks for which no skill is right, and those whose right skill the search does not find first, are halved by themselves.
     ///
-    /// The [`scores`](Self::scores) of all tasks are kept, up to a number. Take them out where the tasks are not such as the agent gets.
+    /// The [`scores`](Self::scores) of all tasks are kept, up to a number. Take them out ([`without_scores`](Self::without_scores)) where the
+    /// tasks are not such as the agent gets, and where the candidates are not those that a search finds.
     ///
     /// # Errors
     /// `Invalid` for fewer than 8 tasks with a right candidate, or at which one is found first where that is decided about, a task without wrong candidates, a score that is not finite, and
@@ -288,6 +287,21 @@ impl GateCalibration {
             outcomes: None,
             scores,
         })
+    }
+
+    /// The same without [`scores`](Self::scores), so that no session looks for drift. Without [`outcomes`](Self::outcomes) earlier
+    /// versions of the program read its JSON form, too.
+    #[must_use]
+    pub fn without_scores(self) -> Self {
+        let schema = match self.outcomes {
+            Some(_) => OUTCOMES,
+            None => SCORES,
+        };
+        Self {
+            schema,
+            scores: None,
+            ..self
+        }
     }
 
     /// Reads the JSON form.
@@ -397,15 +411,6 @@ pub(crate) fn check_fitted_for(fitted: &ThresholdFor, components: &Components) -
         "the threshold was fitted for the model {model} in another prompt format (digest {wanted}), and this one (digest {present}) asks it \
          in other words"
     )))
-}
-
-/// What scores skills with a host's parts; `None` without a scorer or a prompt format, where nothing is scored.
-pub(crate) fn scored_by(components: &Components) -> Option<ScoredBy> {
-    let prompt_format = components.prompt_format.as_ref()?;
-    Some(ScoredBy {
-        model: components.scorer.as_ref()?.weights(None),
-        prompt_format: prompt_format_digest(prompt_format.as_ref()),
-    })
 }
 
 /// A digest of the texts by which a prompt format has skills scored: scores of another prompt format are on another scale.
@@ -539,43 +544,39 @@ mod tests {
             let scores = fit(tasks, 1.0).unwrap().scores.unwrap();
             let mut values = scores.values;
             values.sort_by(f64::total_cmp);
-            (values, scores.above)
+            values
         };
         // The best of all; where a search decides which, the one that it finds first.
         let best = |n: usize| scored(n, n as f64, 3.0);
         let tasks: Vec<_> = (0..8).map(best).collect();
         let expect = vec![3.0, 3.0, 3.0, 3.0, 4.0, 5.0, 6.0, 7.0];
-        assert_eq!(kept(&tasks), (expect, None));
+        assert_eq!(kept(&tasks), expect);
         let first = |n: usize| LabeledScores {
             right_is_first: Some(true),
             ..best(n)
         };
         let tasks: Vec<_> = (0..8).map(first).collect();
-        assert_eq!(kept(&tasks).0, (0..8).map(f64::from).collect::<Vec<_>>());
+        assert_eq!(kept(&tasks), (0..8).map(f64::from).collect::<Vec<_>>());
         let many: Vec<_> = (0..600).map(best).collect();
-        let (values, _) = kept(&many);
+        let values = kept(&many);
         assert_eq!(values.len(), FittedScores::MOST);
         assert!(values.iter().any(|value| *value > 400.0), "{values:?}");
-        // A file from before they were kept has none.
-        let fitted = GateCalibration {
-            scores: None,
-            ..fit(&tasks, 1.0).unwrap()
-        };
-        let json = serde_json::to_string(&fitted).unwrap();
-        assert!(!json.contains("scores"), "{json}");
-        assert_eq!(GateCalibration::from_json(&json).unwrap(), fitted);
+        assert_eq!(FittedScores::drawn((0..7).map(f64::from), Seed(1)), None);
     }
 
     #[test]
-    fn scores_of_tasks_that_were_tried_above_one_alone_leave_that_one_out() {
-        let drawn = |count: u32| FittedScores::drawn((0..count).map(f64::from), Seed(1));
-        assert_eq!(drawn(7), None);
-        let above = drawn(12)
-            .and_then(|scores| scores.tried_above(3.0))
-            .unwrap();
-        assert_eq!((above.values.len(), above.above), (8, Some(3.0)));
-        assert!(above.values.iter().all(|value| *value > 3.0));
-        assert_eq!(drawn(12).and_then(|scores| scores.tried_above(4.0)), None);
+    fn a_calibration_without_scores_and_outcomes_is_written_in_the_form_from_before_they_were_kept()
+    {
+        let tasks: Vec<_> = (0..8).map(|n| scored(n, n as f64, 3.0)).collect();
+        let with = fit(&tasks, 1.0).unwrap();
+        let schema =
+            |fitted: &GateCalibration| serde_json::to_value(fitted).unwrap()["schema"].clone();
+        assert_eq!(schema(&with), OUTCOMES);
+        let fitted = with.without_scores();
+        assert_eq!(schema(&fitted), SCORES);
+        let json = serde_json::to_string(&fitted).unwrap();
+        assert!(!json.contains("scores"), "{json}");
+        assert_eq!(GateCalibration::from_json(&json).unwrap(), fitted);
     }
 
     #[test]

@@ -32,11 +32,11 @@ mod options;
 mod tests;
 
 pub use baselines::{First, Nothing, Random, Top};
+pub(crate) use calibration::check_fitted_for;
 pub use calibration::{
     ByOutcomes, GateCalibration, GateRates, HarmBound, LabeledScores, OutcomeFit, OutcomeRates,
     OutcomeScores, ScoreDrift, Share,
 };
-pub(crate) use calibration::{Wanted, check_fitted_for, scored_by, tried};
 pub use candidates::candidates;
 pub use gate::decide;
 pub(crate) use null::CANDIDATES;

@@ -6,7 +6,7 @@ use journeyman::{
 };
 
 use super::{
-    fitted_on_pairs::{gated, numbered, parts, scorer},
+    by_outcomes::{gated, numbered, parts, scorer},
     proven::with_skills,
     *,
 };
@@ -136,24 +136,44 @@ fn a_calibration_without_scores_or_for_another_model_looks_for_no_drift() {
         let mut other = fitted;
         other.fitted_for.model = ModelId::new("another");
         for fitted in [without, other] {
+            let parts = parts(&store, scorer(), "first");
+            assert!(!open_by(parts, &fitted, true).await.watches_drift());
             assert_eq!(drifted(&store, &fitted).await.1, [0_u64; 0]);
         }
     });
 }
 
 #[test]
-fn tasks_that_were_tried_above_a_score_are_compared_above_it() {
+fn attempts_at_one_task_are_compared_once_and_raise_no_alarm() {
     block_on(async {
-        let (store, mut fitted) = calibrated().await;
-        // All scores of the drift are below it.
-        let mut scores = fitted.scores.take().expect("they are kept");
-        let mut sorted = scores.values.clone();
-        sorted.sort_by(f64::total_cmp);
-        let above = sorted[50];
-        scores.values.retain(|score| *score > above);
-        scores.above = Some(above);
-        fitted.scores = Some(scores);
-        assert_eq!(drifted(&store, &fitted).await.1, [0_u64; 0]);
+        let (store, fitted) = calibrated().await;
+        for read_only in [true, false] {
+            let parts = parts(&store, scorer(), "first");
+            let journeyman = open_by(parts, &fitted, read_only).await;
+            let events = journeyman.events();
+            let task = numbered('v', 0..1).remove(0);
+            let many = NonZeroUsize::new(20).expect("not 0");
+            for _ in 0..10 {
+                let group = journeyman.begin_group(task.clone(), many).await;
+                drop(group.expect("it begins"));
+            }
+            assert_eq!(alarms(events), [0_u64; 0], "{read_only}");
+            assert_eq!(findings(&journeyman), []);
+        }
+        // Other tasks with such scores raise it, and the one task counts once.
+        let journeyman = open_by(parts(&store, scorer(), "first"), &fitted, true).await;
+        assert!(journeyman.watches_drift());
+        let events = journeyman.events();
+        for task in [
+            numbered('v', 0..1),
+            numbered('v', 0..1),
+            numbered('v', 0..100),
+        ] {
+            journeyman.evaluate(task).await.expect("evaluated");
+        }
+        let alarms = alarms(events);
+        assert_eq!(alarms.len(), 1, "{alarms:?}");
+        assert!((8..=100).contains(&alarms[0]), "{alarms:?}");
     });
 }
 

@@ -138,7 +138,6 @@ impl Arena {
                 trajectory,
                 verdict: Some(Verdict::binary(success)),
                 world_seed: Seed(seed),
-                gate_score: None,
             },
             first,
             success,

@@ -138,8 +138,10 @@ impl HarmBound {
     ///
     /// Thresholds are tried from the strictest one down, and the first that is not shown to keep the bound ends it. The harmed tasks
     /// only get more on the way, so what ends it is the first harmed task too many: its score is the last threshold that passes.
-    fn threshold(&self, tasks: &[&OutcomeScores]) -> Option<f64> {
-        let most = self.most_harmed(tasks.len())?;
+    ///
+    /// `without` is the number of further tasks, at which no candidate is found: no threshold harms them.
+    fn threshold(&self, tasks: &[&OutcomeScores], without: usize) -> Option<f64> {
+        let most = self.most_harmed(tasks.len() + without)?;
         let worse = tasks.iter().filter(|task| task.with < task.before);
         let mut worse: Vec<f64> = worse.map(|task| task.score).collect();
         worse.sort_by(|one, other| other.total_cmp(one));
@@ -173,8 +175,8 @@ pub struct OutcomeRates {
 }
 
 impl OutcomeRates {
-    /// Of groups of tasks, each with its threshold.
-    fn of(groups: &[(&[&OutcomeScores], f64)]) -> Self {
+    /// Of groups of tasks, each with its threshold, and of tasks without a candidate.
+    fn of(groups: &[(&[&OutcomeScores], f64)], without: usize) -> Self {
         let count = |holds: fn(&OutcomeScores, f64) -> bool| {
             let holding = groups.iter().map(|(tasks, threshold)| {
                 let tasks = tasks.iter();
@@ -182,7 +184,8 @@ impl OutcomeRates {
             });
             u32::try_from(holding.sum::<usize>()).unwrap_or(u32::MAX)
         };
-        let all = count(|_, _| true);
+        let without = u32::try_from(without).unwrap_or(u32::MAX);
+        let all = count(|_, _| true).saturating_add(without);
         Self {
             harmed: Share::new(count(OutcomeScores::is_harmed), all),
             helped: Share::new(count(OutcomeScores::is_helped), all),
@@ -233,7 +236,7 @@ pub enum ByOutcomes {
     /// The threshold.
     Fitted(Box<GateCalibration>),
     /// The tasks are too few for any threshold. The one that is in force stays: without labels, a session's own.
-    /// [`Journeyman::calibrate_by_outcomes`](crate::run::Journeyman::calibrate_by_outcomes) says how many there are.
+    /// [`Journeyman::calibrate_by_outcomes`](crate::run::Journeyman::calibrate_by_outcomes) draws the tasks and attempts them by itself.
     NotYet {
         /// The number of tasks that are missing, if none of all these goes worse. With some that do it may be a strict threshold.
         more: u64,
@@ -320,13 +323,33 @@ impl GateCalibration {
         bound: HarmBound,
         seed: Seed,
     ) -> Result<ByOutcomes> {
+        Self::by_outcomes_with(tasks, 0, of, bound, seed)
+    }
+
+    /// The same with the number of further tasks, drawn like these, at which no candidate is found. They count among those that are not
+    /// harmed.
+    ///
+    /// # Errors
+    /// As [`by_outcomes`](Self::by_outcomes); `Invalid` where no task has a candidate and there are enough without.
+    pub(crate) fn by_outcomes_with(
+        tasks: &[OutcomeScores],
+        without: usize,
+        of: (&ModelId, ScoreKind, &dyn PromptFormat),
+        bound: HarmBound,
+        seed: Seed,
+    ) -> Result<ByOutcomes> {
         bound.validate()?;
         check(tasks)?;
         let all: Vec<&OutcomeScores> = tasks.iter().collect();
-        let Some(threshold) = bound.threshold(&all) else {
-            let more = bound.least_tasks().saturating_sub(tasks.len() as u64);
+        let Some(threshold) = bound.threshold(&all, without) else {
+            let more = (bound.least_tasks()).saturating_sub((tasks.len() + without) as u64);
             return Ok(ByOutcomes::NotYet { more: more.max(1) });
         };
+        if tasks.is_empty() {
+            let message = "at no task a candidate was found, so that there is no score to fit on";
+            return Err(Error::invalid(OPERATION, message)
+                .hint("add skills to the library that are about such tasks"));
+        }
         let not_known = GateRates {
             right_injected: Share::new(0, 0),
             wrong_injected: Share::new(0, 0),
@@ -341,16 +364,21 @@ impl GateCalibration {
             held_out: not_known,
             outcomes: Some(OutcomeFit {
                 bound,
-                fitted: OutcomeRates::of(&[(all.as_slice(), threshold)]),
-                held_out: held_out(all, bound, seed),
+                fitted: OutcomeRates::of(&[(all.as_slice(), threshold)], without),
+                held_out: held_out(all, without, bound, seed),
             }),
             scores: FittedScores::drawn(tasks.iter().map(|task| task.score), seed),
         })))
     }
 }
 
-/// What thresholds that are fitted on one half of the tasks do on the other.
-fn held_out(tasks: Vec<&OutcomeScores>, bound: HarmBound, seed: Seed) -> OutcomeRates {
+/// What thresholds that are fitted on one half of the tasks do on the other. Those `without` a candidate are halved by themselves.
+fn held_out(
+    tasks: Vec<&OutcomeScores>,
+    without: usize,
+    bound: HarmBound,
+    seed: Seed,
+) -> OutcomeRates {
     let mut rng = seed.derive("outcomes", 0).rng();
     let mut drawn: Vec<(u64, &OutcomeScores)> = tasks
         .into_iter()
@@ -359,13 +387,17 @@ fn held_out(tasks: Vec<&OutcomeScores>, bound: HarmBound, seed: Seed) -> Outcome
     drawn.sort_by_key(|(place, _)| *place);
     let drawn: Vec<&OutcomeScores> = drawn.into_iter().map(|(_, task)| task).collect();
     let (one, other) = drawn.split_at(drawn.len() / 2);
-    let mut halves: Vec<(&[&OutcomeScores], f64)> = Vec::new();
-    for (tasks, others) in [(one, other), (other, one)] {
-        if let Some(threshold) = bound.threshold(others) {
+    let (one, other) = ((one, without.div_ceil(2)), (other, without / 2));
+    let (mut halves, mut all_without): (Vec<(&[&OutcomeScores], f64)>, usize) = (Vec::new(), 0);
+    for ((tasks, own), (others, of_others)) in [(one, other), (other, one)] {
+        if let Some(threshold) = bound.threshold(others, of_others)
+            && !others.is_empty()
+        {
             halves.push((tasks, threshold));
+            all_without += own;
         }
     }
-    OutcomeRates::of(&halves)
+    OutcomeRates::of(&halves, all_without)
 }
 
 fn check(tasks: &[OutcomeScores]) -> Result<()> {
@@ -497,6 +529,31 @@ mod tests {
     }
 
     #[test]
+    fn tasks_without_a_candidate_count_among_those_that_are_not_harmed() {
+        let fit = |tasks: &[OutcomeScores], without| {
+            let of = (&ModelId::new("m"), ScoreKind::CardPmi, &ScriptedFormat as _);
+            GateCalibration::by_outcomes_with(tasks, without, of, TENTH, Seed(7))
+        };
+        let tasks: Vec<_> = (0..20)
+            .map(|n| tried(n, n as f64, if n == 5 { -1 } else { 1 }))
+            .collect();
+        // 21 tasks are too few; of 22 to 37 none may be harmed, of 38 one.
+        assert_eq!(fit(&tasks, 1).unwrap(), ByOutcomes::NotYet { more: 1 });
+        for (without, threshold) in [(2, 5.0), (17, 5.0), (18, 0.0)] {
+            let Ok(ByOutcomes::Fitted(one)) = fit(&tasks, without) else {
+                unreachable!("{without}");
+            };
+            assert_eq!(one.threshold, threshold, "{without}");
+            let harmed = one.outcomes.unwrap().fitted.harmed;
+            assert_eq!(harmed.of as usize, 20 + without);
+            assert_eq!(one.scores.unwrap().values.len(), 20);
+        }
+        let error = fit(&[], 22).unwrap_err();
+        assert!(error.message().contains("no task a candidate"), "{error}");
+        assert_eq!(fit(&[], 21).unwrap(), ByOutcomes::NotYet { more: 1 });
+    }
+
+    #[test]
     fn what_cannot_be_fitted_is_refused() {
         let tasks: Vec<_> = (0..30).map(|n| tried(n, n as f64, 1)).collect();
         let refused = |change: &dyn Fn(&mut OutcomeScores), message: &str| {
@@ -541,7 +598,7 @@ mod tests {
         );
         // Its version is not that of a form without outcomes.
         assert!(json.contains("\"schema\":3"), "{json}");
-        // A file from before there were outcomes has none.
+        // Without outcomes the form has no such field.
         let other = GateCalibration {
             outcomes: None,
             ..one

@@ -156,7 +156,6 @@ impl Attempt {
             trajectory,
             verdict: Some(Verdict::binary(self.done)),
             world_seed: Seed(0),
-            gate_score: None,
         }
     }
 }

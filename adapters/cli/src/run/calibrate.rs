@@ -1,30 +1,31 @@
-//! `model calibrate --outcomes`: a threshold by what tasks came to with and without the skills that the gate chose.
+//! `library calibrate`: a threshold by what tasks come to with and without the skill that the gate would choose.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use journeyman::{
-    Result, Seed,
-    agent::FrozenStore,
-    contract::Components,
-    recipe,
-    run::{Journeyman, Options, OutcomeCalibration},
+    Result,
+    run::OutcomeCalibration,
     stations::select::{ByOutcomes, GateCalibration, HarmBound},
 };
 use serde_json::json;
 
-use super::{keep, labels::CALIBRATE, threshold, written};
+use super::opened::Opening;
 use crate::{
-    library::read,
-    model::{arguments::Calibrate, load::Model},
+    arguments::Calibrate,
+    calibrated::{keep, threshold, written},
     output::Answer,
+    progress::Progress,
 };
 
-/// How pairs are made, where there are too few.
-const MORE: &str = "A pair is a task that was attempted with a skill and without any, at which the gate had chosen the skill. \
-    `journeyman library certify` makes pairs of a library's kept attempts (`\"tiers.traces\" = 200` in `set` keeps them), and so does the \
-    program `proven`. Attempts that earlier versions kept have no scores. The threshold of before stays in force.";
+/// The operation that errors name.
+const CALIBRATE: &str = "library calibrate";
 
-pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer> {
+/// What to do where there are too few tasks.
+const MORE: &str = "Tasks are drawn from the library's kept attempts, each once: a run keeps more with `set = { \"tiers.traces\" = 400 }` in its \
+    file, and `--outcomes` says how many are drawn at most. The threshold of before stays in force.";
+
+/// `library` is the folder that the arguments name, which comes before the file's.
+pub(crate) async fn calibrate(library: Option<&Path>, command: &Calibrate) -> Result<Answer> {
     let default = HarmBound::default();
     let bound = HarmBound {
         most: command.most_harmed.unwrap_or(default.most),
@@ -32,20 +33,23 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
     };
     // Before a model is loaded.
     bound.validate()?;
-    let opened = read(root).await?;
-    let store = FrozenStore::new(opened.store.load().await?);
-    let model = Model::load(&command.load)?;
-    let components = Components {
-        store: Some(Arc::new(store)),
-        ..model.own_loop()
+    let opening = Opening {
+        library,
+        needs_library: true,
+        seed: command.seed,
+        ..Opening::of(&command.file)
     };
-    let options = Options::new(CALIBRATE, Seed(command.seed));
-    let journeyman = Journeyman::open(components, recipe::standard(), options).await?;
-    let calibration = journeyman.calibrate_by_outcomes(bound).await?;
+    let run = opening.read()?.open().await?;
+    let progress = Progress::of("attempting tasks with the best skill and without it");
+    let tasks = command.outcomes.get();
+    let calibration = run.journeyman.calibrate_by_outcomes(bound, tasks).await;
+    drop(progress);
+    run.world.close().await;
+    let calibration = calibration?;
     let fitted = fitted(&calibration);
     let out = command.out.as_deref();
     if let Some(fitted) = fitted {
-        keep(fitted, out)?;
+        keep(CALIBRATE, fitted, out)?;
     }
     Ok(Answer {
         text: text(&calibration, out),
@@ -54,8 +58,11 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
             "bound": bound,
             "tasks": calibration.tasks,
             "needed": bound.least_tasks(),
+            "without": calibration.without,
             "left_out": calibration.left_out,
             "model": calibration.model,
+            "seed": run.seed.0,
+            "tokens": calibration.usage.total(),
             "file": out.filter(|_| fitted.is_some()).map(|file| file.display().to_string()),
         }),
         ..Answer::default()
@@ -72,7 +79,8 @@ fn fitted(calibration: &OutcomeCalibration) -> Option<&GateCalibration> {
 fn text(calibration: &OutcomeCalibration, file: Option<&Path>) -> String {
     let mut text = format!("{calibration}\n");
     if let Some(model) = &calibration.model {
-        text.push_str(&format!("With {model}, which acted in them.\n"));
+        let tokens = calibration.usage.total();
+        text.push_str(&format!("With {model}; {tokens} tokens.\n"));
     }
     match fitted(calibration) {
         Some(fitted) => text.push_str(&format!("{}\n{}", threshold(fitted), written(file))),
@@ -83,22 +91,26 @@ fn text(calibration: &OutcomeCalibration, file: Option<&Path>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use journeyman::domain::Usage;
+
     use super::*;
 
     #[test]
-    fn too_few_pairs_say_how_many_are_needed_and_how_they_are_made() {
+    fn too_few_tasks_say_how_many_are_needed_and_how_more_are_kept() {
         let calibration = OutcomeCalibration {
             fit: ByOutcomes::NotYet { more: 33 },
             bound: HarmBound::default(),
             tasks: 12,
-            left_out: 3,
+            without: 2,
+            left_out: 1,
             model: Some("m".into()),
+            usage: Usage::default(),
         };
         let text = text(&calibration, None);
         for part in [
-            "not yet fitted: 12 tasks with pairs, at least 45 needed; pairs at 3 other tasks do not count here\n",
-            "With m, which acted",
-            "`journeyman library certify`",
+            "not yet fitted: 12 tasks, at least 45 needed; left out, since they failed for the moment: 1\n",
+            "With m; 0 tokens.",
+            "tiers.traces",
         ] {
             assert!(text.contains(part), "{part:?} in {text}");
         }
