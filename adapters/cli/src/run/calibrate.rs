@@ -108,7 +108,7 @@ mod tests {
         };
         let text = text(&calibration, None);
         for part in [
-            "not yet fitted: 12 tasks, at least 45 needed; left out, since they failed for the moment: 1\n",
+            "not yet fitted: 12 tasks, at least 45 needed; left out, since they failed: 1\n",
             "With m; 0 tokens.",
             "tiers.traces",
         ] {

@@ -22,7 +22,11 @@ use crate::{
     },
     run::machine::effect::{Of, RunContext, effect},
     stations::{
-        maintain::{cases::whole_attempt, outcomes::is_temporary, within_budget::play_all},
+        maintain::{
+            cases::whole_attempt,
+            outcomes::{NO_VERDICT, is_temporary},
+            within_budget::play_all,
+        },
         select::{
             ByOutcomes, GateCalibration, HarmBound, OutcomeScores, Selected, candidates::select,
         },
@@ -45,7 +49,7 @@ pub struct OutcomeCalibration {
     pub tasks: u64,
     /// Number of those at which no candidate was found, so that none is ever injected.
     pub without: u64,
-    /// Number of drawn tasks that were left out, since a score or an attempt failed for the moment.
+    /// Number of drawn tasks that were left out: a score or an attempt failed for the moment, or both attempts could not be made or judged.
     pub left_out: u64,
     /// The model that acted, with its adapter; `None` where the agent does not say.
     pub model: Option<ModelId>,
@@ -77,7 +81,7 @@ impl fmt::Display for OutcomeCalibration {
         }
         match self.left_out {
             0 => Ok(()),
-            count => write!(f, "; left out, since they failed for the moment: {count}"),
+            count => write!(f, "; left out, since they failed: {count}"),
         }
     }
 }
@@ -90,8 +94,9 @@ impl Journeyman {
     /// At most `tasks` different ones are drawn, by the session's seed alone: whatever the kept attempt came to, and whatever skill it had.
     /// For each the skills are selected anew as an evaluation does, with today's library, but for the skills that were written from this
     /// task: a new task has none. The candidate that the gate decides about is tried, whatever its score is; a task without one counts as
-    /// not harmed. Both attempts have temperature 0 and the seeds of the world and of the agent in common; one that cannot be made, or that a
-    /// judge cannot decide about, counts as not done. A task at which something fails for the moment is left out.
+    /// not harmed. Both attempts have temperature 0 and the seeds of the world and of the agent in common. One alone that cannot be made, or
+    /// that a judge cannot decide about, counts as not done. A task is left out where that is so of both, and where something fails for the
+    /// moment.
     ///
     /// Nothing is committed, and no pair of [`certify`](Self::certify) counts or is made. Where there are too few tasks for any threshold,
     /// nothing is attempted. The calibration is for [`Recipe::calibrate`](crate::recipe::Recipe::calibrate).
@@ -130,14 +135,14 @@ impl Journeyman {
     ///
     /// # What the bound holds for
     /// Beside what [`GateCalibration::by_outcomes`] says: for tasks that come as those did whose attempts the library keeps, with today's
-    /// library. A library keeps the attempts at its latest tasks ([`TierPolicy::traces`](crate::domain::TierPolicy)). Of tasks at which
-    /// something fails for the moment it says nothing. With the skill, a task is attempted with that skill alone.
+    /// library. A library keeps the attempts at its latest tasks ([`TierPolicy::traces`](crate::domain::TierPolicy)). Of tasks that are
+    /// left out it says nothing. With the skill, a task is attempted with that skill alone.
     ///
     /// # Errors
     /// `Invalid` for a bound out of its ranges, and where no drawn task has a candidate; `Unsupported` without a scorer or a prompt format,
     /// for a selector without a gate that decides about one candidate, and where attempts cannot be repeated: without an agent, a judge, or
-    /// a world that can be set up again; `Unavailable` where more than a tenth of the drawn tasks fail for the moment, before any attempt
-    /// where that is so in scoring; those of [`gate`](Self::gate); the store's error.
+    /// a world that can be set up again; `Unavailable` where more than a tenth of the drawn tasks fail, before any attempt where that
+    /// is so in scoring; those of [`gate`](Self::gate); the store's error.
     pub async fn calibrate_by_outcomes(
         &self,
         bound: HarmBound,
@@ -287,9 +292,7 @@ impl Tried {
         let Some(first) = self.failed.first().filter(|_| failed * LEFT_OUT > drawn) else {
             return Ok(());
         };
-        let message = format!(
-            "{failed} of {drawn} drawn tasks failed for the moment, more than a tenth: {first}"
-        );
+        let message = format!("{failed} of {drawn} drawn tasks failed, more than a tenth: {first}");
         Err(Error::new(ErrorKind::Unavailable, OPERATION, message)
             .temporary()
             .hint("remove the cause of the first failure, and call it again"))
@@ -384,31 +387,46 @@ async fn attempted(ask: &mut Ask, model: Option<&ModelId>, due: Vec<Due>, tried:
     let cases: Vec<Case> = cases.collect();
     let runs = play_all(ask, &mut MaintenanceBudget::default(), cases).await;
     for (one, pair) in due.into_iter().zip(runs.chunks_exact(2)) {
-        let [before, with] = [&pair[0], &pair[1]].map(|played| came_to(model, played));
-        match before.and_then(|before| Ok((before, with?))) {
-            Err(why) => tried.failed.push(why),
-            Ok((before, with)) => tried.scores.push(OutcomeScores {
-                task: one.case.task.id,
-                score: one.score,
-                before,
-                with,
-            }),
-        }
+        let came_to = [&pair[0], &pair[1]].map(|played| came_to(model, played));
+        let (before, with) = match came_to {
+            [Ok(before), Ok(with)] => (before, with),
+            // What one of the two alone could not do is a result of the skill.
+            [Ok(before), Err(failed)] if !failed.passes => (before, 0.0),
+            [Err(failed), Ok(with)] if !failed.passes => (0.0, with),
+            [Err(failed), _] | [_, Err(failed)] => {
+                tried.failed.push(failed.why);
+                continue;
+            }
+        };
+        tried.scores.push(OutcomeScores {
+            task: one.case.task.id,
+            score: one.score,
+            before,
+            with,
+        });
     }
+}
+
+/// An attempt without a score.
+struct Failed {
+    why: String,
+    /// Whether it says nothing of the task, since it failed for the moment or was made by another model than the session's.
+    passes: bool,
 }
 
 /// The score of an attempt.
 ///
 /// # Errors
-/// Why it says nothing: it failed for the moment, or another model acted than the session's.
-fn came_to(model: Option<&ModelId>, played: &PlayedCase) -> std::result::Result<f64, String> {
+/// An attempt that failed, and one that a judge could not decide about.
+fn came_to(model: Option<&ModelId>, played: &PlayedCase) -> std::result::Result<f64, Failed> {
+    let failed = |why: String, passes| Err(Failed { why, passes });
     match &played.run {
         Ok(run) if model.is_some() && run.model.as_ref() != model => {
-            Err("another model acted than the session's".to_owned())
+            failed("another model acted than the session's".to_owned(), true)
         }
         Ok(run) if run.verdict.success().is_some() => Ok(run.verdict.score()),
-        Err(error) if is_temporary(error) => Err(error.to_string()),
-        Ok(_) | Err(_) => Ok(0.0),
+        Ok(_) => failed(NO_VERDICT.to_owned(), false),
+        Err(error) => failed(error.to_string(), is_temporary(error)),
     }
 }
 

@@ -270,16 +270,19 @@ fn a_task_is_not_tried_with_a_skill_that_was_written_from_it_and_without_a_candi
 }
 
 #[test]
-fn tasks_that_fail_for_the_moment_are_left_out_up_to_a_tenth() {
+fn tasks_at_which_both_attempts_fail_are_left_out_up_to_a_tenth() {
     block_on(async {
         let store = learned_with("good", 20).await;
-        for (fails, left_out) in [(2_u64, Some(2)), (3, None)] {
+        for (fails, passes, left_out) in
+            [(2_u64, true, Some(2)), (2, false, Some(2)), (3, true, None)]
+        {
             let agent = ScriptedExecutor::acting(move |attempt: &Attempt<'_>, _: &[Step]| {
                 let number = attempt.task.id.as_str().rsplit('-').next();
                 let number: u64 = number.and_then(|last| last.parse().ok()).unwrap_or(0);
                 let busy = Error::new(ErrorKind::Unavailable, "Executor::execute", "it is busy");
                 match number < fails {
-                    true => Play::Fail(busy.temporary()),
+                    true if passes => Play::Fail(busy.temporary()),
+                    true => Play::Fail(busy),
                     false => Play::Give(None),
                 }
             });
@@ -291,20 +294,42 @@ fn tasks_that_fail_for_the_moment_are_left_out_up_to_a_tenth() {
                     let calibration = calibration.expect("it is fitted");
                     assert_eq!((calibration.tasks, calibration.left_out), (18, count));
                     let told = calibration.to_string();
-                    assert!(
-                        told.contains("left out, since they failed for the moment: 2"),
-                        "{told}"
-                    );
+                    assert!(told.contains("left out, since they failed: 2"), "{told}");
                 }
                 None => {
                     let error = calibration.expect_err("too many fail");
                     assert_eq!(error.kind(), ErrorKind::Unavailable);
-                    let message = "3 of 20 drawn tasks failed for the moment";
+                    let message = "3 of 20 drawn tasks failed";
                     assert!(error.message().contains(message), "{error}");
                     assert!(error.message().contains("it is busy"), "{error}");
                 }
             }
         }
+    });
+}
+
+#[test]
+fn an_attempt_that_fails_with_the_skill_alone_counts_as_harm() {
+    block_on(async {
+        let store = learned_with("good", 20).await;
+        let agent = ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
+            let words: Vec<String> =
+                serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
+            match attempt.injection.skills.is_empty() {
+                true => Play::Give(words.get(steps.len()).cloned().map(Action::Message)),
+                false => Play::Fail(Error::invalid("Executor::execute", "it is too long")),
+            }
+        });
+        let parts = parts_with(&store, &Arc::new(agent));
+        let journeyman = open_as("fits", &parts, gated()).await;
+        let calibration = calibration(&journeyman, 20).await;
+        assert_eq!((calibration.tasks, calibration.left_out), (20, 0));
+        let fitted = fitted(calibration);
+        let harmed = fitted.outcomes.expect("fitted on them").fitted.harmed;
+        let scores = fitted.scores.expect("they are kept").values;
+        let above = scores.iter().filter(|score| **score > fitted.threshold);
+        assert_eq!(harmed.count as usize, above.count());
+        assert!((1..6).contains(&harmed.count), "{harmed}");
     });
 }
 
