@@ -11,7 +11,7 @@ use journeyman::{
 };
 
 use super::{
-    proven::{With, with_skills},
+    proven::With,
     *,
 };
 
@@ -125,8 +125,7 @@ async fn drawn(store: &Arc<MemoryStore>, seed: u64, tasks: u64) -> BTreeSet<Task
     assert_eq!(calibration.tasks, tasks, "{calibration}");
     // Once without a skill, once with one.
     assert_eq!(agent.calls() as u64, 2 * tasks);
-    let seen = seen.lock().expect("no panic").clone();
-    seen
+    seen.lock().expect("no panic").clone()
 }
 
 #[test]
