@@ -50,7 +50,7 @@ pub struct CertifiedSkill {
     /// The mean of the score with it, less that without it; `None` without a pair.
     pub difference: Option<f64>,
     /// Why one that does better is not released, or in use not proven: the task of another skill that it would break, or what is not
-    /// known of those yet.
+    /// known of those yet. A merge that would break a task is disabled, and this says so.
     pub waits: Option<String>,
 }
 
@@ -68,13 +68,27 @@ impl CertifiedSkill {
         }
     }
 
-    /// Takes from what was told meanwhile why it waits.
-    fn waiting(self, told: &[EventKind]) -> Self {
-        let waits = told.iter().find_map(|event| match event {
+    /// Takes from the events of the comparison, and from the changes that it concluded, why the skill is not released.
+    fn waiting(self, events: &[EventKind], changes: &[LibraryChange]) -> Self {
+        let waits = events.iter().find_map(|event| match event {
             EventKind::Waits { skill, reason, .. } if *skill == self.skill => Some(reason.clone()),
             _ => None,
         });
-        Self { waits, ..self }
+        let does_better = self.conclusion == Conclusion::Better;
+        let is_disabled = changes.iter().find_map(|change| match change {
+            LibraryChange::SetState {
+                skill,
+                state: State::Disabled,
+                reason,
+            } if does_better && *skill == self.skill.id => Some(format!(
+                "{reason}; it is a merge, so it is disabled, and what was merged stays in use"
+            )),
+            _ => None,
+        });
+        Self {
+            waits: waits.or(is_disabled),
+            ..self
+        }
     }
 }
 
@@ -170,11 +184,13 @@ impl Journeyman {
         };
         let ended = self.to_the_end(start, effect).await?;
         let Decided { skills, changes } = ended.value?;
+        let skills = skills.into_iter();
+        let skills = skills.map(|skill| skill.waiting(&ended.events, &changes));
+        let skills: Vec<CertifiedSkill> = skills.collect();
         let revision = self.keep(run, &library, changes).await?;
-        let skills = skills.into_iter().map(|skill| skill.waiting(&ended.events));
         Ok(Certificate {
             model,
-            skills: skills.collect(),
+            skills,
             revision,
             usage: ended.usage,
         })

@@ -219,9 +219,9 @@ impl ProvenRelease {
             Neighbours::Broken { told, new } => {
                 changes.extend(new);
                 let reason = format!("it does better at its own tasks, and would break {told}");
-                match trial.sources.is_empty() {
-                    true => wait(ask, entry, reason),
-                    false => changes.extend(undone(view.model(), entry, reason)),
+                match trial.is_merge() {
+                    true => changes.extend(undone(view.model(), entry, reason)),
+                    false => wait(ask, entry, reason),
                 }
             }
             Neighbours::NotKnown(why) => {
@@ -355,10 +355,15 @@ impl<'a> Trial<'a> {
         })
     }
 
+    /// Whether it is a merge on trial whose sources are in use beside it.
+    pub(crate) fn is_merge(&self) -> bool {
+        !self.sources.is_empty()
+    }
+
     /// What an attempt's task is attempted with to compare the skill: the version that was in use before it, or none; for a merge, those
     /// of its sources that the attempt had, or all of them where it had none.
     fn before(&self, attempt: &Trace) -> Vec<&'a Skill> {
-        if self.sources.is_empty() {
+        if !self.is_merge() {
             return before(self.entry).into_iter().collect();
         }
         let sources = self.sources.iter().copied();
@@ -441,7 +446,7 @@ fn pair(
     };
     let before = trial.before(attempt);
     let given: Vec<SkillRef> = before.iter().map(|skill| skill.reference()).collect();
-    let is_merge = !trial.sources.is_empty();
+    let is_merge = trial.is_merge();
     let version = before.first().map(|before| before.version);
     Some(ComparedPair {
         task: attempt.task.id.clone(),
@@ -458,9 +463,9 @@ fn decided(model: Option<&ModelId>, trial: &Trial<'_>) -> Vec<LibraryChange> {
     let (entry, comparison) = (trial.entry, &trial.comparison);
     let points = 100.0 * comparison.estimate().unwrap_or(0.0);
     let pairs = comparison.pairs();
-    let before = match trial.sources.is_empty() {
-        true => "what was before",
-        false => "what it was merged from",
+    let before = match trial.is_merge() {
+        true => "what it was merged from",
+        false => "what was before",
     };
     let reason = format!(
         "{points:+.0} points of the score at {pairs} tasks, each attempted with {before} and with it"

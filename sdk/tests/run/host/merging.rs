@@ -7,6 +7,7 @@ use journeyman::{
     domain::Withhold,
     policy::{Ask, MaintenanceProgram, Policies, View},
     recipe::ScheduledProgram,
+    stations::proof::{ComparePolicy, Conclusion},
 };
 
 use super::{
@@ -84,11 +85,14 @@ fn mixed(kinds: &[&str], numbers: Range<usize>) -> Vec<Task> {
     numbers.map(task).collect()
 }
 
-/// A session with three skills in use, some of which are merged.
+/// A session with three skills in use, some of which are merged, and proofs each four tasks.
 async fn session(merges: Merges, does: fn(&str) -> bool) -> Journeyman {
+    session_with(proving(4), merges, does).await
+}
+
+async fn session_with(mut recipe: Recipe, merges: Merges, does: fn(&str) -> bool) -> Journeyman {
     let mut parts = components();
     parts.executor = Some(Arc::new(agent(does)));
-    let mut recipe = proving(4);
     let own = ScheduledProgram::new(n64(4), Policy::new("merges"));
     recipe.maintenance.programs.insert(0, own);
     let mut options = Options::new("test", Seed(7));
@@ -200,6 +204,36 @@ fn a_merge_that_breaks_a_neighbour_is_taken_back_with_its_task() {
         let reasons = reasons(events, "all");
         let why = "would break letters-2, which is done with letters and not with it";
         assert!(reasons[0].contains(why), "{reasons:?}");
+    });
+}
+
+#[test]
+fn a_merge_that_a_certificate_takes_back_for_a_neighbour_says_so() {
+    block_on(async {
+        let merges = Merges {
+            description: "How to do taps, cakes and letters.",
+            after: 12,
+            ..TWO
+        };
+        let does = |kind: &str| kind != "letters";
+        // No proof is due while it learns.
+        let journeyman = session_with(proving(1_000), merges, does).await;
+        let kinds = ["taps", "cakes", "letters"];
+        let (_, states) = learned(&journeyman, mixed(&kinds, 0..36)).await;
+        assert_eq!(states, [State::Trial, State::Active, State::Active]);
+        let certificate = journeyman.certify(ComparePolicy::default()).await;
+        let certificate = certificate.expect("it is compared");
+        let mut skills = certificate.skills.iter();
+        let all = skills.find(|one| one.name.as_str() == "all");
+        let all = all.expect("it is there");
+        assert_eq!(all.conclusion, Conclusion::Better, "{all:?}");
+        let waits = all.waits.as_deref().expect("it is said");
+        for part in ["would break letters-", "it is disabled"] {
+            assert!(waits.contains(part), "{waits}");
+        }
+        let library = journeyman.library().await.expect("read");
+        let states = ["all", "taps", "cakes"].map(|name| state(&library, name));
+        assert_eq!(states, [State::Disabled, State::Active, State::Active]);
     });
 }
 
