@@ -76,9 +76,19 @@ pub(super) struct Form {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, ArmForm>")]
     arms: BTreeMap<String, Spanned<ArmForm>>,
+    /// What an arm adds: it is made after the file's own `set` and `unset`.
+    #[serde(skip)]
+    arm: FieldChanges,
 }
 
-/// Keys that stand in the place of the file's own. Those of `set` and `model_for` are added to the file's.
+/// `set` and `unset` of an arm.
+#[derive(Debug, Default)]
+struct FieldChanges {
+    set: Table,
+    unset: Vec<Spanned<String>>,
+}
+
+/// Keys that stand in the place of the file's own. Those of `set`, `unset` and `model_for` are added to the file's, and hold against them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ArmForm {
@@ -182,10 +192,10 @@ impl Form {
                 .hint("it was changed while it was read: call the command again")
         })?;
         let arm = arm.into_inner();
+        // In the place of the file's, not beside it.
+        self.set.retain(|path, _| !arm.set.contains_key(path));
         self.unset
             .retain(|path| !arm.set.contains_key(path.get_ref()));
-        self.unset.extend(arm.unset);
-        self.set.extend(arm.set);
         self.model_for.extend(arm.model_for);
         Ok(Self {
             name: self.name,
@@ -202,6 +212,10 @@ impl Form {
             model_for: self.model_for,
             world: arm.world.unwrap_or(self.world),
             arms: BTreeMap::new(),
+            arm: FieldChanges {
+                set: arm.set,
+                unset: arm.unset,
+            },
         })
     }
 
@@ -213,7 +227,9 @@ impl Form {
     /// The named recipe with the file's changes, and the gate's threshold for the model if the file names its calibration.
     pub(super) fn recipe(&self, source: &Source<'_>, folder: &Path) -> Result<Recipe> {
         let mut recipe = recipe_of(source, self.recipe.get_ref(), self.recipe.span())?;
-        for change in source.changes(&self.set, &self.unset)? {
+        let mut changes = source.changes(&self.set, &self.unset)?;
+        changes.extend(source.changes(&self.arm.set, &self.arm.unset)?);
+        for change in changes {
             let made = change.make(&recipe);
             recipe =
                 made.map_err(|refusal| source.unmade(change.span.clone(), &change.path, refusal))?;

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use journeyman::{ErrorKind, Result, domain::Trust, stations::select::Nothing};
+use journeyman::{ErrorKind, Result, domain::Trust, recipe::Recipe, stations::select::Nothing};
 use journeyman_llama_cpp::GpuLayers;
 use journeyman_mcp::McpServer;
 use journeyman_process::ProcessConfig;
@@ -233,6 +233,33 @@ fn the_keys_of_an_arm_stand_in_the_place_of_the_files_own() {
     assert_eq!(file, (None, Some(3), path("model.gguf"), jobs));
     assert_eq!(recipe, (3, None, Some(0.5)));
     assert!(read().of_arm(&source, "other").is_err());
+}
+
+#[test]
+fn what_an_arm_sets_holds_against_a_longer_and_a_shorter_path_of_the_file() {
+    let check = |own: &str, arm: &str, holds: fn(&Recipe) -> bool| {
+        let text = SMALL.replace("held_out = 2", &format!("held_out = 2\n{own}"));
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("run.toml");
+        fs::write(&path, format!("{text}\n[arms.other]\n{arm}\n")).unwrap();
+        let source = Source::read(RUN, &path).unwrap();
+        let form = Form::read(&source).unwrap().of_arm(&source, "other");
+        let recipe = form.unwrap().recipe(&source, folder.path()).unwrap();
+        assert!(holds(&recipe), "{own} and then {arm}");
+    };
+    check(
+        "set = { \"maintenance.budget.attempts\" = 3 }",
+        "set = { \"maintenance.budget\" = { attempts = 50 } }",
+        |recipe| recipe.maintenance.budget.attempts == Some(50),
+    );
+    check(
+        "set = { \"select.withhold\" = { share = 0.5 } }\nunset = [\"select.withhold\"]",
+        "set = { \"select.withhold.share\" = 0.25 }",
+        |recipe| {
+            let withhold = recipe.select.withhold;
+            withhold.is_some_and(|withhold| withhold.share == 0.25)
+        },
+    );
 }
 
 #[test]
