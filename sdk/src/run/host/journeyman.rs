@@ -181,6 +181,7 @@ impl Journeyman {
                 runs: Mutex::new(next_numbers),
                 watch: Mutex::new(watch),
                 gain: Mutex::default(),
+                lift_watch: Mutex::default(),
                 listeners: Mutex::new(Vec::new()),
                 ready: Mutex::new(Vec::new()),
             }),

@@ -15,7 +15,7 @@ use crate::{
     contract::{Components, Journal, JournalEntry},
     domain::{Committed, Mode, Task},
     error::{Error, ErrorKind, Result, Retry},
-    id::{RunId, Seed},
+    id::{Revision, RunId, Seed},
     policy::{ChosenSkill, Policies, ResolvedPolicies},
     run::{
         driver::{
@@ -25,12 +25,12 @@ use crate::{
         },
         host::{checks, group::Group, locking::lock, watching::Watch},
         machine::{
-            RunEntry, RunMachine, RunPlan, TurnAsk, effect::Effect, journal::replay,
-            run_machine::count_gain,
+            RunEntry, RunMachine, RunPlan, TurnAsk, derived::Derived, effect::Effect,
+            fold::count_gain, journal::replay,
         },
         report::{Event, EventKind, Finding, FindingKind, ProxyGain, TaskReport},
     },
-    stations::recipe::Recipe,
+    stations::{proof::LiftWatch, recipe::Recipe},
     telemetry,
     text::Redactor,
 };
@@ -50,6 +50,8 @@ pub(crate) struct Session {
     pub(crate) watch: Mutex<Watch>,
     /// The gain proxy of the attempts that the session learned from.
     pub(crate) gain: Mutex<ProxyGain>,
+    /// The verdicts on lifts as the latest learning run left them, with the library's revision: the next run need not read the ledger.
+    pub(crate) lift_watch: Mutex<(Revision, LiftWatch)>,
     pub(crate) listeners: Mutex<Vec<UnboundedSender<Event>>>,
     /// Groups without open attempts that are not completed yet.
     pub(crate) ready: Mutex<Vec<Arc<Group>>>,
@@ -141,6 +143,7 @@ impl Session {
             by_host,
             findings: self.performer.observed.all(),
         });
+        self.hand_verdicts(&mut machine);
         Ok((machine, log))
     }
 
@@ -192,12 +195,31 @@ impl Session {
         telemetry::finished(&span, &driven);
         driven?;
         if machine.is_finished() {
+            self.keep_verdicts(machine);
             let run = machine.run();
             self.performer.forget(run);
             let observed = &self.performer.observed;
             observed.forget(FindingKind::UnfinishedRun, run.as_str());
         }
         Ok(())
+    }
+
+    /// Hands the known verdicts on lifts to a run that begins at their revision.
+    fn hand_verdicts(&self, machine: &mut RunMachine) {
+        let known = lock(&self.lift_watch);
+        if machine.withholds() && known.0 == machine.library.revision() {
+            machine.lift_watch = Derived(known.1.clone());
+        }
+    }
+
+    /// Keeps the verdicts on lifts that a run followed, unless those of a later revision are kept.
+    fn keep_verdicts(&self, machine: &RunMachine) {
+        let Derived(watch) = &machine.lift_watch;
+        let revision = machine.library.revision();
+        let mut known = lock(&self.lift_watch);
+        if watch.has_begun() && revision >= known.0 {
+            *known = (revision, watch.clone());
+        }
     }
 
     /// Counts an event of a learning run.
@@ -499,4 +521,47 @@ pub(crate) fn is_finished(entries: &[JournalEntry]) -> bool {
         };
         matches!(event.kind, EventKind::RunFinished { .. })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::executor::block_on;
+
+    use super::*;
+    use crate::{
+        agent::MemoryStore, domain::Withhold, recipe, run::Journeyman,
+        stations::propose::WriteWhen, testing::sample,
+    };
+
+    #[test]
+    fn in_a_hosts_own_loop_a_run_begins_with_the_verdicts_on_lifts_that_the_last_one_left() {
+        block_on(async {
+            let components = Components::own_loop().with_store(Arc::new(MemoryStore::new()));
+            let mut recipe = recipe::standard();
+            recipe.select.withhold = Some(Withhold { share: 0.5 });
+            recipe.write.when = WriteWhen::Never;
+            let opened = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
+            let journeyman = opened.unwrap();
+            let session = &journeyman.session;
+            let begins_with_verdicts = async |number: u64| {
+                let run = RunId::new(format!("looked-at-{number}"));
+                let tasks = vec![sample::task("a-task", &["one", "two"])];
+                let recipe = session.recipe.clone();
+                let made = session.machine(run, recipe, Mode::Train, tasks, true).await;
+                let (machine, _) = made.unwrap();
+                machine.lift_watch.0.has_begun()
+            };
+            assert!(!begins_with_verdicts(0).await);
+            for number in 1..4 {
+                let task = sample::task(&format!("task-{number}"), &["one", "two"]);
+                let attempt = journeyman.begin(task).await.unwrap();
+                attempt.finish(sample::outcome(true)).await.unwrap();
+                assert!(begins_with_verdicts(number).await, "after {number}");
+            }
+            // Verdicts of another revision than the library's are not those that hold now.
+            let added = journeyman.add(vec![sample::skill("say-one")], "a start");
+            added.await.unwrap();
+            assert!(!begins_with_verdicts(4).await);
+        });
+    }
 }

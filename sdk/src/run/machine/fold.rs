@@ -10,7 +10,7 @@ use crate::{
     policy::{Rollout, SkillCredit},
     run::{
         machine::effect::RunContext,
-        report::{AttemptReport, RoleTally, TaskReport, shown},
+        report::{AttemptReport, ProxyGain, RoleTally, TaskReport, shown},
     },
     stations::{admit::admission::Admission, credit::CreditPolicy, reward},
 };
@@ -205,5 +205,17 @@ fn credited(credit: &SkillCredit) -> LibraryChange {
         attempt: credit.attempt.clone(),
         reward: credit.reward,
         uses: credit.uses,
+    }
+}
+
+/// Counts the judged attempts at a task.
+pub(crate) fn count_gain(gain: &mut ProxyGain, report: &TaskReport) {
+    for attempt in &report.attempts {
+        if let (Some(reward), Some(success)) = (attempt.reward, attempt.success) {
+            // A recipe's rewards are validated when it is; a reward that is not finite nevertheless is ignored.
+            if let Err(error) = gain.record(&attempt.injected, reward, success) {
+                tracing::error!(%error, "an attempt could not be counted");
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod admission_rule;
 pub(crate) mod attempts;
+pub(crate) mod derived;
 pub(crate) mod effect;
 pub(crate) mod fold;
 pub(crate) mod journal;

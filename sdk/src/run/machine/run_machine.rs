@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Mode, SkillRef, Task},
+    domain::{Committed, Mode, SkillRef, Task},
     error::{Error, ErrorKind, Result},
     id::{ModelId, RunId, Seed},
     library::{Applied, SkillLibrary},
@@ -17,7 +17,9 @@ use crate::{
     run::{
         machine::{
             attempts::Turns,
+            derived::Derived,
             effect::{Effect, EffectId, RunContext, Station, TurnAsk},
+            fold::count_gain,
             maintenance::Maintaining,
             task_machine::TaskMachine,
         },
@@ -26,7 +28,10 @@ use crate::{
             SkillGain, TaskReport,
         },
     },
-    stations::{proof::LiftWatch, recipe::Recipe},
+    stations::{
+        proof::{LiftPolicy, LiftWatch, ProvenRelease},
+        recipe::Recipe,
+    },
 };
 
 /// The inputs of a run.
@@ -145,7 +150,7 @@ pub struct RunMachine {
     pub(crate) lifts: Vec<LiftReport>,
     /// The verdicts on the lifts of the run's library.
     #[serde(skip)]
-    pub(crate) lift_watch: LiftWatch,
+    pub(crate) lift_watch: Derived<LiftWatch>,
     /// Events of tasks behind the first unfinished one: the order of events does not depend on timing.
     pub(crate) held: BTreeMap<u64, Vec<Event>>,
     pub(crate) events: Vec<Event>,
@@ -226,7 +231,7 @@ impl RunMachine {
             maintenance_roles: RoleTally::default(),
             gain: ProxyGain::default(),
             lifts: Vec::new(),
-            lift_watch: LiftWatch::default(),
+            lift_watch: Derived::default(),
             held: BTreeMap::new(),
         };
         machine.advance();
@@ -562,27 +567,42 @@ impl RunMachine {
     }
 
     /// Applies the commits of a commit's result to the run's library. Returns the effect of the last one, which is the run's
-    /// own commit, and an event for each verdict on a lift that is another one then.
+    /// own commit unless that was overtaken, and an event for each verdict on a lift that this one changes. What others' commits change is
+    /// for their runs to tell.
     pub(crate) fn fold(&mut self, done: &CommitDone) -> Result<(Applied, Vec<EventKind>)> {
-        let withholds = self.mode == Mode::Train && self.recipe.select.withhold.is_some();
-        if withholds {
-            self.lift_watch.begin(&self.library);
+        let own = usize::from(!done.overtaken);
+        let others = done.committed.len().saturating_sub(own);
+        let (others, own) = done.committed.split_at(others);
+        self.apply(others)?;
+        if !self.withholds() {
+            return Ok((self.apply(own)?, Vec::new()));
         }
-        let mut own = Applied::default();
-        for committed in &done.committed {
+        let proven: Option<ProvenRelease> = self.recipe.maintenance.get();
+        // Where a program releases by the ledger, an event says what the program reads there.
+        let policy = proven.map_or_else(LiftPolicy::default, |program| program.lifts());
+        self.lift_watch.0.follow(&self.library, others, &policy);
+        let applied = self.apply(own)?;
+        let changed = self.lift_watch.0.changed(&self.library, own, &policy);
+        self.lifts.extend(changed.iter().cloned());
+        let boxed = changed.into_iter().map(Box::new);
+        let told = boxed.map(|lift| EventKind::LiftChanged { lift });
+        Ok((applied, told.collect()))
+    }
+
+    /// Whether the run's tasks go without skills by chance.
+    pub(crate) fn withholds(&self) -> bool {
+        self.mode == Mode::Train && self.recipe.select.withhold.is_some()
+    }
+
+    /// Applies the commits that are not applied yet. Returns the effect of the last one.
+    fn apply(&mut self, commits: &[Committed]) -> Result<Applied> {
+        let mut applied = Applied::default();
+        for committed in commits {
             if committed.revision > self.library.revision() {
-                own = self.library.apply(committed)?;
+                applied = self.library.apply(committed)?;
             }
         }
-        let mut events = Vec::new();
-        if withholds {
-            for lift in self.lift_watch.changed(&self.library, &done.committed) {
-                self.lifts.push(lift.clone());
-                let lift = Box::new(lift);
-                events.push(EventKind::LiftChanged { lift });
-            }
-        }
-        Ok((own, events))
+        Ok(applied)
     }
 
     /// Adds the run and the task at index `step` to events of a task, or of the maintenance after it.
@@ -769,17 +789,5 @@ impl RunMachine {
         self.active.insert(self.next, machine);
         self.next += 1;
         true
-    }
-}
-
-/// Counts the judged attempts at a task.
-pub(crate) fn count_gain(gain: &mut ProxyGain, report: &TaskReport) {
-    for attempt in &report.attempts {
-        if let (Some(reward), Some(success)) = (attempt.reward, attempt.success) {
-            // A recipe's rewards are validated when it is; a reward that is not finite nevertheless is ignored.
-            if let Err(error) = gain.record(&attempt.injected, reward, success) {
-                tracing::error!(%error, "an attempt could not be counted");
-            }
-        }
     }
 }

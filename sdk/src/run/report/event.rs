@@ -203,9 +203,10 @@ pub enum EventKind {
         /// Whether more is done with the skill; else less is.
         helps: bool,
     },
-    /// Tasks that went without skills by chance say otherwise than before whether a skill, or the library as a whole, helps
-    /// ([`Lifts`](crate::stations::proof::Lifts)). Only where the recipe withholds
-    /// ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)).
+    /// Since this task, those that went without skills by chance say otherwise than before whether a skill, or the library as a whole, helps
+    /// ([`Lifts`](crate::stations::proof::Lifts)); of changes that other runs bring, these say so. Only where the recipe withholds
+    /// ([`SelectPolicy::withhold`](crate::stations::select::SelectPolicy::withhold)). It is as sure as the recipe's program `proven` has to
+    /// be, where it has that program, and else as [`LiftPolicy::default`](crate::stations::proof::LiftPolicy::default).
     LiftChanged {
         /// What they say now.
         lift: Box<LiftReport>,

@@ -16,20 +16,13 @@ use crate::{
 /// What was given or withheld, and the model that acted.
 type Of = (LiftOf, Option<ModelId>);
 
-/// The verdicts on a library's lifts by [`LiftPolicy::default`], which are those of [`Lifts`]. A task that comes in is counted once: reading
-/// the whole ledger after each task would take as long as it has tasks.
+/// The verdicts on a library's lifts, which are those of [`Lifts`]. A task that comes in is counted once: reading the whole ledger after each
+/// task would take as long as it has tasks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LiftWatch {
     followed: BTreeMap<Of, Followed>,
     /// The number from which on the ledger's tasks are not counted yet; `None` before the first look.
     next: Option<u64>,
-}
-
-/// Verdicts follow from the library: two that watch one library are equal, whether or not one of them has looked yet.
-impl PartialEq for LiftWatch {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -51,24 +44,36 @@ impl Default for Followed {
 }
 
 impl LiftWatch {
-    /// Reads a library's ledger, unless that was done.
-    pub(crate) fn begin(&mut self, library: &SkillLibrary) {
-        if self.next.is_none() {
+    /// Whether a ledger was read.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// Counts what came since the last look, by these commits, and tells nothing of it. The first look reads the whole ledger.
+    pub(crate) fn follow(
+        &mut self,
+        library: &SkillLibrary,
+        committed: &[Committed],
+        policy: &LiftPolicy,
+    ) {
+        if takes_back(committed) {
+            *self = Self::default();
+        }
+        if !self.has_begun() || self.is_behind(library) {
             self.count(library);
-            self.judge();
+            self.judge(policy);
         }
     }
 
-    /// Counts what came since, by these commits, and gives the lifts on which the verdict is another one now.
+    /// Counts what came since the last look, by these commits, and gives the lifts on which the verdict is another one now.
     pub(crate) fn changed(
         &mut self,
         library: &SkillLibrary,
         committed: &[Committed],
+        policy: &LiftPolicy,
     ) -> Vec<LiftReport> {
-        let takes_back = |change: &LibraryChange| matches!(change, LibraryChange::RetireRun { .. });
-        let mut changes = committed.iter().flat_map(|one| &one.changes);
         let mut before = BTreeMap::new();
-        if changes.any(takes_back) {
+        if takes_back(committed) {
             before = std::mem::take(&mut self.followed);
             self.next = None;
         } else if !self.is_behind(library) {
@@ -80,11 +85,11 @@ impl LiftWatch {
                 followed.helps = before.helps;
             }
         }
-        let mut changed = self.judge();
+        let mut changed = self.judge(policy);
         // What is left has no task any more.
         let known = before.into_iter().filter(|(_, one)| one.helps.is_some());
         changed.extend(known.map(|(of, _)| of));
-        Lifts::reports(library, &changed)
+        Lifts::reports(library, &changed, *policy)
     }
 
     fn is_behind(&self, library: &SkillLibrary) -> bool {
@@ -108,8 +113,8 @@ impl LiftWatch {
     }
 
     /// Judges the library and the skills anew; those of which it says something else than before.
-    fn judge(&mut self) -> Vec<Of> {
-        let rate = LiftPolicy::default().false_discoveries;
+    fn judge(&mut self, policy: &LiftPolicy) -> Vec<Of> {
+        let rate = policy.false_discoveries;
         let mut changed = Vec::new();
         for skills in [false, true] {
             let asked = self.followed.iter_mut();
@@ -126,6 +131,12 @@ impl LiftWatch {
         }
         changed
     }
+}
+
+/// Whether one of these commits takes tasks out of the ledger.
+fn takes_back(committed: &[Committed]) -> bool {
+    let mut changes = committed.iter().flat_map(|one| &one.changes);
+    changes.any(|change| matches!(change, LibraryChange::RetireRun { .. }))
 }
 
 #[cfg(test)]
@@ -173,7 +184,8 @@ mod tests {
     impl Told {
         /// Applies a commit of a run, and gives what is told of it.
         fn commit(&mut self, run: &str, changes: Vec<LibraryChange>) -> Vec<LiftReport> {
-            self.watch.begin(&self.library);
+            let policy = LiftPolicy::default();
+            self.watch.follow(&self.library, &[], &policy);
             let next = self.library.revision().next().0;
             let sample = sample::committed(next, changes);
             let cause = Cause {
@@ -182,7 +194,7 @@ mod tests {
             };
             let committed = Committed { cause, ..sample };
             self.library.apply(&committed).expect("it applies");
-            let told = self.watch.changed(&self.library, &[committed]);
+            let told = self.watch.changed(&self.library, &[committed], &policy);
             for lift in &told {
                 match lift.helps {
                     Some(helps) => self.known.insert(lift.skill.clone(), helps),
@@ -244,8 +256,9 @@ mod tests {
         assert!((2..20).contains(&count), "{count}");
         // One who looks for the first time knows the same, and has nothing to tell.
         let mut late = LiftWatch::default();
-        late.begin(&told.library);
-        assert!(late.changed(&told.library, &[]).is_empty());
+        let policy = LiftPolicy::default();
+        late.follow(&told.library, &[], &policy);
+        assert!(late.changed(&told.library, &[], &policy).is_empty());
     }
 
     #[test]

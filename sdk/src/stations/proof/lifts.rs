@@ -182,15 +182,15 @@ impl Lifts {
         Ok(Self::read(library, policy))
     }
 
-    /// What the ledger says over all tasks of each of these, by [`LiftPolicy::default`].
+    /// What the ledger says over all tasks of each of these, by a policy within its ranges.
     pub(super) fn reports(
         library: &SkillLibrary,
         asked: &[(LiftOf, Option<ModelId>)],
+        policy: LiftPolicy,
     ) -> Vec<LiftReport> {
         if asked.is_empty() {
             return Vec::new();
         }
-        let policy = LiftPolicy::default();
         let lifts = Self::read(library, policy);
         let report = |(of, model): &(LiftOf, Option<ModelId>)| {
             match lifts.over_all_tasks(|one| one == of, model.as_ref()) {

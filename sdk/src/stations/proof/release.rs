@@ -187,7 +187,8 @@ impl ProvenRelease {
         Ok(changes)
     }
 
-    fn lifts(&self) -> LiftPolicy {
+    /// How the ledger of lifts is read where nothing can be attempted again.
+    pub(crate) fn lifts(&self) -> LiftPolicy {
         LiftPolicy {
             error: self.compare.error,
             false_discoveries: self.compare.error,

@@ -5,10 +5,10 @@ use journeyman::{
     library::RunFilter,
     policy::Policies,
     run::report::LiftReport,
-    stations::proof::{LiftOf, LiftPolicy, LiftVerdict, Lifts},
+    stations::proof::{ComparePolicy, LiftOf, LiftPolicy, LiftVerdict, Lifts, ProvenRelease},
 };
 
-use super::*;
+use super::{proven::proving, *};
 use crate::traced::traced;
 
 /// Takes the best skill always, and writes none.
@@ -223,6 +223,56 @@ fn in_a_hosts_own_loop_a_verdict_is_told_with_the_task_that_changes_it() {
         let library = library.expect("the library helps");
         assert_eq!((library.helps, library.difference), (Some(true), Some(1.0)));
         assert!(told.iter().any(|lift| lift.name.is_some()), "{told:?}");
+    });
+}
+
+#[test]
+fn of_attempts_that_are_open_at_once_one_alone_tells_a_verdict_that_changes() {
+    block_on(async {
+        let journeyman = with_two_skills(withholding(0.5, 1), own_loop()).await;
+        let events = journeyman.events();
+        let mut open = Vec::new();
+        for task in tasks(60) {
+            open.push(journeyman.begin(task).await.expect("begun"));
+        }
+        for attempt in open {
+            let has = !attempt.injection().skills.is_empty();
+            let finished = attempt.finish(sample::outcome(has)).await;
+            finished.expect("finished");
+        }
+        let told = verdicts(events);
+        let of_library = told.iter().find(|lift| lift.skill.is_none());
+        assert_eq!(of_library.and_then(|lift| lift.helps), Some(true));
+        for lift in &told {
+            let of_it = told.iter().filter(|one| one.skill == lift.skill);
+            let of_it: Vec<Option<bool>> = of_it.map(|one| one.helps).collect();
+            assert!(of_it.windows(2).all(|two| two[0] != two[1]), "{told:?}");
+        }
+    });
+}
+
+#[test]
+fn where_the_ledger_releases_skills_a_verdict_is_as_sure_as_a_release() {
+    block_on(async {
+        for (error, is_told) in [(0.05, true), (1e-30, false)] {
+            let mut recipe = proving(4);
+            recipe.select.withhold = Some(Withhold { share: 0.5 });
+            let compare = ComparePolicy {
+                error,
+                ..ComparePolicy::default()
+            };
+            let set = |program: &mut ProvenRelease| program.compare = compare;
+            recipe.maintenance.edit(set);
+            let journeyman = with_two_skills(recipe, own_loop()).await;
+            let events = journeyman.events();
+            for task in tasks(40) {
+                let attempt = journeyman.begin(task).await.expect("begun");
+                let has = !attempt.injection().skills.is_empty();
+                let finished = attempt.finish(sample::outcome(has)).await;
+                finished.expect("finished");
+            }
+            assert_eq!(!verdicts(events).is_empty(), is_told, "{error}");
+        }
     });
 }
 
