@@ -201,7 +201,7 @@ impl Maintaining {
         };
         let (changes, next) = (std::mem::take(changes), *next);
         let entered = admitted(&changes);
-        events.extend(settled(context, &changes, &own.passed_over, entered));
+        events.extend(settled(context, &changes, own, entered));
         let program = self.due.first().map(|(_, one)| one.program.name.as_str());
         let program = program.unwrap_or_default();
         events.extend(own.passed_over.iter().filter_map(|passed| {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     domain::{LibraryChange, Skill, State, Task},
     error::{Error, Result},
-    library::{Applied, PassedOver, SkillLibrary},
+    library::{Applied, Entry, Operation, SkillLibrary},
     policy::{
         Answer, Ask, CallUsage, Questions, RoleReply, fits,
         program::{Program, QuestionPath, Running},
@@ -294,7 +294,7 @@ impl TaskMachine {
         }
         let curator = writers::curation(&outcome.replies);
         report.curation = curator.map(|curator| curated::report(curator, admissions));
-        events.extend(settled(context, changes, &own.passed_over, decided));
+        events.extend(settled(context, changes, own, decided));
         self.stage = Stage::Done(Box::new(report));
     }
 
@@ -412,9 +412,10 @@ impl TaskMachine {
 pub(crate) fn settled(
     context: &RunContext<'_>,
     changes: &[LibraryChange],
-    passed_over: &[PassedOver],
+    own: &Applied,
     kinds: Vec<EventKind>,
 ) -> Vec<EventKind> {
+    let passed_over = &own.passed_over;
     let mut events = Vec::new();
     for kind in kinds {
         let EventKind::Admitted { skill, revised } = kind else {
@@ -441,14 +442,14 @@ pub(crate) fn settled(
     let others = taken.flat_map(|(_, change)| {
         let said = state_changed(context.library, change);
         let said = said.or_else(|| said_of(context.library, change));
-        said.into_iter().chain(gave_way(context.library, change))
+        said.into_iter().chain(gave_way(context.library, change, own))
     });
     events.extend(others);
     events
 }
 
-/// The events of the skills that a merged one replaces since this change.
-fn gave_way(library: &SkillLibrary, change: &LibraryChange) -> Vec<EventKind> {
+/// The events of the skills that a merged one replaces since this change, which is one of a commit with this effect.
+fn gave_way(library: &SkillLibrary, change: &LibraryChange, own: &Applied) -> Vec<EventKind> {
     let merged = match change {
         LibraryChange::Release { skill, .. } => &skill.id,
         LibraryChange::SetState {
@@ -461,15 +462,19 @@ fn gave_way(library: &SkillLibrary, change: &LibraryChange) -> Vec<EventKind> {
     let Some(name) = library.get(merged).map(|entry| &entry.skill.name) else {
         return Vec::new();
     };
-    let archived = library
-        .gave_way_to(merged)
-        .map(|source| EventKind::StateChanged {
-            skill: source.skill.id.clone(),
-            name: source.skill.name.clone(),
-            state: State::Archived,
-            reason: format!("it was merged into {name}, which is in use now"),
-        });
-    archived.collect()
+    // One that gave way before is not told again.
+    let set_aside = |source: &&Entry| {
+        let mut moves = own.moves.iter();
+        moves.any(|one| one.operation == Operation::SetAside && one.skill.id == source.skill.id)
+    };
+    let archived = library.gave_way_to(merged).filter(set_aside);
+    let told = archived.map(|source| EventKind::StateChanged {
+        skill: source.skill.id.clone(),
+        name: source.skill.name.clone(),
+        state: State::Archived,
+        reason: format!("it was merged into {name}, which is in use now"),
+    });
+    told.collect()
 }
 
 /// The event of a credit, a judgement or a proof, if the skill is in the library.

@@ -161,6 +161,25 @@ fn a_merge_is_on_trial_beside_its_sources_until_it_is_proven_against_them() {
 }
 
 #[test]
+fn what_gave_way_to_a_merge_is_not_told_again_when_the_merge_is_released_again() {
+    block_on(async {
+        let journeyman = session(TWO, |_| true).await;
+        let events = journeyman.events();
+        let kinds = ["taps", "cakes"];
+        let released = [State::Active, State::Archived, State::Archived];
+        let (_, states) = learned(&journeyman, mixed(&kinds, 0..16)).await;
+        assert_eq!(states, released);
+        let all = SkillId::new("all");
+        let again = journeyman.set_state(&all, State::Trial, "once more");
+        again.await.expect("set");
+        let (_, states) = learned(&journeyman, mixed(&kinds, 16..40)).await;
+        assert_eq!(states, released);
+        let reasons = reasons(events, "taps");
+        assert_eq!(reasons, ["it was merged into all, which is in use now"]);
+    });
+}
+
+#[test]
 fn a_merge_that_does_worse_is_taken_back_and_can_be_tried_against_its_sources_again() {
     block_on(async {
         let journeyman = session(TWO, |_| false).await;
