@@ -121,8 +121,8 @@ pub enum LibraryChange {
         skill: Box<Skill>,
         /// The skills that were merged; at least one, no two the same, and not the new one itself.
         sources: Vec<SkillId>,
-        /// Whether they stay as they are while the new one is on trial, and are archived when it becomes active. No effect where it begins
-        /// in another state.
+        /// Whether they stay as they are until the new one becomes active, on trial, in quarantine or in another state, and are archived
+        /// then. No effect where it begins active.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         beside: bool,
     },

@@ -30,8 +30,8 @@ pub struct Evidence {
     pub run: Option<RunId>,
 }
 
-/// The merge that a skill was a source of. A source is archived at once, or, where the merged skill is on trial beside it, when that
-/// leaves its trial for use.
+/// The merge that a skill was a source of. A source is archived at once, or, where the merged skill begins beside it, when that comes
+/// into use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
     /// The merged skill.
@@ -213,7 +213,7 @@ impl Entry {
         self.merged = None;
     }
 
-    /// Archives a source whose merged skill has left its trial for use. It stays a source, so that the merge can be taken back.
+    /// Archives a source whose merged skill came into use. It stays a source, so that the merge can be taken back.
     pub(super) fn give_way(&mut self, by: SetBy) {
         let from = self.skill.state;
         let merged = self.merged.take();

@@ -242,10 +242,10 @@ impl SkillLibrary {
 
     pub(super) fn set_state(&mut self, id: &SkillId, state: State, by: SetBy) -> Outcome {
         let entry = self.known(id)?;
-        let leaves_trial = (entry.skill.state, state) == (State::Trial, State::Active);
+        let comes_into_use = entry.skill.state != State::Active && state == State::Active;
         entry.set_state(state, by.clone());
         let mut moves: Vec<Move> = tiers::settle(entry).into_iter().collect();
-        if leaves_trial {
+        if comes_into_use {
             moves.extend(self.archive_sources(id, &by));
         }
         Ok(moves)

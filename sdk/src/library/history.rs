@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl SkillLibrary {
-    /// Adds the new skill with the mean of its sources' utilities, and archives them; where it is on trial `beside` them, they stay as they
-    /// are.
+    /// Adds the new skill with the mean of its sources' utilities, and archives them; where it begins `beside` them and is not in use yet,
+    /// they stay as they are.
     pub(super) fn merge(&mut self, skill: &Skill, sources: &[SkillId], beside: bool) -> Outcome {
         let known: Vec<&Entry> = sources.iter().filter_map(|id| self.get(id)).collect();
         if known.is_empty() {
@@ -28,7 +28,7 @@ impl SkillLibrary {
         for moved in &mut moves {
             moved.operation = Operation::Merged;
         }
-        let stay = beside && skill.state == State::Trial;
+        let stay = beside && skill.state != State::Active;
         for id in sources {
             let Ok(entry) = self.known(id) else { continue };
             let merged = Merged {
@@ -58,7 +58,7 @@ impl SkillLibrary {
         })
     }
 
-    /// The skills that were archived when this one, into which they were merged, left its trial for use, by id.
+    /// The skills that were archived when this one, into which they were merged, came into use, by id.
     pub(crate) fn gave_way_to<'a>(
         &'a self,
         merged: &'a SkillId,
@@ -67,7 +67,7 @@ impl SkillLibrary {
         entries.filter(move |entry| entry.merged.as_ref().is_some_and(|of| of.into == *merged))
     }
 
-    /// Archives the sources of a merged skill that has left its trial for use.
+    /// Archives the sources of a merged skill that came into use.
     pub(super) fn archive_sources(&mut self, merged: &SkillId, by: &SetBy) -> Vec<Move> {
         let sources = self.offered_beside(merged);
         let sources: Vec<SkillId> = sources.map(|source| source.skill.id.clone()).collect();

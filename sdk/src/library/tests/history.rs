@@ -388,6 +388,38 @@ fn a_merge_on_trial_leaves_its_sources_as_they_are_until_it_is_active() {
 }
 
 #[test]
+fn the_sources_of_a_merge_give_way_whatever_state_it_comes_into_use_from() {
+    for first in [
+        State::Trial,
+        State::Quarantined,
+        State::Draft,
+        State::Disabled,
+    ] {
+        let merged = LibraryChange::Merge {
+            skill: Box::new(Skill {
+                state: first,
+                ..skill("m", "m")
+            }),
+            sources: vec!["a".into(), "b".into()],
+            beside: true,
+        };
+        let library = start(small(9, 9), vec![add("a"), add("b"), merged]);
+        for id in ["a", "b"] {
+            assert_eq!(entry(&library, id).skill.state, State::Active, "{first:?}");
+        }
+        // A merge that did worse is disabled, and a person may use it nevertheless.
+        let (disabled, _) = then(&library, vec![set_state("m", State::Disabled)]);
+        for library in [library, disabled] {
+            let (used, _) = then(&library, vec![set_state("m", State::Active)]);
+            check_tiers(&used, "m", "");
+            for id in ["a", "b"] {
+                assert_eq!(entry(&used, id).skill.state, State::Archived, "{first:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_released_merge_is_taken_back_with_its_release_or_with_the_run_that_merged() {
     let states = |library: &SkillLibrary| ["m", "a", "b"].map(|id| entry(library, id).skill.state);
     let library = start(small(9, 9), vec![add("a"), add_in("b", State::Trial)]);

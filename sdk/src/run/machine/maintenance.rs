@@ -450,7 +450,8 @@ fn held_back(ask: &mut Ask, view: &View, changes: Vec<LibraryChange>) -> Vec<Lib
             }
             LibraryChange::Merge { skill, beside, .. } => {
                 begin_on_trial(skill);
-                *beside = skill.state == State::Trial;
+                // Also beside one in quarantine: what was merged is in use until it is.
+                *beside = true;
                 Some(change)
             }
             LibraryChange::Add(skill) | LibraryChange::Revise(skill) => {

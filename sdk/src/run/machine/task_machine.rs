@@ -442,7 +442,8 @@ pub(crate) fn settled(
     let others = taken.flat_map(|(_, change)| {
         let said = state_changed(context.library, change);
         let said = said.or_else(|| said_of(context.library, change));
-        said.into_iter().chain(gave_way(context.library, change, own))
+        said.into_iter()
+            .chain(gave_way(context.library, change, own))
     });
     events.extend(others);
     events

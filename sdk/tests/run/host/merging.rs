@@ -22,12 +22,15 @@ struct Merges {
     /// The description of the merged skill, by which it is found.
     description: &'static str,
     after: usize,
+    /// The state that the program gives the merged skill.
+    state: State,
 }
 
 const TWO: Merges = Merges {
     sources: &["taps", "cakes"],
     description: "How to do taps and cakes.",
     after: 8,
+    state: State::Active,
 };
 
 #[async_trait]
@@ -40,6 +43,7 @@ impl MaintenanceProgram for Merges {
         }
         let skill = Skill {
             description: self.description.to_owned(),
+            state: self.state,
             ..sample::skill("all")
         };
         Ok(vec![LibraryChange::Merge {
@@ -157,6 +161,21 @@ fn a_merge_is_on_trial_beside_its_sources_until_it_is_proven_against_them() {
         assert_eq!(sources_of_pairs(&library), [[1; 8], [2; 8]].concat());
         let reasons = reasons(events, "taps");
         assert_eq!(reasons, ["it was merged into all, which is in use now"]);
+    });
+}
+
+#[test]
+fn what_is_merged_into_a_skill_in_quarantine_stays_in_use() {
+    block_on(async {
+        let merges = Merges {
+            state: State::Quarantined,
+            ..TWO
+        };
+        let journeyman = session(merges, |_| true).await;
+        let kinds = ["taps", "cakes"];
+        let (_, states) = learned(&journeyman, mixed(&kinds, 0..8)).await;
+        assert_eq!(states, [State::Quarantined, State::Active, State::Active]);
+        assert_eq!(injected(&journeyman).await, ["taps", "cakes"]);
     });
 }
 

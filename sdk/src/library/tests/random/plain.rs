@@ -351,12 +351,12 @@ impl Reference {
             LibraryChange::SetState { skill, state, .. } => {
                 let run = commit.cause.run.clone();
                 let by = run.map_or(By::Host, By::Run);
-                let mut leaves_trial = false;
+                let mut comes_into_use = false;
                 if let Some(row) = self.row(skill.as_str()) {
-                    leaves_trial = (row.state, *state) == (State::Trial, State::Active);
+                    comes_into_use = row.state != State::Active && *state == State::Active;
                     Self::set(row, *state, by.clone());
                 }
-                if leaves_trial {
+                if comes_into_use {
                     self.give_way(skill.as_str(), &by);
                 }
             }
@@ -488,7 +488,7 @@ impl Reference {
     }
 
     fn merge(&mut self, skill: &Skill, sources: &[&str], beside: bool, revision: u64) {
-        let stay = beside && skill.state == State::Trial;
+        let stay = beside && skill.state != State::Active;
         let known: Vec<Row> = sources
             .iter()
             .filter_map(|id| self.row(id).cloned())
@@ -510,7 +510,7 @@ impl Reference {
         }
     }
 
-    /// Archives what was merged into a skill that was on trial, and came into use.
+    /// Archives what was merged into a skill that came into use.
     fn give_way(&mut self, id: &str, by: &By) {
         for row in &mut self.rows {
             let Some((into, version, _)) = row.merged.clone() else {
