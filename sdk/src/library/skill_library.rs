@@ -14,7 +14,7 @@ use crate::{
         keys::Keys,
         memory::{Memory, shared},
         rubrics::Rubrics,
-        tiers::{Names, Shelf},
+        tiers::{self, Names, Shelf},
     },
 };
 
@@ -86,19 +86,18 @@ impl SkillLibrary {
     }
 
     /// The library with each version that is on trial, or not in use with this model, replaced by the latest one that it was made from
-    /// and that is in use with it, where there is one: what an evaluation is made with where skills are released by proof.
+    /// and that is in use with it, where there is one; where there is none, what gave way to it is back in its place. An evaluation is made
+    /// with this library where skills are released by proof.
     pub(crate) fn with_versions_in_use(mut self, model: Option<&ModelId>) -> Self {
+        self.bring_back_sources(model);
         let in_use = self.entries.values().filter_map(|entry| {
-            let standing = |version| entry.life.standing_with(version, model);
             let is_in_use = match entry.skill.state {
-                State::Active => standing(entry.skill.version) == StandingWith::InUse,
+                State::Active => stands_in_use(entry, &entry.skill, model),
                 state => state != State::Trial,
             };
-            let mut before = entry.actives_made_from();
-            let before = before.find(|one| standing(one.version) == StandingWith::InUse);
             // Another skill may have the old name by now.
             let name = entry.skill.name.clone();
-            let before = before.filter(|_| !is_in_use)?.clone();
+            let before = before_in_use(entry, model).filter(|_| !is_in_use)?.clone();
             Some(Skill { name, ..before })
         });
         let in_use: Vec<Skill> = in_use.collect();
@@ -109,6 +108,32 @@ impl SkillLibrary {
             }
         }
         self
+    }
+
+    /// Brings back what gave way to merged skills that are in use with other models alone: their proof takes nothing from this one.
+    fn bring_back_sources(&mut self, model: Option<&ModelId>) {
+        loop {
+            let library = &*self;
+            let of_others = library.entries().filter(|entry| {
+                entry.skill.state == State::Active
+                    && !stands_in_use(entry, &entry.skill, model)
+                    && before_in_use(entry, model).is_none()
+            });
+            let sources = of_others.flat_map(|merged| library.gave_way_to(&merged.skill.id));
+            let sources: Vec<SkillId> = sources.map(|source| source.skill.id.clone()).collect();
+            // One that is back may be a merge itself.
+            if sources.is_empty() {
+                return;
+            }
+            for id in &sources {
+                if let Some(source) = self.entries.get_mut(id)
+                    && let Some(from) = source.merged.as_ref().map(|merged| merged.from)
+                {
+                    source.skill.state = from;
+                    source.tier = tiers::entered(from);
+                }
+            }
+        }
     }
 
     /// The library without the skills that were written from a task: what a new task like it finds.
@@ -314,6 +339,17 @@ impl SkillLibrary {
         }
         serde_json::from_str(json).map_err(|source| corrupt().source_from(source))
     }
+}
+
+/// Whether a version that is active, or was, is in use with this model.
+fn stands_in_use(entry: &Entry, version: &Skill, model: Option<&ModelId>) -> bool {
+    entry.life.standing_with(version.version, model) == StandingWith::InUse
+}
+
+/// The latest version that the current one was made from and that is in use with this model.
+fn before_in_use<'a>(entry: &'a Entry, model: Option<&ModelId>) -> Option<&'a Skill> {
+    let mut before = entry.actives_made_from();
+    before.find(|one| stands_in_use(entry, one, model))
 }
 
 /// The JSON form of a library.

@@ -12,7 +12,7 @@ use crate::{
         State, Task, Trace, TurnQuery,
     },
     id::{SkillId, TaskId},
-    library::{Entry, SkillLibrary},
+    library::{Entry, SkillLibrary, StandingWith},
     policy::{Ask, Case, PlayedCase, SelectProgram, View},
     stations::{
         maintain::{cases::whole_attempt, outcomes::is_temporary, within_budget::play_all},
@@ -61,8 +61,6 @@ pub(super) async fn looked_at(
     (most, left): (u32, &mut MaintenanceBudget),
 ) -> Neighbours {
     let (library, version) = (view.library(), entry.skill.reference());
-    let sources = library.offered_beside(&version.id);
-    let sources: BTreeSet<&SkillId> = sources.map(|source| &source.skill.id).collect();
     let now = library.clone().with_versions_in_use(view.model());
     let then = library.with_in_use(&version, view.model());
     let then = then.map(|library| library.with_versions_in_use(view.model()));
@@ -70,10 +68,14 @@ pub(super) async fn looked_at(
     let [Some(now), Some(then)] = views else {
         return Neighbours::Kept;
     };
-    if let Some(told) = known_as_broken(view, &version, now.library()) {
+    if let Some(told) = known_as_broken(view, &version, &now) {
         return Neighbours::Broken { told, new: None };
     }
-    for neighbour in neighbours(library, (&version.id, &sources), most) {
+    // What gave way to the version by another model's proof is in use with this one.
+    let sources = [library, now.library()].map(|one| one.offered_beside(&version.id));
+    let sources = sources.into_iter().flatten();
+    let sources: BTreeSet<&SkillId> = sources.map(|source| &source.skill.id).collect();
+    for neighbour in neighbours(now.library(), (&version.id, &sources), most) {
         let task = &neighbour.case.task;
         let before = chosen(ask, (&now, selector), task).await;
         let after = chosen(ask, (&then, selector), task).await;
@@ -128,6 +130,10 @@ async fn breaks(
     cases: [Case; 2],
 ) -> Result<bool, &'static str> {
     const BROKEN: [bool; 2] = [true, false];
+    // A first try that cannot be followed by a second one would be made anew in each round.
+    if left.is_spent() || !left.allows(4) {
+        return Err("the budget of maintenance is used up");
+    }
     if done(ask, left, &cases).await? != BROKEN {
         return Ok(false);
     }
@@ -146,9 +152,6 @@ async fn done(
     left: &mut MaintenanceBudget,
     cases: &[Case; 2],
 ) -> Result<[bool; 2], &'static str> {
-    if left.is_spent() || !left.allows(2) {
-        return Err("the budget of maintenance is used up");
-    }
     let runs = play_all(ask, left, cases.to_vec()).await;
     match runs.as_slice() {
         [now, then] => does(now).zip(does(then)).map(<[bool; 2]>::from),
@@ -184,16 +187,20 @@ fn marked(view: &View, version: &SkillRef) -> String {
     format!("neighbours/{}/{}/{model}/", version.id, version.version)
 }
 
-/// What a version is known to break: a task that is done with skills that are still in use, in their versions.
-fn known_as_broken(view: &View, version: &SkillRef, in_use: &SkillLibrary) -> Option<String> {
+/// What a version is known to break: a task that is done with skills that are still in use with the model, in their versions. One that is
+/// done without a skill is known for good.
+fn known_as_broken(view: &View, version: &SkillRef, now: &View) -> Option<String> {
     let start = marked(view, version);
     let marks = view.library().handled();
     let records = marks.filter_map(|mark| mark.subject.strip_prefix(&start));
     let mut broken = records.filter_map(|record| serde_json::from_str::<Broken>(record).ok());
     let is_in_use = |skill: &SkillRef| {
-        let entry = in_use.get(&skill.id);
-        let entry = entry.filter(|entry| entry.skill.state == State::Active);
-        entry.is_some_and(|entry| entry.skill.version == skill.version)
+        let entry = now.library().get(&skill.id);
+        entry.is_some_and(|entry| {
+            entry.skill.state == State::Active
+                && entry.skill.version == skill.version
+                && now.context().standing_with(entry) == StandingWith::InUse
+        })
     };
     let broken = broken.find(|broken| broken.by.iter().all(is_in_use))?;
     Some(broken.told)

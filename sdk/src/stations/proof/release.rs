@@ -220,7 +220,7 @@ impl ProvenRelease {
             Neighbours::Broken { told, new } => {
                 changes.extend(new);
                 let reason = format!("it does better at its own tasks, and would break {told}");
-                match trial.is_merge() {
+                match trial.is_merge() && entry.skill.state == State::Trial {
                     true => changes.extend(undone(view.model(), entry, reason)),
                     false => wait(ask, entry, reason),
                 }
@@ -306,7 +306,7 @@ fn is_to_prove(view: &View, entry: &Entry) -> bool {
 /// A skill that has to prove itself, and what it is compared by.
 pub(crate) struct Trial<'a> {
     pub(crate) entry: &'a Entry,
-    /// What was merged into it and is in use beside it, by id; empty where it is no merge on trial.
+    /// What was merged into it and is in use beside it, by id; empty where nothing is.
     sources: Vec<&'a Skill>,
     /// The kept attempts whose tasks are still to be attempted again, the next one last.
     attempts: Vec<&'a Trace>,
@@ -320,7 +320,7 @@ impl<'a> Trial<'a> {
     /// `Invalid` for a policy out of its ranges.
     fn of(view: &'a View, entry: &'a Entry, policy: ComparePolicy) -> Result<Self> {
         let (library, skill) = (view.library(), &entry.skill);
-        let sources = in_use_beside(library, entry);
+        let sources = in_use_beside(view, entry);
         let of_sources: Vec<SkillRef> = sources.iter().map(|source| source.reference()).collect();
         let mut comparison = Comparison::new(policy)?;
         let mut tasks: BTreeSet<&TaskId> = skill.provenance.tasks.iter().collect();
@@ -356,8 +356,8 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Whether it is a merge on trial whose sources are in use beside it.
-    pub(crate) fn is_merge(&self) -> bool {
+    /// Whether it is a merge whose sources are in use beside it.
+    fn is_merge(&self) -> bool {
         !self.sources.is_empty()
     }
 
@@ -404,15 +404,27 @@ fn pair_of_cases(library: &SkillLibrary, trial: &Trial<'_>, attempt: &Trace) -> 
     })
 }
 
-/// What was merged into a skill on trial and is in use beside it, by id.
-fn in_use_beside<'a>(library: &'a SkillLibrary, entry: &'a Entry) -> Vec<&'a Skill> {
-    if entry.skill.state != State::Trial {
-        return Vec::new();
+/// What was merged into a skill and is in use beside it, by id: while it is on trial, and, with a model that it is not proven on, what gave
+/// way to it by another model's proof.
+fn in_use_beside<'a>(view: &'a View, entry: &'a Entry) -> Vec<&'a Skill> {
+    let (library, id) = (view.library(), &entry.skill.id);
+    match entry.skill.state {
+        State::Trial => {
+            let skills = library.offered_beside(id).map(|source| &source.skill);
+            let in_use = skills.filter(|skill| skill.state == State::Active);
+            in_use.collect()
+        }
+        State::Active if is_to_prove(view, entry) => {
+            let was_in_use = |source: &&Entry| {
+                let merged = source.merged.as_ref();
+                merged.is_some_and(|merged| merged.from == State::Active)
+                    && view.context().standing_with(source) == StandingWith::InUse
+            };
+            let in_use = library.gave_way_to(id).filter(was_in_use);
+            in_use.map(|source| &source.skill).collect()
+        }
+        _ => Vec::new(),
     }
-    let beside = library.offered_beside(&entry.skill.id);
-    let skills = beside.map(|source| &source.skill);
-    let in_use = skills.filter(|skill| skill.state == State::Active);
-    in_use.collect()
 }
 
 /// What a version is compared with: the one that was in use before it. For one that is in use, and proven on other models alone, no skill.
@@ -539,7 +551,7 @@ fn by_lift(ask: &mut Ask, (lifts, view): (&Lifts, &View), entry: &Entry) -> Vec<
         "{points:+.0} points of tasks done at {with} tasks with it, and by chance {without} without it"
     );
     match lift.verdict {
-        Some(LiftVerdict::Helps) if !in_use_beside(view.library(), entry).is_empty() => {
+        Some(LiftVerdict::Helps) if !in_use_beside(view, entry).is_empty() => {
             let reason = format!(
                 "{reason}; how it does against what it was merged from cannot be told here"
             );

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use journeyman::{
-    SkillId,
+    ModelId, SkillId,
     domain::Withhold,
     policy::{Ask, MaintenanceProgram, Policies, View},
     recipe::ScheduledProgram,
@@ -11,7 +11,7 @@ use journeyman::{
 };
 
 use super::{
-    proven::{proving, state, waits_since},
+    proven::{With, proving, session_by, state, waits_since},
     *,
 };
 
@@ -292,6 +292,52 @@ fn a_merge_that_would_not_be_chosen_where_its_source_is_is_taken_back() {
         let reasons = reasons(events, "all");
         let why = "which is done with letters and not with what would be chosen in its place";
         assert!(reasons[0].contains(why), "{reasons:?}");
+    });
+}
+
+#[test]
+fn a_merge_that_one_model_released_takes_nothing_from_another_and_is_proven_against_its_sources_there()
+ {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        let [taps, cakes] = ["taps", "cakes"].map(sample::skill);
+        let merged = Skill {
+            description: TWO.description.to_owned(),
+            state: State::Trial,
+            ..sample::skill("all")
+        };
+        let changes = vec![
+            LibraryChange::Add(Box::new(taps.clone())),
+            LibraryChange::Add(Box::new(cakes.clone())),
+            LibraryChange::Merge {
+                skill: Box::new(merged.clone()),
+                sources: vec![taps.id, cakes.id],
+                beside: true,
+            },
+            LibraryChange::Release {
+                skill: merged.reference(),
+                reason: "it is proven".to_owned(),
+                from_quarantine: false,
+            },
+            LibraryChange::Prove {
+                skill: merged.reference(),
+                model: ModelId::new("first"),
+                helps: true,
+            },
+        ];
+        let commit = sample::commit(0, "key", changes);
+        store.commit(&commit).await.expect("committed");
+        let first = session_by(&store, With::model("first"), "one").await;
+        assert_eq!(injected(&first).await, ["all", "all"]);
+        let second = session_by(&store, With::model("second"), "two").await;
+        assert_eq!(injected(&second).await, ["taps", "cakes"]);
+        let (library, states) = learned(&second, mixed(&["taps", "cakes"], 0..8)).await;
+        assert_eq!(states, [State::Active, State::Archived, State::Archived]);
+        let sources = sources_of_pairs(&library);
+        assert!(
+            !sources.is_empty() && sources.iter().all(|count| *count == 2),
+            "{sources:?}"
+        );
     });
 }
 

@@ -678,6 +678,41 @@ fn a_version_that_was_held_back_is_looked_at_again_when_its_neighbour_has_change
 }
 
 #[test]
+fn a_neighbour_that_is_not_offered_to_the_model_any_more_holds_no_version_back() {
+    block_on(async {
+        let store = Arc::new(MemoryStore::new());
+        let model = ModelId::new("first");
+        let capabilities = ModelCapabilities::new(model.clone(), 4096);
+        let agent = Arc::new(With(capabilities, apart()));
+        let journeyman = session_by(&store, agent, "one").await;
+        let [helper, good] = neighbours();
+        let skill = helper.reference();
+        let added = journeyman.add(vec![helper], "a start").await;
+        added.expect("added");
+        let letters = (0..4).map(letter).collect();
+        journeyman.learn(letters).await.expect("it learns");
+        let added = journeyman.add(vec![good], "a skill").await;
+        added.expect("added");
+        let mut first = tasks(32);
+        let more = first.split_off(24);
+        journeyman.learn(first).await.expect("it learns");
+        let library = journeyman.library().await.expect("read");
+        assert_eq!(state(&library, "good"), State::Trial);
+        let harms = LibraryChange::Prove {
+            skill,
+            model,
+            helps: false,
+        };
+        let commit = sample::commit(library.revision().0, "harms", vec![harms]);
+        store.commit(&commit).await.expect("committed");
+        journeyman.learn(more).await.expect("it learns");
+        let library = journeyman.library().await.expect("read");
+        assert_eq!(state(&library, "helper"), State::Active);
+        assert_eq!(state(&library, "good"), State::Active);
+    });
+}
+
+#[test]
 fn a_release_that_breaks_a_neighbour_is_held_back_with_its_task() {
     block_on(async {
         let held = |events: &[Event]| {
@@ -801,6 +836,27 @@ fn what_is_not_known_of_neighbours_yet_releases_nothing() {
         let (state, events) = released_with(apart(), recipe, ProvenRelease::default()).await;
         assert_eq!(state, State::Trial);
         assert!(waits_since(&events, "is not known yet"));
+    });
+}
+
+#[test]
+fn a_neighbour_is_not_tried_where_the_budget_has_no_room_for_a_second_try() {
+    block_on(async {
+        let tries = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&tries);
+        let agent = knowing(move |is_letter, has| {
+            if is_letter && has("good") {
+                counted.fetch_add(1, Ordering::SeqCst);
+            }
+            has(if is_letter { "helper" } else { "good" })
+        });
+        // A budget for the pairs, and for one try of a letter with either skill.
+        let mut recipe = proving(24);
+        recipe.maintenance.budget.attempts = Some(18);
+        let (state, events) = released_with(agent, recipe, ProvenRelease::default()).await;
+        assert_eq!(state, State::Trial);
+        assert!(waits_since(&events, "is not known yet"));
+        assert_eq!(tries.load(Ordering::SeqCst), 0);
     });
 }
 
