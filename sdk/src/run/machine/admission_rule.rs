@@ -39,7 +39,7 @@ pub(super) fn refuse(run_context: &RunContext<'_>, admission: &mut Admission) {
 }
 
 /// Whether a change makes sense only if the refused skill version enters the library.
-fn depends_on(change: &LibraryChange, refused: &SkillRef) -> bool {
+pub(super) fn depends_on(change: &LibraryChange, refused: &SkillRef) -> bool {
     match change {
         LibraryChange::PatchBundle { skill, .. } => *skill == refused.id,
         LibraryChange::Test { skill, .. } | LibraryChange::Release { skill, .. } => {

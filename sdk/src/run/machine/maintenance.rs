@@ -3,13 +3,14 @@
 //! The recipe's programs, ours and the host's, run in their order. The changes of one are one commit; the next starts from the
 //! library after it.
 
-use std::{sync::Arc, task::Poll};
+use std::{collections::BTreeMap, sync::Arc, task::Poll};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{
-        Cause, Commit, Committed, FileRef, LibraryChange, MaintenanceBudget, Skill, SkillRef, State,
+        Cause, Commit, Committed, FileRef, LibraryChange, MaintenanceBudget, Skill, SkillName,
+        SkillRef, State,
     },
     error::{Error, ErrorKind, Result},
     id::{CommitKey, SkillId},
@@ -402,10 +403,44 @@ pub(super) fn start(
         }
         let proves = program.release().is_some_and(|release| release.proof);
         if view.context().standing.by_proof() && !proves {
+            refuse_merged_twice(&mut ask, view.library(), &mut changes);
             changes = held_back(&mut ask, &view, changes);
         }
         Ok(changes)
     })
+}
+
+/// Leaves out a merge of a skill that was merged before and is still compared with what it was merged into: of a source the library keeps
+/// one merge, and a second one would end the first comparison. What depends on the merge is left out with it.
+fn refuse_merged_twice(ask: &mut Ask, library: &SkillLibrary, changes: &mut Vec<LibraryChange>) {
+    let compared = library.entries().filter_map(|entry| {
+        let merged = entry.merged.as_ref()?;
+        let into = &library.get(&merged.into)?.skill;
+        let is_source = entry.skill.state.is_offered() && merged.version == entry.skill.version;
+        let waits = matches!(into.state, State::Trial | State::Quarantined);
+        (is_source && waits).then(|| (entry.skill.id.clone(), into.name.clone()))
+    });
+    let mut compared: BTreeMap<SkillId, SkillName> = compared.collect();
+    let mut refused: Vec<SkillRef> = Vec::new();
+    changes.retain(|change| {
+        let LibraryChange::Merge { skill, sources, .. } = change else {
+            let mut refused = refused.iter();
+            return !refused.any(|one| admission_rule::depends_on(change, one));
+        };
+        let known = sources.iter().find_map(|one| compared.get_key_value(one));
+        if let Some((source, into)) = known {
+            let reason = format!(
+                "{}: {source} was merged into {into}, which is not proven against it yet",
+                skill.name
+            );
+            ask.tell(EventKind::Refused { reason });
+            refused.push(skill.reference());
+            return false;
+        }
+        let new = sources.iter().map(|one| (one.clone(), skill.name.clone()));
+        compared.extend(new);
+        true
+    });
 }
 
 /// The changes of a program where another one releases skills by proof: nothing that is on trial becomes active by them, and what they add,

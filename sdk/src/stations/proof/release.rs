@@ -65,12 +65,14 @@ use crate::{
 /// A release changes what the recipe's selector chooses. So before a release, tasks that were done with other skills are selected for
 /// again; where the version would be chosen, the task is attempted with today's choice and with the new one. If only today's choice does
 /// the task, and does so once more, the version is held back, and an event names the task; it is looked at again when one of the skills
-/// that do the task has another version in use, or none. If it goes otherwise the second time, nothing is known of the task yet, and the
-/// version waits. Before a merge the tasks of its sources are looked at in the same way where the merged skill would not be chosen.
+/// that do the task has another version in use with the model, or none. A task that is done without a skill holds the version back for good.
+/// If it goes otherwise the second time, nothing is known of the task yet, and the version waits. Before a merge the tasks of its sources are
+/// looked at in the same way where the merged skill would not be chosen.
 ///
 /// A proof holds for the model, with its adapter, that acted ([`Proof`](crate::library::Proof)). With another model a proven skill is
-/// offered in learning alone until it is proven there too; if it is proven to harm there, it is not offered to that model any more. Where the
-/// agent does not say which model acts, nothing is recorded of it.
+/// offered in learning alone until it is proven there too; if it is proven to harm there, it is not offered to that model any more. What was
+/// merged into it is evaluated with that model as before, and is what it is compared with. Where the agent does not say which model acts,
+/// nothing is recorded of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProvenRelease {

@@ -18,6 +18,8 @@ use super::{
 /// A program that merges skills once, when so many attempts are kept.
 #[derive(Clone, Copy, Debug)]
 struct Merges {
+    /// The id of the merged skill.
+    into: &'static str,
     sources: &'static [&'static str],
     /// The description of the merged skill, by which it is found.
     description: &'static str,
@@ -27,6 +29,7 @@ struct Merges {
 }
 
 const TWO: Merges = Merges {
+    into: "all",
     sources: &["taps", "cakes"],
     description: "How to do taps and cakes.",
     after: 8,
@@ -37,14 +40,14 @@ const TWO: Merges = Merges {
 impl MaintenanceProgram for Merges {
     async fn maintain(&self, _: &mut Ask, view: &View) -> journeyman::Result<Vec<LibraryChange>> {
         let library = view.library();
-        let is_made = library.get(&SkillId::new("all")).is_some();
+        let is_made = library.get(&SkillId::new(self.into)).is_some();
         if is_made || library.traces().count() < self.after {
             return Ok(Vec::new());
         }
         let skill = Skill {
             description: self.description.to_owned(),
             state: self.state,
-            ..sample::skill("all")
+            ..sample::skill(self.into)
         };
         Ok(vec![LibraryChange::Merge {
             skill: Box::new(skill),
@@ -91,16 +94,24 @@ fn mixed(kinds: &[&str], numbers: Range<usize>) -> Vec<Task> {
 
 /// A session with three skills in use, some of which are merged, and proofs each four tasks.
 async fn session(merges: Merges, does: fn(&str) -> bool) -> Journeyman {
-    session_with(proving(4), merges, does).await
+    session_with(proving(4), &[merges], does).await
 }
 
-async fn session_with(mut recipe: Recipe, merges: Merges, does: fn(&str) -> bool) -> Journeyman {
+async fn session_with(
+    mut recipe: Recipe,
+    all_merges: &[Merges],
+    does: fn(&str) -> bool,
+) -> Journeyman {
     let mut parts = components();
     parts.executor = Some(Arc::new(agent(does)));
-    let own = ScheduledProgram::new(n64(4), Policy::new("merges"));
-    recipe.maintenance.programs.insert(0, own);
     let mut options = Options::new("test", Seed(7));
-    options.policies = Policies::new().with_program("merges", move |_| Ok(Arc::new(merges)));
+    for (place, merges) in all_merges.iter().copied().enumerate() {
+        let name = format!("merges-{}", merges.into);
+        let own = ScheduledProgram::new(n64(4), Policy::new(name.as_str()));
+        recipe.maintenance.programs.insert(place, own);
+        let policies = options.policies;
+        options.policies = policies.with_program(name, move |_| Ok(Arc::new(merges)));
+    }
     let opened = Journeyman::open(parts, recipe, options).await;
     let journeyman = opened.expect("it opens");
     let skills = ["taps", "cakes", "letters"].map(sample::skill);
@@ -161,6 +172,31 @@ fn a_merge_is_on_trial_beside_its_sources_until_it_is_proven_against_them() {
         assert_eq!(sources_of_pairs(&library), [[1; 8], [2; 8]].concat());
         let reasons = reasons(events, "taps");
         assert_eq!(reasons, ["it was merged into all, which is in use now"]);
+    });
+}
+
+#[test]
+fn a_skill_that_is_compared_with_a_merge_is_not_merged_again_until_that_is_decided() {
+    block_on(async {
+        let again = Merges {
+            into: "again",
+            sources: &["taps", "letters"],
+            description: "How to do taps and letters.",
+            ..TWO
+        };
+        let journeyman = session_with(proving(4), &[TWO, again], |_| true).await;
+        let events = journeyman.events();
+        let kinds = ["taps", "cakes"];
+        let (library, states) = learned(&journeyman, mixed(&kinds, 0..8)).await;
+        assert_eq!(states, [State::Trial, State::Active, State::Active]);
+        assert!(library.get(&SkillId::new("again")).is_none());
+        let refused = told(events).into_iter().any(|event| match event.kind {
+            EventKind::Refused { reason } => reason.contains("taps was merged into all"),
+            _ => false,
+        });
+        assert!(refused);
+        let (_, states) = learned(&journeyman, mixed(&kinds, 8..16)).await;
+        assert_eq!(states, [State::Active, State::Archived, State::Archived]);
     });
 }
 
@@ -255,7 +291,7 @@ fn a_merge_that_a_certificate_takes_back_for_a_neighbour_says_so() {
         };
         let does = |kind: &str| kind != "letters";
         // No proof is due while it learns.
-        let journeyman = session_with(proving(1_000), merges, does).await;
+        let journeyman = session_with(proving(1_000), &[merges], does).await;
         let kinds = ["taps", "cakes", "letters"];
         let (_, states) = learned(&journeyman, mixed(&kinds, 0..36)).await;
         assert_eq!(states, [State::Trial, State::Active, State::Active]);
