@@ -136,7 +136,7 @@ impl Session {
             width: NonZeroU64::try_from(self.options.in_flight).unwrap_or(NonZeroU64::MIN),
         };
         // An attempt of a host's own loop is made for somebody.
-        let machine = RunMachine::exploring(plan, !by_host || self.options.explore_live)?;
+        let mut machine = RunMachine::exploring(plan, !by_host || self.options.explore_live)?;
         let mut log = Log::new(0, self.journal());
         log.push(RunEntry::Started {
             machine: Box::new(machine.clone()),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use journeyman::{
     ModelId, SkillId,
     domain::Withhold,
-    policy::{Ask, MaintenanceProgram, Policies, View},
+    policy::{Ask, MaintenanceProgram, View},
     recipe::ScheduledProgram,
     stations::proof::{ComparePolicy, Conclusion},
 };
