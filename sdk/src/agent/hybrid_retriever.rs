@@ -57,6 +57,7 @@ pub struct HybridRetriever {
 }
 
 /// The failures of a [`HybridRetriever`]'s dense side.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct DenseFailures {
     /// The number of its calls that failed.

@@ -187,6 +187,7 @@ impl<W: Write + Send> Journal for JsonLinesJournal<W> {
 }
 
 /// The readable part of a journal whose writer may have been killed.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecoveredJournal {
     /// The entries in the order of their lines.

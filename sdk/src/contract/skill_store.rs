@@ -140,6 +140,7 @@ pub trait SkillStore: fmt::Debug + Send + Sync {
 }
 
 /// A commit with those that other writers made before it.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RebasedCommit {
     /// The commits since the commit's own base, in order of revisions; its own is the last.

@@ -85,6 +85,7 @@ pub struct AnchorScores {
 }
 
 /// How far the judge moved between two checkpoints (SCRIBE A.3).
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Number of anchors that were judged at both.

@@ -44,6 +44,7 @@ impl Withhold {
 }
 
 /// Skills that were chosen for a task and, by chance alone, left out of its attempts.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Withheld {
     /// The probability with which each was left out.

@@ -396,6 +396,7 @@ const MISSED: &str = "/missed/";
 /// assert_eq!(String::from(mark.clone()), "test/close-ticket/1/case-2/missed/3");
 /// assert_eq!(HandledMark::from("test/close-ticket/1/case-2/missed/3".to_owned()), mark);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct HandledMark {

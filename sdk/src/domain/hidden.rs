@@ -3,6 +3,7 @@
 use std::fmt;
 
 /// A character that does not show: where it is and of what kind. It never repeats the text around it.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HiddenCharacter {
     /// The line, from 1.

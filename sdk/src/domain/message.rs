@@ -88,6 +88,7 @@ pub struct AnsweredCall {
 /// assert_eq!(asked.speaker, Speaker::Assistant);
 /// assert_eq!(answered.answers.unwrap().id, "call00000");
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Message {
     /// The speaker.

@@ -38,6 +38,7 @@ pub struct Selection {
 }
 
 /// A skill that is not offered for its state.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldBack {
     /// Its name.
@@ -271,6 +272,7 @@ pub struct Candidate {
 }
 
 /// A skill as it stands in a prompt.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InjectedSkill {
     /// Which skill, in which version.

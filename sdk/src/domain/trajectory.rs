@@ -252,6 +252,7 @@ pub struct Exposure {
 }
 
 /// A chosen skill that was left out because its text is longer than the rest of the prompt's token budget.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Which skill, in which version.

@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// The effects of a commit on the library, for progress events and for people.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
     /// The revision after it.
@@ -22,6 +23,7 @@ pub struct Applied {
 }
 
 /// A skill that was added, moved or removed.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
     /// Which skill, in its version after the move.
@@ -68,6 +70,7 @@ pub enum Operation {
 }
 
 /// A change that had no effect.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedOver {
     /// The change's index in the commit, from 0.

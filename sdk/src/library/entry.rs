@@ -14,6 +14,7 @@ use crate::{
 };
 
 /// A credit that entered a skill's utility.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The attempt, or the first attempt of its group.
@@ -32,6 +33,7 @@ pub struct Evidence {
 
 /// The merge that a skill was a source of. A source is archived at once, or, where the merged skill begins beside it, when that comes
 /// into use.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
     /// The merged skill.

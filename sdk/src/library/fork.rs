@@ -38,6 +38,7 @@ pub struct Fork {
 }
 
 /// The changes of a fork that can be committed on a later state of the library, and those that cannot.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rebased {
     /// The changes that hold there, in order.
@@ -47,6 +48,7 @@ pub struct Rebased {
 }
 
 /// A fork's change about something that was changed elsewhere too.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflict {
     /// Its place among the fork's changes, from 0.
@@ -239,6 +241,7 @@ fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
 }
 
 /// The difference of two versions of a skill; `Display` writes it for people.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The first version.
@@ -252,6 +255,7 @@ pub struct Difference {
 }
 
 /// A field that differs.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldChange {
     /// Its name.

@@ -354,6 +354,7 @@ pub struct RunFilter {
 }
 
 /// A run with commits.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundRun {
     /// Its id.

@@ -20,6 +20,7 @@ const MOST_CASES: usize = 12;
 
 /// How often a skill was retrieved, injected and used (H8), in any of its versions. An attempt's use is what the agent said; where
 /// it said nothing, what a role judged of the skill's effect ([`SkillUse::judged`]).
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifetime {
     /// Number of attempts for which it was retrieved.
@@ -42,6 +43,7 @@ pub struct Judged {
 }
 
 /// A case of the bundle, and the run that added it.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BundledCase {
     /// The case.
@@ -51,6 +53,7 @@ pub struct BundledCase {
 }
 
 /// The results of a version's test cases.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tested {
     /// Which version.
@@ -62,6 +65,7 @@ pub struct Tested {
 }
 
 /// A version's measured information gain.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gained {
     /// Which version.
@@ -73,6 +77,7 @@ pub struct Gained {
 }
 
 /// A pair of attempts that compares a version with what was before it.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
     /// Which version.
@@ -84,6 +89,7 @@ pub struct Compared {
 }
 
 /// What is proven of a version on a model.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
     /// Which version.
@@ -180,6 +186,7 @@ impl Exposed {
 }
 
 /// Results of a version's live attempts, for environments that cannot replay attempts.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiveEvidence {
     /// Number of different tasks with a successful attempt without a refused action.
@@ -203,6 +210,7 @@ pub enum SetBy {
 }
 
 /// A change of a version's state.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateSet {
     /// The version whose state was set.

@@ -20,6 +20,7 @@ const MOST_RUNS: usize = 16;
 const MOST_CHECKS: usize = 64;
 
 /// An assessed subgoal, with how its task ended.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnownSubgoal {
     /// Which subgoal.

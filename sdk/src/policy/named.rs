@@ -201,6 +201,7 @@ fn sorted(mut options: Value) -> Value {
 }
 
 /// A maintenance program, and when it runs.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduledProgram {

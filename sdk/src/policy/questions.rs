@@ -131,6 +131,7 @@ impl Dialogue for Questions {
 pub type Ask = program::Ask<Questions>;
 
 /// A task for a role, with the role's answer.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoleReply {
     /// The task.
@@ -141,6 +142,7 @@ pub struct RoleReply {
 }
 
 /// A test case that was played.
+#[non_exhaustive]
 #[derive(Debug)]
 pub struct PlayedCase {
     /// The case.
@@ -391,6 +393,7 @@ pub struct CaseRun {
 }
 
 /// A skill to inject, with the expected hash of its content.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChosenSkill {
     /// The skill.
@@ -485,6 +488,7 @@ pub struct Unreadable {
 }
 
 /// A role or a test case that failed, with the tokens that were used before it failed.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailedCall {
     /// The reason of the failure.

@@ -54,6 +54,7 @@ pub struct JsonSchema {
 }
 
 /// A rule of a schema that a value breaks. The fault repeats nothing of the value except the field names of the path.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaFault {
     /// The place in the value: a JSON pointer, empty for the whole value.

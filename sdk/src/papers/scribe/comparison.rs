@@ -65,6 +65,7 @@ impl Share {
 ///
 /// The paper does not say which annotated subgoal a predicted one with another span is compared with: here it is the one that
 /// shares most steps with it, the first of several.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouterAccuracy {
     /// Number of attempts.
@@ -145,6 +146,7 @@ impl RouterAccuracy {
 /// assert_eq!((agreement.spans.rate(), agreement.rank), (None, None));
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VariantAgreement {
     /// Number of attempts.

@@ -18,6 +18,7 @@ use crate::{
 };
 
 /// The assessments of attempts that were made before.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AssessReport {
     /// In the order of the attempts; `None` for an attempt that has no step or could not be cut.

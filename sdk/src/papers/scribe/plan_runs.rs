@@ -13,6 +13,7 @@ use crate::{
 const PLANS: &str = "Journeyman::plan_trials";
 
 /// The executions of a plan.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanRun {
     /// r: the log-probability of the plan's text given the task, divided by its number of tokens, in nats (SCRIBE Eq. 1). `None`

@@ -179,6 +179,7 @@ impl From<Trials> for [u32; 2] {
 /// assert_eq!(mid.success, (1.0 + 0.25) / 2.0);
 /// assert_eq!(mid.uncertainty, (0.0 + 0.25 * 0.75) / 2.0);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MidLevel {
     /// Number of subgoals.
@@ -227,6 +228,7 @@ pub struct ExecutedPlan {
 /// assert_eq!((high.tasks, high.selection, high.separation), (1, Some(0.5), Some(0.75)));
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HighLevel {
     /// Number of tasks with plans of both kinds.

@@ -15,6 +15,7 @@ use crate::{
 const ROLLOUTS: &str = "Journeyman::subgoal_rollouts";
 
 /// The rollouts of a subgoal.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubgoalRollouts {
     /// Number of steps that were replayed: the agent's own first step has this index.

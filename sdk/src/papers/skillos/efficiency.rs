@@ -23,6 +23,7 @@ use crate::{
 /// assert_eq!((efficiency.attempts, efficiency.steps), (1, Some(1.0)));
 /// assert_eq!(efficiency.windows.len(), 1);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Efficiency {
     /// Number of tasks.
@@ -42,6 +43,7 @@ pub struct Efficiency {
 }
 
 /// A curator's calls after some tasks that follow one another.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallWindow {
     /// The place of the first task in the stream, from 0.
@@ -68,6 +70,7 @@ impl CallWindow {
 }
 
 /// The shares of the kinds of calls; they add up to 1, except for calls of unknown tools.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallMix {
     /// The share of inserts.

@@ -20,6 +20,7 @@ use crate::{
 const REVIEW: &str = "Journeyman::review";
 
 /// The reviews of skills' texts. Each skill is in one of both lists.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReviewReport {
     /// The skills that were judged, in order.
@@ -32,6 +33,7 @@ pub struct ReviewReport {
 }
 
 /// A judgement of a skill's text.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillReview {
     /// The version that was judged.
@@ -43,6 +45,7 @@ pub struct SkillReview {
 }
 
 /// A skill that was not judged.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnreviewedSkill {
     /// The version.

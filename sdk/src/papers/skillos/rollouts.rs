@@ -109,6 +109,7 @@ impl Rollouts {
 }
 
 /// A rollout of a group.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct GroupRollout {
     /// The id that all rollouts of one call share.
@@ -134,6 +135,7 @@ pub struct GroupRollout {
 }
 
 /// A generation of a role that was asked about a task.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskGeneration {
     /// The task's place in the group, from 0.
@@ -180,6 +182,7 @@ impl Journal for RoleRecords {
 }
 
 /// What became of a fork that was merged.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergeReport {
     /// The library's revision after it.

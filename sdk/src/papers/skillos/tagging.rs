@@ -15,6 +15,7 @@ use crate::{
 };
 
 /// Tasks with their tags.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaggedTasks {
     /// All tasks, in order.
@@ -27,6 +28,7 @@ pub struct TaggedTasks {
 }
 
 /// A task that has no tags.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct UntaggedTask {
     /// The task.

@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// Tokens of texts, and whether the tokenizer estimated any of them.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
     /// The number.
@@ -50,6 +51,7 @@ impl Tokens {
 /// // Without the attempts nothing can be compared.
 /// assert_eq!(Compression::of_skills(&WordTokenizer, &[&skill], []).ratio(), None);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compression {
     /// Tokens of the skills.
@@ -109,6 +111,7 @@ impl Compression {
 }
 
 /// The length of a prompt with skills beside that of the same prompt with raw memory (SkillRL 4.3, figure 4).
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptLength {
     /// Tokens of the prompt with neither.

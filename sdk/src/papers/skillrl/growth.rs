@@ -12,6 +12,7 @@ use crate::{
 };
 
 /// The number of skills of a bank at a revision: those that a run may offer, active or on trial.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BankSize {
     /// The library's revision.

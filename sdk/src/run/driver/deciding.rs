@@ -11,6 +11,7 @@ use std::{
 use crate::id::Timestamp;
 
 /// What the decisions about an attempt's skills took, by the host's clock.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecisionCost {
     /// From the beginning to the decision, over all turns.

@@ -358,6 +358,7 @@ pub enum AddFate {
 }
 
 /// One skill of an [`AddReport`].
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedSkill {
     /// The skill's id and version, as the host gave them.
@@ -369,6 +370,7 @@ pub struct AddedSkill {
 }
 
 /// The results of [`Journeyman::add`](crate::run::Journeyman::add), in the order of the skills.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddReport {
     /// The library's revision after the call.
@@ -412,6 +414,7 @@ impl fmt::Display for AddReport {
 // Taking back what runs did, and what became of single skills.
 
 /// What taking runs back does, or did.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retirement {
     /// The runs, the latest first.

@@ -123,6 +123,7 @@ pub enum Effect {
 }
 
 /// The parameters of an attempt.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttemptEffect {
     /// The run.
@@ -149,6 +150,7 @@ pub struct AttemptEffect {
 }
 
 /// A request for the skills of a later turn of an attempt.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TurnAsk {
     /// The effect of the attempt.
@@ -162,6 +164,7 @@ pub struct TurnAsk {
 }
 
 /// The parameters of a test case: an attempt that begins with given actions.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseEffect {
     /// The attempt.

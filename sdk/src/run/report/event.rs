@@ -19,6 +19,7 @@ use crate::{
 ///
 /// Every event names its run. An event of a task also names the task, and an event of an attempt the attempt, so that the
 /// events of concurrent attempts can be separated. [`Display`](std::fmt::Display) formats one line for a log.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// The run.

@@ -81,6 +81,7 @@ pub enum Sameness {
 }
 
 /// The known skill that a draft is the same as.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Duplicate {
     /// The skill.
@@ -111,6 +112,7 @@ pub struct WriteReport {
 
 /// The proxy of a skill's information gain: how much better the attempts with the skill went than all attempts of the run
 /// so far (ARISE Eq. 15).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillGain {
     /// The version of the skill.
@@ -178,6 +180,7 @@ impl TaskReport {
 }
 
 /// The cost of maintenance between tasks, failed calls included.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaintenanceUsage {
     /// Tokens used by roles.

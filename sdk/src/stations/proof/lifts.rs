@@ -76,6 +76,7 @@ pub enum LiftOf {
 }
 
 /// An effect on what an attempt costs, in its own unit.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Amount {
     /// As a share of `most`.
@@ -121,6 +122,7 @@ pub enum LiftVerdict {
 }
 
 /// What a skill, or the library, changes with a model.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lift {
     /// What was given or withheld.
@@ -163,6 +165,7 @@ type Key = (LiftOf, Option<ModelId>, Option<Category>);
 /// assert!(lifts.to_string().contains("nothing was withheld yet"));
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lifts {
     /// How sure it is.

@@ -31,6 +31,7 @@ impl fmt::Display for SchemaStage {
 
 /// The stage that refused a document, and the reason. The reason names fields and lengths, never content, so it can be put
 /// into a repair prompt and a log.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaRefusal {
     /// The stage that refused.

@@ -16,6 +16,7 @@ const TRIGGER: &str = "journeyman-trigger";
 const PARTS: &str = "SkillMd::parts";
 
 /// The parts of a skill that a SKILL.md has. Version, state, provenance and taint are in the store, never in the file.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillParts {
     /// The skill's id, where Journeyman wrote the file.

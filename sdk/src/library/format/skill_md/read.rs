@@ -15,6 +15,7 @@ use crate::{
 };
 
 /// The result of reading a SKILL.md to its end: the skill, the accepted departures and all faults.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examined {
     /// The skill, where there is no fault.

@@ -17,6 +17,7 @@ use crate::{
 pub struct Fingerprint(pub(super) BTreeSet<String>);
 
 /// A group of segments in which every two overlap, with the reasons for which they belong together.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clique {
     /// By id.

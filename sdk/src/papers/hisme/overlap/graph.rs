@@ -88,6 +88,7 @@ pub(super) struct Node {
 }
 
 /// Two segments that overlap; `from` has the smaller id.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge<'a> {
     /// The segment with the smaller id.

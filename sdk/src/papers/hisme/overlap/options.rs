@@ -101,6 +101,7 @@ impl OverlapOptions {
 }
 
 /// The overlap of two segments, in total and by part.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overlap {
     /// The edge's weight, in [0, 1] with the paper's numbers.
