@@ -189,10 +189,9 @@ fn segments(count: usize, seed: Seed) -> Vec<Segment> {
 }
 
 fn options(count: usize) -> OverlapOptions {
-    OverlapOptions {
-        traces: count,
-        ..OverlapOptions::default()
-    }
+    let mut options = OverlapOptions::default();
+    options.traces = count;
+    options
 }
 
 fn filled(segments: Vec<Segment>) -> OverlapGraph {

@@ -27,12 +27,11 @@ pub(crate) async fn lift(root: &Path, arguments: &LiftArguments) -> Result<Answe
         most_steps,
         most_tokens,
     } = *arguments;
-    let policy = LiftPolicy {
-        error,
-        false_discoveries,
-        most_steps,
-        most_tokens,
-    };
+    let mut policy = LiftPolicy::default();
+    policy.error = error;
+    policy.false_discoveries = false_discoveries;
+    policy.most_steps = most_steps;
+    policy.most_tokens = most_tokens;
     let lifts = Lifts::of(&library, policy)?;
     let tasks = library.assignments().count();
     Ok(Answer {

@@ -81,6 +81,7 @@ const MOST_ASKS: usize = 6;
 /// capabilities.tools = true;
 /// assert!(ChatFormat::of(&capabilities).native_tools);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatFormat {
     /// Whether the model calls tools by its own interface ([`ModelCapabilities::tools`]). Default false.

@@ -20,10 +20,14 @@ use super::Usage;
 /// use journeyman::{domain::MaintenanceBudget, recipe};
 ///
 /// let mut recipe = recipe::hisme();
-/// recipe.maintenance.budget = MaintenanceBudget { tokens: Some(20_000), attempts: Some(24) };
+/// let mut budget = MaintenanceBudget::default();
+/// budget.tokens = Some(20_000);
+/// budget.attempts = Some(24);
+/// recipe.maintenance.budget = budget;
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaintenanceBudget {
     /// Greatest number of tokens that roles and test cases use, prompts included; `None` for no limit.

@@ -26,14 +26,22 @@ use serde::{Deserialize, Serialize};
 /// let mut recipe = recipe::standard();
 /// assert_eq!(recipe.maintenance.quarantine, None);
 /// let tasks = NonZeroU32::new(5).expect("not 0");
-/// recipe.maintenance.quarantine = Some(QuarantinePolicy { tasks });
+/// recipe.maintenance.quarantine = Some(QuarantinePolicy::new(tasks));
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuarantinePolicy {
     /// Minimum number of different tasks whose evidence releases a skill. Ours: 3, one more than for a skill on trial.
     pub tasks: NonZeroU32,
+}
+
+impl QuarantinePolicy {
+    /// Released by evidence at so many different tasks.
+    pub fn new(tasks: NonZeroU32) -> Self {
+        Self { tasks }
+    }
 }
 
 impl Default for QuarantinePolicy {

@@ -46,10 +46,13 @@ pub enum SelectPer {
 /// use journeyman::{recipe, stations::retrieve::RankWeights};
 ///
 /// let mut recipe = recipe::hisme_robust();
-/// recipe.select.rank = Some(RankWeights { dense: 0.0, ..RankWeights::default() }); // no embedder
+/// let mut weights = RankWeights::default();
+/// weights.dense = 0.0; // no embedder
+/// recipe.select.rank = Some(weights);
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RankWeights {
     /// Weight of the score by words that the query and the skill share.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// The policy of the two tiers (ARISE C.2, Table 3).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TierPolicy {
     /// Greatest number of skills in the cache, the pool that is offered; at least 1. The paper: 10.

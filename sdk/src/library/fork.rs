@@ -21,7 +21,9 @@ use crate::{
 /// let library = SkillLibrary::new();
 /// let mut fork = library.fork();
 /// let cause = Cause { run: None, task: None, reason: "a smaller cache, tried".into(), at: None };
-/// fork.apply(&cause, vec![LibraryChange::Configure(TierPolicy { cache: 5, ..TierPolicy::default() })])?;
+/// let mut tiers = TierPolicy::default();
+/// tiers.cache = 5;
+/// fork.apply(&cause, vec![LibraryChange::Configure(tiers)])?;
 /// assert_eq!((fork.library().policy().cache, library.policy().cache), (5, 10));
 ///
 /// // The library has not moved on, so all of it can be committed.

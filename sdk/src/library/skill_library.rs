@@ -23,11 +23,13 @@ use crate::{
 /// ```
 /// use journeyman::{domain::{Revision, Cause, Committed, LibraryChange, TierPolicy}, library::SkillLibrary};
 ///
+/// let mut tiers = TierPolicy::default();
+/// tiers.cache = 5;
 /// let committed = Committed {
 ///     revision: Revision(1),
 ///     key: "first".into(),
 ///     cause: Cause { run: None, task: None, reason: "a smaller cache".into(), at: None },
-///     changes: vec![LibraryChange::Configure(TierPolicy { cache: 5, ..TierPolicy::default() })],
+///     changes: vec![LibraryChange::Configure(tiers)],
 /// };
 /// let library = SkillLibrary::replay(&[committed])?;
 /// assert_eq!(library.revision(), Revision(1));

@@ -74,30 +74,27 @@ impl Identity {
     }
 }
 
-/// How drafts enter the library.
+/// How drafts enter the library. Each recipe has one, which a host changes.
 ///
 /// ```
 /// use journeyman::{
-///     stations::admit::{AdmitPolicy, Duplicates, Identity},
+///     stations::admit::{Duplicates, Identity},
 ///     domain::State,
 ///     recipe,
 /// };
 ///
 /// let mut recipe = recipe::hisme();
-/// recipe.admit = AdmitPolicy {
-///     initial_state: State::Trial,
-///     fallback_state: State::Trial,
-///     duplicates: Duplicates::Distinct,
-///     identity: Identity::MEANING,
-///     revive: true,
-///     rules: Vec::new(),
-/// };
+/// recipe.admit.initial_state = State::Trial;
+/// recipe.admit.duplicates = Duplicates::Distinct;
+/// recipe.admit.identity = Identity::MEANING;
+/// recipe.admit.revive = true;
 /// recipe.validate()?;
 /// // No attempt is given an archived skill, so none may begin as one.
 /// recipe.admit.initial_state = State::Archived;
 /// assert!(recipe.validate().is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdmitPolicy {

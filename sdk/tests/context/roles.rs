@@ -171,9 +171,10 @@ fn a_model_is_constrained_where_it_can_be_and_writes_freely_elsewhere() {
         play(&model, options, evolving()).unwrap();
         assert_eq!(model.answered()[0].json_schema.is_some(), expect);
     };
-    let free = || RoleOptions {
-        constrain: false,
-        ..RoleOptions::default()
+    let free = || {
+        let mut options = RoleOptions::default();
+        options.constrain = false;
+        options
     };
     check(true, RoleOptions::default(), true);
     check(false, RoleOptions::default(), false);

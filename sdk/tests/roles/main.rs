@@ -258,10 +258,9 @@ fn a_summary_is_asked_for_as_the_paper_does() {
         keeps_reasoning: false,
     };
     let schema = AriseSchema::new(ProblemTypes::new(["kitchen", "general"]));
-    let roles = shipped().with_options(RoleOptions {
-        arise: schema,
-        ..RoleOptions::default()
-    });
+    let mut options = RoleOptions::default();
+    options.arise = schema;
+    let roles = shipped().with_options(options);
     let ask = roles.prompt(&request(&asked)).unwrap();
     let text = ask.prompt.text();
     assert!(
@@ -436,10 +435,9 @@ fn a_repair_shows_the_answer_and_the_reason() {
 
 #[test]
 fn a_model_is_held_to_the_schema_where_it_can_be() {
-    let free = shipped().with_options(RoleOptions {
-        constrain: false,
-        ..RoleOptions::default()
-    });
+    let mut options = RoleOptions::default();
+    options.constrain = false;
+    let free = shipped().with_options(options);
     let roles = shipped();
     for role in Role::ALL {
         let ask = roles.prompt(&request(&sample::role_task(role))).unwrap();

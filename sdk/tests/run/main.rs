@@ -511,11 +511,9 @@ fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
 fn a_binary_reward_is_that_of_the_task_alone() {
     let rewards = |binary| {
         let mut recipe = recipe();
-        recipe.reward.by = LevelReward {
-            binary,
-            ..LevelReward::default()
-        }
-        .into();
+        let mut rule = LevelReward::default();
+        rule.binary = binary;
+        recipe.reward.by = rule.into();
         let report = block_on(async {
             let journeyman = Journeyman::open(components(), recipe, Options::new("test", Seed(7)));
             journeyman.await?.learn(tasks(6)).await

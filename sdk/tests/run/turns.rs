@@ -357,11 +357,9 @@ fn meaning_ranks_where_the_host_has_an_embedder() {
         let mut components = acting();
         components.embedder = embedder.map(|embedder| Arc::new(embedder) as Arc<dyn Embedder>);
         let mut recipe = per(SelectPer::Query);
-        recipe.select.rank = Some(RankWeights {
-            sparse: 0.1,
-            dense: 0.9,
-            ..RankWeights::default()
-        });
+        let mut weights = RankWeights::default();
+        (weights.sparse, weights.dense) = (0.1, 0.9);
+        recipe.select.rank = Some(weights);
         block_on(async {
             let journeyman = with_skills(components, recipe).await;
             // By words the first skill is found before the second.

@@ -68,10 +68,8 @@ pub fn read_damaged(seed: Seed, count: u64) -> Outcome {
     let (mut acted, mut asked) = (0_u64, 0_u64);
     for number in 0..count {
         let text = damaged(seed, number);
-        let prompt_format = ChatFormat {
-            native_tools: number % 2 == 0,
-            ..ChatFormat::default()
-        };
+        let mut prompt_format = ChatFormat::default();
+        prompt_format.native_tools = number % 2 == 0;
         let began = Instant::now();
         let read = catch_unwind(AssertUnwindSafe(|| {
             let once = turn(&prompt_format, &text, 1);

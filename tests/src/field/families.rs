@@ -29,10 +29,8 @@ pub(super) fn set_level() -> ToolDefinition {
 
 /// Whether a family's answer is read as the call that it is, for a model with an interface for tools or without one.
 pub fn read_family(family: &Family, is_native: bool) -> bool {
-    let prompt_format = ChatFormat {
-        native_tools: is_native,
-        ..ChatFormat::default()
-    };
+    let mut prompt_format = ChatFormat::default();
+    prompt_format.native_tools = is_native;
     let seen = Observation::new("", Source::trusted("dial")).with_tools(vec![set_level()]);
     let turn = prompt_format.turn(&TurnView {
         task: &Task::new("t", "Set the dial to level 8."),

@@ -35,11 +35,7 @@ pub(super) struct Lesson {
 fn recipe(identity: Identity) -> Recipe {
     let mut recipe = recipe::hisme_robust();
     recipe.credit.attribute = journeyman::stations::credit::Attribute::Never;
-    recipe.write.by = Extract {
-        candidates: NonZeroU32::MIN,
-        failures: false,
-    }
-    .into();
+    recipe.write.by = Extract::new(NonZeroU32::MIN).into();
     recipe.admit.identity = identity;
     recipe.maintenance.every(MicroPolicy::NAME, NonZeroU64::MAX);
     recipe.maintenance.every(MacroPolicy::NAME, NonZeroU64::MAX);

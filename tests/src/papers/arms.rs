@@ -65,9 +65,9 @@ pub(super) fn scribe() -> Recipe {
 /// How [`scribe`] assesses.
 pub(super) fn assess() -> AssessPolicy {
     let assess = AssessPolicy::default();
-    let fewer = |anchors: AnchorPolicy| AnchorPolicy {
-        each: ANCHORS,
-        ..anchors
+    let fewer = |mut anchors: AnchorPolicy| {
+        anchors.each = ANCHORS;
+        anchors
     };
     AssessPolicy {
         first: ROUND,
@@ -116,15 +116,12 @@ pub(super) fn hisme_under_scribe() -> Recipe {
 /// SkillRL's bank behind ARISE's gate with the absolute test.
 pub(super) fn skillrl_behind_arise() -> Recipe {
     let mut recipe = skillrl();
-    let gate = BankGate {
-        policy: GatePolicy {
-            epsilon: 0.0,
-            ..GatePolicy::default()
-        },
-        exempt_general: false,
+    let gate = GatePolicy {
+        epsilon: 0.0,
+        ..GatePolicy::default()
     };
     let gated = BankSelector {
-        gate: Some(gate),
+        gate: Some(BankGate::new(gate)),
         ..bank()
     };
     recipe.select.selector = gated.into();

@@ -208,10 +208,8 @@ fn metrics(
     let mid = mid_level(checkpoint, subgoals)?;
     let mut executed: Vec<Vec<ExecutedPlan>> = Vec::new();
     for (task, plans) in plans {
-        let trials = TrialOptions {
-            with_selected: true,
-            ..TrialOptions::new(options.trials)
-        };
+        let mut trials = TrialOptions::new(options.trials);
+        trials.with_selected = true;
         let runs = checkpoint.few.plan_trials(task.clone(), plans, &trials);
         let runs = block_on(runs)?;
         executed.push(runs.iter().filter_map(|run| run.executed()).collect());

@@ -174,10 +174,8 @@ async fn came(parts: &Parts, seed: Seed, plant: &Plant, neighbours: u32) -> Resu
     recipe.tiers.traces = KEPT;
     // Once, after the last task: those of the neighbour count, too.
     let every = const { NonZeroU64::new(KEPT as u64).expect("not 0") };
-    let release = ProvenRelease {
-        neighbours,
-        ..ProvenRelease::default()
-    };
+    let mut release = ProvenRelease::default();
+    release.neighbours = neighbours;
     recipe.maintenance.programs = vec![ScheduledProgram::new(every, release)];
     let session = opened(parts, recipe, seed, vec![plant.in_use.clone()]).await?;
     session.learn(plant.of_neighbour.clone()).await?;

@@ -37,25 +37,31 @@ const TRIED: usize = 10;
 const TRUTH: usize = 6;
 /// No contract takes more than three calls: what is done at once is done in so many.
 const STEPS: usize = 4;
+
 /// Tokens of an answer of the other model, and further answers after one that cannot be read. A call has some forty tokens; a model of
 /// this size often writes on to the greatest length, in each of its answers.
 const ANSWER: usize = 64;
 const ASKS: usize = 1;
+
 /// What the other model may cost: as many pairs a skill as there are tasks.
-const BUDGET: ComparePolicy = ComparePolicy {
-    error: 0.05,
-    margin: 0.0,
-    least: 8,
-    most: TRIED as u64,
-};
+fn budget() -> ComparePolicy {
+    let mut budget = ComparePolicy::default();
+    budget.error = 0.05;
+    budget.margin = 0.0;
+    budget.least = 8;
+    budget.most = TRIED as u64;
+    budget
+}
+
 /// The first half of these pairs. With such an error they conclude nothing; they are kept, so that a run that was killed goes on after
 /// them.
-const HALF: ComparePolicy = ComparePolicy {
-    error: 1e-6,
-    margin: 0.0,
-    least: 1,
-    most: TRIED as u64 / 2,
-};
+fn half() -> ComparePolicy {
+    let mut half = budget();
+    half.error = 1e-6;
+    half.least = 1;
+    half.most /= 2;
+    half
+}
 
 /// What came of the library under the other model.
 #[derive(Debug, Serialize, Deserialize)]
@@ -105,10 +111,10 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         ))?)
     })?;
     let half: Certified = figures.once(&key("half of the pairs"), || {
-        Ok(block_on(certified(&other, seed, &library, HALF))?)
+        Ok(block_on(certified(&other, seed, &library, half()))?)
     })?;
     let certified: Certified = figures.once(&key("all pairs"), || {
-        Ok(block_on(certified(&other, seed, &half.library, BUDGET))?)
+        Ok(block_on(certified(&other, seed, &half.library, budget()))?)
     })?;
     let late: Evaluated = figures.once(&key("evaluation after the proof"), || {
         let of = (certified.library.as_slice(), certified.proven.as_slice());
@@ -295,11 +301,10 @@ async fn under(
     recipe: Recipe,
     (name, seed): (&str, Seed),
 ) -> Result<Journeyman> {
-    let format: Arc<dyn PromptFormat> = Arc::new(ChatFormat {
-        max_tokens: ANSWER,
-        asks: ASKS,
-        ..ChatFormat::of(other.model.capabilities())
-    });
+    let mut format = ChatFormat::of(other.model.capabilities());
+    format.max_tokens = ANSWER;
+    format.asks = ASKS;
+    let format: Arc<dyn PromptFormat> = Arc::new(format);
     let options = ModelExecutorOptions::default();
     let executor = ModelExecutor::new(other.asked(), Arc::clone(&format), options)?;
     let mut components = components(other, store)?;
@@ -337,6 +342,9 @@ async fn certified(
     let name = format!("certified-{}", budget.most);
     let named = (name.as_str(), seed);
     let session = under(other, Arc::clone(&store), by_proof(), named).await?;
+    // What the other model may cost: as many pairs a skill as there are tasks.
+    let mut compare = ComparePolicy::default();
+    compare.most = TRIED as u64;
     let certificate = session.certify(budget).await?;
     let library = session.library().await?;
     let is_proven = |skill: &SkillRef| {

@@ -126,12 +126,11 @@ struct Came {
 
 fn one(point: &Point, seed: Seed, run: usize) -> Result<Came, journeyman::Error> {
     let mut draws = Draws::of(seed, point.name, run);
-    let mut comparison = Comparison::new(ComparePolicy {
-        error: ERROR,
-        margin: point.margin,
-        most: PAIRS,
-        ..ComparePolicy::default()
-    })?;
+    let mut policy = ComparePolicy::default();
+    policy.error = ERROR;
+    policy.margin = point.margin;
+    policy.most = PAIRS;
+    let mut comparison = Comparison::new(policy)?;
     let (mut wins, mut losses, mut by_point) = (0_u64, 0_u64, false);
     let mut said = None;
     let mut pairs = 0;

@@ -9,7 +9,7 @@ use journeyman::{
     recipe::ScheduledProgram,
     stations::{
         credit::{Attribute, ByContribution, CreditPolicy},
-        proof::{ComparePolicy, LiftOf, LiftPolicy, LiftVerdict, ProvenRelease},
+        proof::{LiftOf, LiftPolicy, LiftVerdict, ProvenRelease},
     },
 };
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
@@ -319,16 +319,12 @@ async fn credit(
         session.learn(stream.collect()).await?;
         session.library().await
     };
-    let by_contribution = credited(CreditPolicy {
-        by: ByContribution::default().into(),
-        ..CreditPolicy::default()
-    })
-    .await?;
-    let by_judge = credited(CreditPolicy {
-        attribute: Attribute::Always,
-        ..CreditPolicy::default()
-    })
-    .await?;
+    let mut contributed = CreditPolicy::default();
+    contributed.by = ByContribution::default().into();
+    let by_contribution = credited(contributed).await?;
+    let mut judged = CreditPolicy::default();
+    judged.attribute = Attribute::Always;
+    let by_judge = credited(judged).await?;
     for (index, one) in known.iter_mut().enumerate() {
         let id = id(index);
         one.contribution = by_contribution.get(&id).map_or(0.0, |entry| entry.utility);
@@ -350,15 +346,8 @@ async fn proof(
 ) -> Result<usize> {
     let mut recipe = taking_the_best();
     recipe.tiers.traces = PROOF;
-    let compare = ComparePolicy::default();
     let every = const { NonZeroU64::new(60).expect("not 0") };
-    recipe.maintenance.programs = vec![ScheduledProgram::new(
-        every,
-        ProvenRelease {
-            compare,
-            ..ProvenRelease::default()
-        },
-    )];
+    recipe.maintenance.programs = vec![ScheduledProgram::new(every, ProvenRelease::default())];
     let on_trial = library.iter().cloned().map(|skill| Skill {
         state: State::Trial,
         ..skill

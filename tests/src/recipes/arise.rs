@@ -251,11 +251,9 @@ pub(super) fn place(seed: Seed) -> Result<Place> {
 async fn learn(parts: &Parts, place: &Place, binary: bool) -> Result<Learned> {
     let mut recipe = task_by_task();
     recipe.attempts.warm_up = WARM_UP;
-    recipe.reward.by = LevelReward {
-        binary,
-        ..LevelReward::default()
-    }
-    .into();
+    let mut rule = LevelReward::default();
+    rule.binary = binary;
+    recipe.reward.by = rule.into();
     let once = const { NonZeroU64::new(STREAM as u64).expect("not 0") };
     recipe.maintenance.every(GainsPolicy::NAME, once);
     let store = Arc::new(MemoryStore::new());

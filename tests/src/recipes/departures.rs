@@ -37,12 +37,9 @@ const PAPERS: (&str, Change) = ("the paper's", |recipe| *recipe = recipe::hisme(
 /// Ours with one option as in the paper. The option's row, its name here, and how it is set back.
 const DEPARTURES: [(&str, Change); 15] = [
     ("H1 failed attempts extracted", |recipe| {
-        if let Ok(Some(extract)) = recipe.write.by.read::<Extract>() {
-            recipe.write.by = Extract {
-                failures: true,
-                ..extract
-            }
-            .into();
+        if let Ok(Some(mut extract)) = recipe.write.by.read::<Extract>() {
+            extract.failures = true;
+            recipe.write.by = extract.into();
         }
     }),
     ("H1 skills are the same by bytes alone", |recipe| {

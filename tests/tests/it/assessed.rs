@@ -31,13 +31,14 @@ const REFRESH: u64 = 4;
 fn recipe() -> Recipe {
     let mut recipe = recipe::scribe();
     recipe.attempts.group = const { NonZeroU32::new(2).expect("not 0") };
+    let anchors = AnchorPolicy::new(
+        const { NonZeroUsize::new(2).expect("not 0") },
+        const { NonZeroU32::new(2).expect("not 0") },
+    );
     let assess = AssessPolicy {
         first: const { NonZeroU64::new(REFRESH).expect("not 0") },
         refresh: const { NonZeroU64::new(REFRESH).expect("not 0") },
-        anchors: Some(AnchorPolicy {
-            each: const { NonZeroUsize::new(2).expect("not 0") },
-            repeats: const { NonZeroU32::new(2).expect("not 0") },
-        }),
+        anchors: Some(anchors),
         ..AssessPolicy::default()
     };
     recipe.assess = Some(assess.into());

@@ -109,14 +109,12 @@ fn lessons_alone(failure: Failure) -> Recipe {
     recipe.attempts.temperature = 0.0;
     let round = const { NonZeroU64::new(CONTRACTS).expect("not 0") };
     recipe.maintenance.edit(|bank: &mut BankPolicy| {
-        *bank = BankPolicy {
-            round,
-            first: false,
-            success: 1.0,
-            failures: NonZeroU32::MAX,
-            failure,
-            ..BankPolicy::default()
-        };
+        *bank = BankPolicy::default();
+        bank.round = round;
+        bank.first = false;
+        bank.success = 1.0;
+        bank.failures = NonZeroU32::MAX;
+        bank.failure = failure;
     });
     // The bundled model tells two skills apart.
     let bank = BankSelector {

@@ -175,10 +175,8 @@ fn subgoals_are_completed_more_often_with_the_learned_library() {
 fn plans_succeed_where_their_steps_suffice_and_longer_ones_do_not() {
     let seed = 21;
     let learned = learn(seed, TASKS, NEVER);
-    let options = StructureOptions {
-        trials: const { NonZeroU32::new(2).expect("not 0") },
-        ..StructureOptions::default()
-    };
+    let mut options = StructureOptions::default();
+    options.trials = const { NonZeroU32::new(2).expect("not 0") };
     let library = &learned.library;
     let traces = traces(library);
     let (mut tasks, mut short, mut long) = (Vec::new(), Vec::new(), Vec::new());

@@ -100,10 +100,8 @@ impl Fitting<'_> {
             }
             _ => {}
         }
-        let limits = Limits {
-            score: self.model.time_limit,
-            ..Limits::default()
-        };
+        let mut limits = Limits::default();
+        limits.score = self.model.time_limit;
         let scoring = Scoring {
             library: &self.opened.library,
             retriever: self.retriever,

@@ -36,13 +36,13 @@ const ORDER: &str = "the order of a comparison";
 /// A test that is wrong in at most this share of comparisons, to which differences up to the margin do not matter, and that ends after
 /// so many pairs.
 pub(super) fn policy((error, margin): (f64, f64), most: u64) -> ComparePolicy {
-    ComparePolicy {
-        error,
-        margin,
-        // Who allows fewer pairs than usually have to be there wants them to count.
-        least: ComparePolicy::default().least.min(most),
-        most,
-    }
+    let mut policy = ComparePolicy::default();
+    policy.error = error;
+    policy.margin = margin;
+    // Who allows fewer pairs than usually have to be there wants them to count.
+    policy.least = policy.least.min(most);
+    policy.most = most;
+    policy
 }
 
 /// One of the two.

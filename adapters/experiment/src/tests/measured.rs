@@ -169,10 +169,8 @@ fn a_library_is_counted_after_each_task_however_many_commits_there_are() {
         state: State::Disabled,
         reason: "test".to_owned(),
     };
-    let one = TierPolicy {
-        cache: 1,
-        ..TierPolicy::default()
-    };
+    let mut one = TierPolicy::default();
+    one.cache = 1;
     let commits = committed(&[
         (None, vec![LibraryChange::Configure(one), add("start")]),
         (Some("a"), vec![add("brew"), LibraryChange::Maintain]),

@@ -256,10 +256,8 @@ mod tests {
         step.action = Action::call("brew", json!({"cups": 2}));
         step.transcript.clear();
         step.observation.tools = vec![ToolDefinition::new("brew", "", json!({"type": "object"}))];
-        let prompt_format = ChatFormat {
-            native_tools: true,
-            ..ChatFormat::default()
-        };
+        let mut prompt_format = ChatFormat::default();
+        prompt_format.native_tools = true;
         let answers = prompted(&prompt_format, &attempt).unwrap();
         let call = &answers[0].completion[0].tool_calls[0];
         assert_eq!(call["function"]["name"], "brew");

@@ -204,10 +204,8 @@ fn a_library_gives_its_annotations_and_the_prototypes_that_they_name() {
         ..sample::prototype("greeting")
     };
     // The library keeps the latest eight attempts.
-    let policy = journeyman::domain::TierPolicy {
-        traces: 8,
-        ..Default::default()
-    };
+    let mut policy = journeyman::domain::TierPolicy::default();
+    policy.traces = 8;
     let mut changes = vec![LibraryChange::Configure(policy)];
     for (attempt, annotation) in attempts.iter().zip(&annotations) {
         changes.push(LibraryChange::Assess(Box::new(annotation.clone())));

@@ -156,11 +156,10 @@ fn case(attempt: &str, task: Task, kind: CaseKind) -> BundleCase {
 fn library(cases: Vec<BundleCase>, kept: Vec<Trace>) -> SkillLibrary {
     let mut skill = sample::skill("pour");
     skill.provenance.tasks = vec!["own".into()];
+    let mut tiers = TierPolicy::default();
+    tiers.traces = 8;
     let mut changes = vec![
-        LibraryChange::Configure(TierPolicy {
-            traces: 8,
-            ..TierPolicy::default()
-        }),
+        LibraryChange::Configure(tiers),
         LibraryChange::Add(Box::new(skill)),
         LibraryChange::PatchBundle {
             skill: SkillId::new("pour"),

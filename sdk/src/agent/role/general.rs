@@ -30,6 +30,7 @@ const FAILED_CHARS: usize = 2_000;
 const REASON_CHARS: usize = 500;
 
 /// Options of [`GeneralRoles`] that are not in the roles' skills.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoleOptions {
     /// The form of a summary: the host's problem types and the greatest lengths. Default: `general` alone, which accepts any

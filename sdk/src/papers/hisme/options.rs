@@ -24,11 +24,9 @@ use crate::{
 /// let mut recipe = recipe::hisme();
 /// // Test cases and the filter alone: nothing is refined or refactored, and roles learn no rules.
 /// recipe.maintenance.edit(|micro: &mut MicroPolicy| {
-///     *micro = MicroPolicy {
-///         bundles: Some(BundlePolicy::default()),
-///         filter: Some(FilterPolicy::default()),
-///         ..MicroPolicy::default()
-///     };
+///     *micro = MicroPolicy::default();
+///     micro.bundles = Some(BundlePolicy::default());
+///     micro.filter = Some(FilterPolicy::default());
 /// });
 /// recipe.maintenance.remove::<MacroPolicy>();
 /// recipe.resolve(&Policies::new())?;
@@ -37,6 +35,7 @@ use crate::{
 /// assert!(recipe.resolve(&Policies::new()).is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MicroPolicy {
@@ -81,6 +80,7 @@ impl PolicyOptions for MicroPolicy {
 /// recipe.resolve(&Policies::new())?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MacroPolicy {
@@ -143,12 +143,14 @@ pub enum Gate {
 /// ```
 /// use journeyman::papers::hisme::{BundlePolicy, Gate};
 ///
-/// let strict = BundlePolicy { gate: Gate::All, ..BundlePolicy::default() };
+/// let mut strict = BundlePolicy::default();
+/// strict.gate = Gate::All;
 /// assert_eq!(strict.tasks, BundlePolicy::default().tasks);
 /// // The paper's policy has the strict gate too, and releases a skill on trial after one task.
 /// assert_eq!(BundlePolicy::paper().gate, Gate::All);
 /// assert!(BundlePolicy::paper().tasks < strict.tasks);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BundlePolicy {
@@ -217,6 +219,7 @@ impl Default for BundlePolicy {
 /// life.judged.push(judged("3", Judgement::Helpful));
 /// assert!(!FilterPolicy::default().takes(&life, Version(1)));
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilterPolicy {
@@ -233,6 +236,15 @@ pub struct FilterPolicy {
 }
 
 impl FilterPolicy {
+    /// Disabled by so many harmful judgements, and protected by so many helpful ones; else as the default.
+    pub fn new(harmful: NonZeroU32, helpful: u32) -> Self {
+        Self {
+            harmful,
+            helpful,
+            ..Self::default()
+        }
+    }
+
     /// The paper's: judgements alone decide, by our thresholds.
     pub fn paper() -> Self {
         Self {
@@ -271,15 +283,19 @@ impl Default for FilterPolicy {
 /// ```
 /// use journeyman::{policy::PolicyOptions, papers::hisme::{MacroPolicy, RefactorPolicy}};
 ///
-/// let members = |members| MacroPolicy {
-///     refactor: Some(RefactorPolicy { members, ..RefactorPolicy::default() }),
-///     ..MacroPolicy::default()
+/// let members = |members| {
+///     let mut refactor = RefactorPolicy::default();
+///     refactor.members = members;
+///     let mut policy = MacroPolicy::default();
+///     policy.refactor = Some(refactor);
+///     policy
 /// };
 /// members(6).validate()?;
 /// // A group has at most 6 members.
 /// assert!(members(7).validate().is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefactorPolicy {
@@ -344,14 +360,18 @@ impl Default for RefactorPolicy {
 /// ```
 /// use journeyman::{domain::RoleRule, policy::PolicyOptions, papers::hisme::{EvolvePolicy, MacroPolicy}};
 ///
-/// let rules = |rules| MacroPolicy {
-///     evolve: Some(EvolvePolicy { rules, ..EvolvePolicy::default() }),
-///     ..MacroPolicy::default()
+/// let rules = |rules| {
+///     let mut evolve = EvolvePolicy::default();
+///     evolve.rules = rules;
+///     let mut policy = MacroPolicy::default();
+///     policy.evolve = Some(evolve);
+///     policy
 /// };
 /// rules(2).validate()?;
 /// assert!(rules(RoleRule::MOST + 1).validate().is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvolvePolicy {
@@ -384,11 +404,14 @@ impl Default for EvolvePolicy {
 ///
 /// let mut recipe = recipe::hisme();
 /// // Harmed attempts alone, and neither refused attempts nor failed cases.
-/// let harmed = RefinePolicy { insufficient: false, failed_cases: false, ..RefinePolicy::default() };
+/// let mut harmed = RefinePolicy::default();
+/// harmed.insufficient = false;
+/// harmed.failed_cases = false;
 /// recipe.maintenance.edit(|micro: &mut MicroPolicy| micro.refine = Some(harmed));
 /// recipe.resolve(&Policies::new())?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefinePolicy {

@@ -52,6 +52,7 @@ pub enum SubgoalWeights {
 }
 
 /// How subgoals are clustered (SCRIBE 3.1). The paper publishes no numbers: they are ours.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClusterPolicy {
@@ -86,6 +87,7 @@ impl Default for ClusterPolicy {
 }
 
 /// How raw scores become rates of success (SCRIBE A.2).
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationPolicy {
@@ -94,7 +96,15 @@ pub struct CalibrationPolicy {
     pub least: NonZeroU32,
 }
 
+impl CalibrationPolicy {
+    /// A type's own rate counts from so many judged subgoals on.
+    pub fn new(least: NonZeroU32) -> Self {
+        Self { least }
+    }
+}
+
 /// Which subgoals are judged again to see whether the judge stays the same (SCRIBE A.3).
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnchorPolicy {
@@ -102,6 +112,13 @@ pub struct AnchorPolicy {
     pub each: NonZeroUsize,
     /// How often each is judged at a checkpoint. The paper: 5.
     pub repeats: NonZeroU32,
+}
+
+impl AnchorPolicy {
+    /// So many anchors for each category, each judged so often at a checkpoint.
+    pub fn new(each: NonZeroUsize, repeats: NonZeroU32) -> Self {
+        Self { each, repeats }
+    }
 }
 
 /// How attempts are assessed (SCRIBE 3.1, 3.2, appendix A): the options of the assessor `subgoals`, and of the maintenance program

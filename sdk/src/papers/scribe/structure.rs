@@ -12,12 +12,14 @@ use crate::error::{Error, Result};
 /// ```
 /// use journeyman::papers::scribe::StructureOptions;
 ///
-/// let paper = StructureOptions::default();
-/// paper.validate()?;
-/// assert_eq!((paper.rollouts.get(), paper.trials.get(), paper.plans.get()), (64, 5, 5));
-/// assert!(StructureOptions { viable: 0.0, ..paper }.validate().is_err());
+/// let mut options = StructureOptions::default();
+/// options.validate()?;
+/// assert_eq!((options.rollouts.get(), options.trials.get(), options.plans.get()), (64, 5, 5));
+/// options.viable = 0.0;
+/// assert!(options.validate().is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StructureOptions {
     /// R: number of rollouts of a subgoal.

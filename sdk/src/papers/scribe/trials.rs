@@ -23,6 +23,7 @@ use crate::{
 /// let options = TrialOptions::new(StructureOptions::default().rollouts);
 /// assert_eq!((options.count.get(), options.temperature), (64, None));
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialOptions {
     /// Number of trials: of the subgoal, or of each plan.

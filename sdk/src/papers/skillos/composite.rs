@@ -27,6 +27,7 @@ use crate::{
 /// assert!((judged - reward - 0.1 * 0.9).abs() < 1e-12);
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompositeWeights {
     /// λ_f, of valid calls; finite. The paper: 1.0.

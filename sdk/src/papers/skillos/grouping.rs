@@ -42,6 +42,7 @@ use crate::{
 /// assert_eq!(ids, [vec!["clean-mug", "clean-plate"], vec!["heat-egg"], vec!["no-tags"]]);
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Grouping {
     /// Greatest number of tasks of a group. Ours: 8.

@@ -44,9 +44,11 @@ use crate::{
 ///
 /// let mut recipe = recipe::skillrl();
 /// let absolute = GatePolicy { epsilon: 0.0, ..GatePolicy::default() };
+/// let mut gate = BankGate::new(absolute);
+/// gate.exempt_general = true;
 /// let bank = BankSelector {
 ///     threshold: 0.3,
-///     gate: Some(BankGate { policy: absolute, exempt_general: true }),
+///     gate: Some(gate),
 ///     ..BankSelector::default()
 /// };
 /// recipe.select.selector = bank.into();
@@ -85,6 +87,7 @@ pub enum WithoutCategory {
 /// Each skill is tested by itself: it stays if its probability among the tested skills reaches [`GatePolicy::relative`] and its
 /// score exceeds [`GatePolicy::absolute`]. In the absolute test 'nothing' competes with each skill, so it is the one to use for
 /// more than one skill. The gate needs a scorer and a prompt format.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BankGate {
@@ -93,6 +96,16 @@ pub struct BankGate {
     /// Whether general skills need not pass: the paper always includes them. Without a value they have to.
     #[serde(default)]
     pub exempt_general: bool,
+}
+
+impl BankGate {
+    /// These tests, which general skills have to pass as well.
+    pub fn new(policy: GatePolicy) -> Self {
+        Self {
+            policy,
+            exempt_general: false,
+        }
+    }
 }
 
 impl Default for BankSelector {

@@ -50,6 +50,7 @@ impl Failure {
 /// assert!(recipe.resolve(&Policies::new()).is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BankPolicy {

@@ -45,19 +45,17 @@ impl Attribute {
 ///
 /// ```
 /// use journeyman::{
-///     stations::credit::{Attribute, CreditPolicy, PerRollout},
+///     stations::credit::{Attribute, PerRollout},
 ///     recipe,
 /// };
 ///
 /// let mut recipe = recipe::standard();
-/// recipe.credit = CreditPolicy {
-///     by: PerRollout.into(),
-///     attribute: Attribute::UseUnknown,
-///     ..CreditPolicy::default()
-/// };
+/// recipe.credit.by = PerRollout.into();
+/// recipe.credit.attribute = Attribute::UseUnknown;
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CreditPolicy {

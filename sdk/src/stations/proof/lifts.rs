@@ -14,6 +14,7 @@ use crate::{
 };
 
 /// How sure the ledger has to be, and up to what costs are counted.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LiftPolicy {

@@ -13,6 +13,7 @@ const BETS: [f64; 24] = [
 ];
 
 /// What is asked of a comparison: how often it may be wrong, and from what difference on it matters.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComparePolicy {

@@ -33,14 +33,15 @@ use crate::{
 ///     domain::State,
 ///     policy::Policies,
 ///     recipe::{self, ScheduledProgram},
-///     stations::proof::{ComparePolicy, ProvenRelease},
+///     stations::proof::ProvenRelease,
 /// };
 /// use std::num::NonZeroU64;
 ///
 /// let mut recipe = recipe::standard();
-/// let compare = ComparePolicy { error: 0.05, ..ComparePolicy::default() };
+/// let mut proven = ProvenRelease::default();
+/// proven.compare.error = 0.05;
 /// let every = NonZeroU64::new(10).expect("not 0");
-/// recipe.maintenance.programs.push(ScheduledProgram::new(every, ProvenRelease { compare, ..ProvenRelease::default() }));
+/// recipe.maintenance.programs.push(ScheduledProgram::new(every, proven));
 /// recipe.tiers.traces = 200;
 /// // A skill that is active from the start would be in use before it is proven.
 /// assert!(recipe.resolve(&Policies::new()).is_err());
@@ -73,6 +74,7 @@ use crate::{
 /// offered in learning alone until it is proven there too; if it is proven to harm there, it is not offered to that model any more. What was
 /// merged into it is evaluated with that model as before, and is what it is compared with. Where the agent does not say which model acts,
 /// nothing is recorded of it.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProvenRelease {

@@ -50,27 +50,26 @@ impl Recovered {
     }
 }
 
-/// How skills are written from single tasks.
+/// How skills are written from single tasks. Each recipe has one, which a host changes.
 ///
 /// ```
 /// use std::num::NonZeroU32;
 ///
 /// use journeyman::{
-///     stations::propose::{Extract, Recovered, WritePolicy, WriteWhen},
+///     stations::propose::{Extract, Recovered, WriteWhen},
 ///     recipe,
 /// };
 ///
 /// let mut recipe = recipe::standard();
-/// recipe.write = WritePolicy {
-///     when: WriteWhen::Always,
-///     recovered: Recovered::AsFailed,
-///     by: Extract { candidates: NonZeroU32::MIN, failures: false }.into(),
-/// };
+/// recipe.write.when = WriteWhen::Always;
+/// recipe.write.recovered = Recovered::AsFailed;
+/// recipe.write.by = Extract::new(NonZeroU32::MIN).into();
 /// recipe.validate()?;
 /// recipe.write.when = WriteWhen::Below(1.5);
 /// assert!(recipe.validate().is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WritePolicy {

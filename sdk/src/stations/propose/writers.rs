@@ -28,10 +28,13 @@ use crate::{
 /// use journeyman::{stations::propose::Summarize, recipe};
 ///
 /// let mut recipe = recipe::standard();
-/// recipe.write.by = Summarize { shown_chars: NonZeroUsize::new(800), ..Summarize::default() }.into();
+/// let mut summarize = Summarize::default();
+/// summarize.shown_chars = NonZeroUsize::new(800);
+/// recipe.write.by = summarize.into();
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Summarize {
@@ -54,10 +57,11 @@ pub struct Summarize {
 /// use journeyman::{stations::propose::Extract, recipe};
 ///
 /// let mut recipe = recipe::standard();
-/// recipe.write.by = Extract { candidates: NonZeroU32::MIN, failures: false }.into();
+/// recipe.write.by = Extract::new(NonZeroU32::MIN).into();
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extract {
@@ -66,6 +70,16 @@ pub struct Extract {
     /// Whether they are extracted from a failed attempt too, where none of the group succeeded. The paper: yes. Ours: no,
     /// since a failed attempt has no test case that the skill could pass.
     pub failures: bool,
+}
+
+impl Extract {
+    /// So many candidates, and none from failed attempts.
+    pub const fn new(candidates: NonZeroU32) -> Self {
+        Self {
+            candidates,
+            failures: false,
+        }
+    }
 }
 
 /// Has a curator look after the library (SkillOS, architecture): the writer `curate`. After each task the curator is shown an
@@ -84,10 +98,11 @@ pub struct Extract {
 /// use journeyman::{stations::propose::Curate, recipe};
 ///
 /// let mut recipe = recipe::skillos();
-/// recipe.write.by = Curate { skills: NonZeroU32::new(5).expect("not 0") }.into();
+/// recipe.write.by = Curate::new(NonZeroU32::new(5).expect("not 0")).into();
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Curate {
@@ -95,6 +110,13 @@ pub struct Curate {
     /// has none, such as that of a host's own selector, the skills that were injected. Not published; here 2 in
     /// [`recipe::skillos`](crate::recipe::skillos).
     pub skills: NonZeroU32,
+}
+
+impl Curate {
+    /// A curator that is shown at most so many retrieved skills.
+    pub fn new(skills: NonZeroU32) -> Self {
+        Self { skills }
+    }
 }
 
 impl PolicyOptions for Summarize {

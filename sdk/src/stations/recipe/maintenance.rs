@@ -47,6 +47,7 @@ use crate::{
 /// assert!(recipe.maintenance.is_none());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Maintenance {

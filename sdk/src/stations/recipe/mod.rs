@@ -27,6 +27,7 @@ use crate::{
 
 /// Time limits of calls to the host's parts, and the length of the scored text. A session gives attempts, scoring and writing more time
 /// than this where the model's measured speed asks for it ([`ModelSpeed`](crate::contract::ModelSpeed)).
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -103,7 +104,8 @@ impl Default for Limits {
     }
 }
 
-/// The number of attempts at a task, and how they are made.
+/// The number of attempts at a task, and how they are made. Each recipe has one, which a host changes.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AttemptPolicy {

@@ -14,10 +14,13 @@ use crate::{
 /// use journeyman::{recipe, stations::reward::LevelReward};
 ///
 /// let mut recipe = recipe::standard();
-/// recipe.reward.by = LevelReward { binary: true, ..LevelReward::default() }.into();
+/// let mut rule = LevelReward::default();
+/// rule.binary = true;
+/// recipe.reward.by = rule.into();
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LevelReward {

@@ -8,23 +8,23 @@ use crate::{
     stations::reward::{LevelReward, UsedWhen},
 };
 
-/// How attempts are rewarded.
+/// How attempts are rewarded. Each recipe has one, which a host changes.
 ///
 /// ```
 /// use journeyman::{
 ///     recipe,
-///     stations::reward::{HierarchicalReward, LevelReward, RewardPolicy, UsedWhen},
+///     stations::reward::{HierarchicalReward, LevelReward, UsedWhen},
 /// };
 ///
-/// let levels = HierarchicalReward::new(0.0, 1.0, 1.5)?;
+/// let mut rule = LevelReward::default();
+/// rule.levels = HierarchicalReward::new(0.0, 1.0, 1.5)?;
 /// let mut recipe = recipe::standard();
-/// recipe.reward = RewardPolicy {
-///     by: LevelReward { levels, binary: false }.into(),
-///     skill_use: UsedWhen::FollowedOrUnknown,
-/// };
+/// recipe.reward.by = rule.into();
+/// recipe.reward.skill_use = UsedWhen::FollowedOrUnknown;
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RewardPolicy {

@@ -15,7 +15,7 @@ use crate::{
     stations::select::baselines::{First, Nothing, Random, Top},
 };
 
-/// How skills are found for a query and chosen.
+/// How skills are found for a query and chosen. Each recipe has one, which a host changes.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -23,21 +23,18 @@ use crate::{
 /// use journeyman::{
 ///     recipe,
 ///     stations::retrieve::RankWeights,
-///     stations::select::{Candidates, SelectPer, SelectPolicy, Top},
+///     stations::select::{Candidates, SelectPer, Top},
 /// };
 ///
 /// let mut recipe = recipe::standard();
-/// recipe.select = SelectPolicy {
-///     candidates: Candidates::Search { limit: NonZeroUsize::new(20).unwrap() },
-///     rank: Some(RankWeights::default()),
-///     selector: Top { limit: NonZeroUsize::MIN }.into(),
-///     per: SelectPer::Turn,
-///     skill_tokens: None,
-///     withhold: None,
-/// };
+/// recipe.select.candidates = Candidates::Search { limit: NonZeroUsize::new(20).unwrap() };
+/// recipe.select.rank = Some(RankWeights::default());
+/// recipe.select.selector = Top { limit: NonZeroUsize::MIN }.into();
+/// recipe.select.per = SelectPer::Turn;
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelectPolicy {

@@ -245,14 +245,13 @@ fn a_search_narrows_what_is_compared() {
 
 /// A gate behind the bank whose scorer finds `g2` and `t2` likelier behind the query than behind none. It was trained to score, or not.
 fn gated(exempt_general: bool, scorer: Option<bool>) -> Selection {
+    let mut gate = BankGate::new(GatePolicy {
+        epsilon: 0.0,
+        ..GatePolicy::default()
+    });
+    gate.exempt_general = exempt_general;
     let selector = BankSelector {
-        gate: Some(BankGate {
-            policy: GatePolicy {
-                epsilon: 0.0,
-                ..GatePolicy::default()
-            },
-            exempt_general,
-        }),
+        gate: Some(gate),
         ..BankSelector::default()
     };
     selected(selector, Some("tea"), |components, recipe| {
@@ -285,13 +284,10 @@ fn a_gate_tests_each_skill_by_itself() {
 #[test]
 fn a_gate_leaves_out_what_a_trained_model_does_not_know() {
     let selector = BankSelector {
-        gate: Some(BankGate {
-            policy: GatePolicy {
-                epsilon: 0.0,
-                ..GatePolicy::default()
-            },
-            exempt_general: false,
-        }),
+        gate: Some(BankGate::new(GatePolicy {
+            epsilon: 0.0,
+            ..GatePolicy::default()
+        })),
         ..BankSelector::default()
     };
     let selection = selected(selector, Some("tea"), |components, recipe| {
@@ -329,11 +325,10 @@ fn a_gate_that_was_calibrated_for_another_model_leaves_what_is_exempt() {
             model: "another".into(),
             prompt_format: None,
         });
+        let mut gate = BankGate::new(policy);
+        gate.exempt_general = exempt_general;
         let selector = BankSelector {
-            gate: Some(BankGate {
-                policy,
-                exempt_general,
-            }),
+            gate: Some(gate),
             ..BankSelector::default()
         };
         selected(selector, Some("tea"), |components, recipe| {
@@ -398,13 +393,14 @@ fn wrong_options_are_refused_with_their_field() {
     };
     check(|selector| selector.threshold = f64::NAN, "threshold");
     check(|selector| selector.threshold = 1.5, "threshold");
-    let gate = |epsilon, temperature| BankGate {
-        policy: GatePolicy {
+    let gate = |epsilon, temperature| {
+        let mut gate = BankGate::new(GatePolicy {
             epsilon,
             temperature,
             ..GatePolicy::default()
-        },
-        exempt_general: true,
+        });
+        gate.exempt_general = true;
+        gate
     };
     let mut selector = BankSelector {
         gate: Some(gate(0.1, 1.0)),

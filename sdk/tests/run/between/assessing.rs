@@ -37,10 +37,7 @@ pub(super) fn scribe() -> Recipe {
     assess(&mut recipe, |policy| {
         policy.first = n64(3);
         policy.refresh = n64(6);
-        policy.anchors = Some(AnchorPolicy {
-            each: NonZeroUsize::new(2).unwrap(),
-            repeats: n32(2),
-        });
+        policy.anchors = Some(AnchorPolicy::new(NonZeroUsize::new(2).unwrap(), n32(2)));
     });
     recipe
 }
@@ -411,7 +408,7 @@ fn a_rubric_is_distilled_anew_as_often_as_the_recipe_says() {
 fn a_calibrated_score_reaches_the_reward() {
     let mut recipe = scribe();
     assess(&mut recipe, |policy| {
-        policy.calibrate = Some(CalibrationPolicy { least: n32(1) });
+        policy.calibrate = Some(CalibrationPolicy::new(n32(1)));
     });
     let (report, _, _) = assessed(recipe, scribe_parts(Judge::default()), 12);
     let judged = report

@@ -43,14 +43,12 @@ fn without_a_budget_nothing_is_left_out() {
 fn a_round_makes_no_more_attempts_than_its_budget() {
     // Of tasks of three kinds the third round has a bundle of several cases for each of three skills.
     let attempts = |budget: u64, n: usize| {
-        let budget = MaintenanceBudget {
-            tokens: None,
-            attempts: Some(budget),
-        };
-        let (report, library, events) = within(budget, n);
+        let mut of_attempts = MaintenanceBudget::default();
+        of_attempts.attempts = Some(budget);
+        let (report, library, events) = within(of_attempts, n);
         assert_eq!(report.maintenance.over_budget, left_out(&events));
         let rounds = n as u64 / 3;
-        assert!(report.maintenance.attempts <= rounds * budget.attempts.unwrap());
+        assert!(report.maintenance.attempts <= rounds * budget);
         (report.maintenance, active(&library))
     };
     let (none, _) = attempts(0, 12);
@@ -65,11 +63,9 @@ fn a_round_makes_no_more_attempts_than_its_budget() {
 fn a_round_asks_for_no_call_more_once_its_tokens_are_used_up() {
     let (free, _, _) = within(MaintenanceBudget::default(), 12);
     let tokens = |budget: u64| {
-        let budget = MaintenanceBudget {
-            tokens: Some(budget),
-            attempts: None,
-        };
-        let (report, _, events) = within(budget, 12);
+        let mut of_tokens = MaintenanceBudget::default();
+        of_tokens.tokens = Some(budget);
+        let (report, _, events) = within(of_tokens, 12);
         assert_eq!(report.maintenance.over_budget, left_out(&events));
         report.maintenance
     };

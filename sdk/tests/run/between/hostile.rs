@@ -110,17 +110,13 @@ fn recipes(role: Role) -> [Recipe; 2] {
     let mut asks = hisme();
     learns_rules_at_once(&mut asks);
     micro(&mut asks, |parts| {
-        *parts = MicroPolicy {
-            bundles: parts.bundles.filter(|_| role == Role::Bundle),
-            refine: parts.refine.filter(|_| role == Role::Refine),
-            filter: None,
-        };
+        parts.bundles = parts.bundles.filter(|_| role == Role::Bundle);
+        parts.refine = parts.refine.filter(|_| role == Role::Refine);
+        parts.filter = None;
     });
     across(&mut asks, |parts| {
-        *parts = MacroPolicy {
-            refactor: parts.refactor.filter(|_| role == Role::Refactor),
-            evolve: parts.evolve.filter(|_| role == Role::Evolve),
-        };
+        parts.refactor = parts.refactor.filter(|_| role == Role::Refactor);
+        parts.evolve = parts.evolve.filter(|_| role == Role::Evolve);
     });
     if [Role::Bundle, Role::Refine, Role::Refactor, Role::Evolve].contains(&role) {
         then.maintenance = asks.maintenance;

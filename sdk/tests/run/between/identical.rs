@@ -184,15 +184,10 @@ fn a_skill_that_a_run_disabled_comes_back_in_other_words() {
     let recipe = |identity| {
         let mut recipe = hisme();
         recipe.admit.identity = identity;
-        recipe.maintenance = micro_alone(MicroPolicy {
-            bundles: Some(BundlePolicy::default()),
-            filter: Some(FilterPolicy {
-                harmful: n32(1),
-                helpful: 1,
-                ..FilterPolicy::default()
-            }),
-            ..MicroPolicy::default()
-        });
+        let mut policy = MicroPolicy::default();
+        policy.bundles = Some(BundlePolicy::default());
+        policy.filter = Some(FilterPolicy::new(n32(1), 1));
+        recipe.maintenance = micro_alone(policy);
         recipe
     };
     let skills = block_on(async {

@@ -97,10 +97,9 @@ fn a_refined_version_that_is_refused_stays_as_a_draft_where_the_recipe_keeps_it(
         let mut recipe = hisme();
         micro(&mut recipe, |parts| {
             parts.bundles = Some(BundlePolicy::paper());
-            parts.refine = Some(RefinePolicy {
-                keep_drafts,
-                ..RefinePolicy::paper()
-            });
+            let mut refine = RefinePolicy::paper();
+            refine.keep_drafts = keep_drafts;
+            parts.refine = Some(refine);
         });
         let script = Script {
             attribute: "harmful: it was refused",
@@ -144,10 +143,11 @@ fn is_refined(policy: RefinePolicy) -> bool {
 
 #[test]
 fn a_failed_case_and_an_insufficient_skill_call_for_the_refiner_as_the_policy_says() {
-    let policy = |insufficient, failed_cases| RefinePolicy {
-        insufficient,
-        failed_cases,
-        ..RefinePolicy::default()
+    let policy = |insufficient, failed_cases| {
+        let mut policy = RefinePolicy::default();
+        policy.insufficient = insufficient;
+        policy.failed_cases = failed_cases;
+        policy
     };
     assert!(is_refined(policy(true, false)));
     assert!(is_refined(policy(false, true)));
@@ -238,10 +238,9 @@ fn a_clean_skill_is_not_mended_from_untrusted_words() {
         components.environment = Some(Arc::new(world));
         let mut recipe = hisme();
         recipe.write.when = WriteWhen::Never;
-        recipe.maintenance = micro_alone(MicroPolicy {
-            refine: Some(RefinePolicy::default()),
-            ..MicroPolicy::default()
-        });
+        let mut policy = MicroPolicy::default();
+        policy.refine = Some(RefinePolicy::default());
+        recipe.maintenance = micro_alone(policy);
         block_on(async {
             let journeyman =
                 Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;

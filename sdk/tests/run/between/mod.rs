@@ -132,10 +132,9 @@ fn every(recipe: &mut Recipe, tasks: u64) {
 
 /// Micro maintenance of these parts, after each three tasks, and nothing else.
 fn micro_alone(parts: MicroPolicy) -> Maintenance {
-    Maintenance {
-        programs: vec![ScheduledProgram::new(n64(3), parts)],
-        ..Maintenance::default()
-    }
+    let mut maintenance = Maintenance::default();
+    maintenance.programs = vec![ScheduledProgram::new(n64(3), parts)];
+    maintenance
 }
 
 /// Changes the parts of micro maintenance.
@@ -408,11 +407,7 @@ fn a_run_with_maintenance_replays_and_resumes_to_the_same_bytes() {
 #[test]
 fn extractors_write_as_many_candidates_as_the_recipe_says() {
     let mut recipe = hisme();
-    recipe.write.by = Extract {
-        candidates: n32(2),
-        failures: false,
-    }
-    .into();
+    recipe.write.by = Extract::new(n32(2)).into();
     let (report, _, prompts, _) = learn_with(recipe, Script::default(), 3);
     let asked = prompts
         .lock()
@@ -428,11 +423,9 @@ fn extractors_write_as_many_candidates_as_the_recipe_says() {
 fn failed_attempts_are_extracted_from_as_the_recipe_says() {
     let asked = |failures| {
         let mut recipe = hisme();
-        recipe.write.by = Extract {
-            candidates: n32(1),
-            failures,
-        }
-        .into();
+        let mut extract = Extract::new(n32(1));
+        extract.failures = failures;
+        recipe.write.by = extract.into();
         let (mut components, prompts) = parts(Script::default());
         components.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
             Play::Give(steps.is_empty().then(|| Action::Message("hm".to_owned())))

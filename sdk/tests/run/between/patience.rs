@@ -98,13 +98,11 @@ fn harmful() -> (Components, Recipe) {
     let (library, _) = learn(&components, "first", recipe.clone(), tasks(6));
     assert!(library.entries().count() > 1, "there are several to mend");
     recipe.write.when = WriteWhen::Never;
-    recipe.maintenance = micro_alone(MicroPolicy {
-        refine: Some(RefinePolicy {
-            most: n32(1),
-            ..RefinePolicy::default()
-        }),
-        ..MicroPolicy::default()
-    });
+    let mut refine = RefinePolicy::default();
+    refine.most = n32(1);
+    let mut policy = MicroPolicy::default();
+    policy.refine = Some(refine);
+    recipe.maintenance = micro_alone(policy);
     (components, recipe)
 }
 

@@ -243,11 +243,9 @@ fn a_task_asks_about_its_skills_first_and_the_writer_s_questions_have_the_number
     let mut recipe = hisme();
     recipe.credit.attribute = Attribute::Always;
     recipe.write.when = WriteWhen::Always;
-    recipe.write.by = Extract {
-        candidates: n32(3),
-        failures: true,
-    }
-    .into();
+    let mut extract = Extract::new(n32(3));
+    extract.failures = true;
+    recipe.write.by = extract.into();
     let (mut machine, performer) = (machine_of(recipe), performer());
     let mut tasks = std::collections::BTreeMap::<u64, Asked>::new();
     let mut round = 0;

@@ -150,12 +150,9 @@ fn judged_harmful(script: Script, tasks: Vec<Task>, ours: bool) -> (u64, State) 
     });
     micro(&mut recipe, |parts| {
         parts.refine = None;
-        parts.filter = Some(FilterPolicy {
-            harmful: n32(1),
-            helpful: 1,
-            keep_supported: ours,
-            ..FilterPolicy::default()
-        });
+        let mut filter = FilterPolicy::new(n32(1), 1);
+        filter.keep_supported = ours;
+        parts.filter = Some(filter);
     });
     let script = Script {
         attribute: "harmful: it was refused",

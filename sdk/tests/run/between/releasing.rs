@@ -27,10 +27,9 @@ fn what_is_extracted_is_on_trial_until_attempts_at_two_tasks_speak_for_it() {
     assert_eq!(states(hisme.clone(), Script::default(), 6), [State::Active]);
     let mut to_the_letter = hisme.clone();
     micro(&mut to_the_letter, |parts| {
-        parts.bundles = Some(BundlePolicy {
-            tasks: n32(1),
-            ..BundlePolicy::default()
-        });
+        let mut bundles = BundlePolicy::default();
+        bundles.tasks = n32(1);
+        parts.bundles = Some(bundles);
     });
     assert_eq!(states(to_the_letter, Script::default(), 3), [State::Active]);
     // A skill that says the wrong words costs as many refusals as none.
@@ -97,8 +96,8 @@ fn the_bundle_of_a_skill_in_quarantine_is_played_and_releases_it_where_the_recip
         components = components.with_environment(Arc::new(world));
         let mut recipe = hisme();
         recipe.select.selector = top(1);
-        recipe.maintenance.quarantine = tasks
-            .map(|tasks| journeyman::stations::maintain::QuarantinePolicy { tasks: n32(tasks) });
+        recipe.maintenance.quarantine =
+            tasks.map(|tasks| journeyman::stations::maintain::QuarantinePolicy::new(n32(tasks)));
         let (_, library, _, events) = learn_by((components, prompts), recipe, super::tasks(12));
         (library, events)
     };
@@ -229,15 +228,10 @@ fn come_back(revive: bool) -> [(u64, State); 2] {
     let disabled = || {
         let mut recipe = hisme();
         recipe.admit.revive = revive;
-        recipe.maintenance = micro_alone(MicroPolicy {
-            bundles: Some(BundlePolicy::default()),
-            filter: Some(FilterPolicy {
-                harmful: n32(1),
-                helpful: 1,
-                ..FilterPolicy::default()
-            }),
-            ..MicroPolicy::default()
-        });
+        let mut policy = MicroPolicy::default();
+        policy.bundles = Some(BundlePolicy::default());
+        policy.filter = Some(FilterPolicy::new(n32(1), 1));
+        recipe.maintenance = micro_alone(policy);
         recipe
     };
     let (components, _) = parts(Script {
@@ -295,19 +289,14 @@ fn judged_alone(filter: Option<FilterPolicy>) -> Recipe {
     let mut recipe = hisme();
     recipe.select.selector = top(1);
     recipe.admit.initial_state = State::Active;
-    recipe.maintenance = micro_alone(MicroPolicy {
-        filter,
-        ..MicroPolicy::default()
-    });
+    let mut policy = MicroPolicy::default();
+    policy.filter = filter;
+    recipe.maintenance = micro_alone(policy);
     recipe
 }
 
 fn one_harm_against_one_help() -> FilterPolicy {
-    FilterPolicy {
-        harmful: n32(1),
-        helpful: 1,
-        ..FilterPolicy::default()
-    }
+    FilterPolicy::new(n32(1), 1)
 }
 
 /// How many of the three skills are disabled under a filter after two batches of three tasks each: the first writes the
@@ -344,13 +333,7 @@ fn disabled_by(filter: Option<FilterPolicy>, helped: bool, judged: &'static str)
 
 #[test]
 fn harmful_skills_are_disabled_unless_helpful_ones_protect_them() {
-    let filter = |helpful| {
-        Some(FilterPolicy {
-            harmful: n32(1),
-            helpful,
-            ..FilterPolicy::default()
-        })
-    };
+    let filter = |helpful| Some(FilterPolicy::new(n32(1), helpful));
     let (harmful, helpful) = ("harmful: it was refused", "helpful: it was followed");
     assert_eq!(disabled_by(filter(1), false, harmful), 3);
     // Two helpful judgements protect up to a threshold of two, and not at three.

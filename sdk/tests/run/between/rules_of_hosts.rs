@@ -417,19 +417,15 @@ fn our_policies_need_no_options_where_they_have_defaults() {
         }
     }
     let binary = Policy::new("levels").with_options(json!({"binary": true}));
-    let expect = LevelReward {
-        binary: true,
-        ..LevelReward::default()
-    };
+    let mut expect = LevelReward::default();
+    expect.binary = true;
     assert_eq!(binary.read().expect("its options"), Some(expect));
     let half = Policy::new("process").with_options(json!({"process": 0.7}));
     let expect = ProcessReward::new(0.7, 0.7).expect("weights");
     assert_eq!(half.read().expect("its options"), Some(expect));
     let shown = Policy::new("summarize").with_options(json!({"keeps_reasoning": true}));
-    let expect = Summarize {
-        keeps_reasoning: true,
-        ..Summarize::default()
-    };
+    let mut expect = Summarize::default();
+    expect.keeps_reasoning = true;
     assert_eq!(shown.read().expect("its options"), Some(expect));
 }
 
@@ -474,10 +470,7 @@ impl WriteProgram for Wraps {
     }
 }
 
-const EXTRACT: Extract = Extract {
-    candidates: NonZeroU32::MIN,
-    failures: false,
-};
+const EXTRACT: Extract = Extract::new(NonZeroU32::MIN);
 
 #[test]
 fn a_writer_that_asks_one_of_ours_writes_the_same() {

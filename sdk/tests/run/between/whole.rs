@@ -94,11 +94,10 @@ struct Stage {
 
 impl Default for Stage {
     fn default() -> Self {
+        let mut policy = RefinePolicy::default();
+        policy.whole = true;
         Self {
-            policy: RefinePolicy {
-                whole: true,
-                ..RefinePolicy::default()
-            },
+            policy,
             filter: None,
             beside: Vec::new(),
             trust: Trust::Trusted,
@@ -152,11 +151,11 @@ impl Stage {
         let mut recipe = hisme();
         recipe.select.selector = top(1);
         recipe.write.when = WriteWhen::Never;
-        recipe.maintenance = micro_alone(MicroPolicy {
-            bundles: Some(BundlePolicy::paper()),
-            refine: Some(self.policy),
-            filter: self.filter,
-        });
+        let mut policy = MicroPolicy::default();
+        policy.bundles = Some(BundlePolicy::paper());
+        policy.refine = Some(self.policy);
+        policy.filter = self.filter;
+        recipe.maintenance = micro_alone(policy);
         let tasks: Vec<Task> = (0..3 * self.rounds)
             .map(|number| {
                 sample::task(&format!("task-{number}"), &["one", "two"]).with_category("stage")
@@ -352,11 +351,7 @@ fn a_refiner_archives_a_skill_with_its_reason() {
 }
 
 fn one_harm_disables() -> FilterPolicy {
-    FilterPolicy {
-        harmful: n32(1),
-        helpful: 1,
-        ..FilterPolicy::default()
-    }
+    FilterPolicy::new(n32(1), 1)
 }
 
 #[test]

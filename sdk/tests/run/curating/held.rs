@@ -8,10 +8,8 @@ use super::*;
 fn gated() -> Recipe {
     let hisme = recipe::hisme();
     let micro = hisme.maintenance.get::<MicroPolicy>().expect("its options");
-    let gate = MicroPolicy {
-        bundles: micro.bundles,
-        ..MicroPolicy::default()
-    };
+    let mut gate = MicroPolicy::default();
+    gate.bundles = micro.bundles;
     let mut recipe = recipe::skillos().with_program(n64(2), gate);
     recipe.admit.initial_state = State::Trial;
     recipe.tiers.traces = hisme.tiers.traces;

@@ -336,7 +336,7 @@ impl WriteProgram for Twice {
         let skills = n32(1);
         let mut replies = Vec::new();
         for _ in 0..2 {
-            let written = Curate { skills }.write(ask, view, group).await?;
+            let written = Curate::new(skills).write(ask, view, group).await?;
             replies.extend(written.replies().to_vec());
         }
         Ok(Written::of_roles(replies))

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use journeyman::{
     agent::role::{GeneralRoles, RoleOptions},
-    library::format::{AriseLimits, AriseSchema, ProblemTypes},
+    library::format::{AriseSchema, ProblemTypes},
     stations::propose::Summarize,
 };
 
@@ -13,10 +13,9 @@ use super::*;
 /// The parts of a host with the shipped roles, whose model always says the same.
 fn shop(answer: &str, arise: AriseSchema) -> (Components, Arc<Mutex<Vec<String>>>) {
     let roles = GeneralRoles::shipped().expect("they are shipped");
-    let roles = roles.with_options(RoleOptions {
-        arise,
-        ..RoleOptions::default()
-    });
+    let mut options = RoleOptions::default();
+    options.arise = arise;
+    let roles = roles.with_options(options);
     let prompts = Arc::new(Mutex::new(Vec::new()));
     let (kept, answer) = (Arc::clone(&prompts), answer.to_owned());
     let model = ScriptedModel::by(move |request, _| {
@@ -101,11 +100,9 @@ fn from_words_alone_a_trace_is_abstracted_where_the_recipe_keeps_the_reasoning()
         let mut parts = components();
         (parts.model, parts.roles) = (shop.model.clone(), shop.roles.clone());
         let mut recipe = recipe();
-        recipe.write.by = Summarize {
-            shown_chars: None,
-            keeps_reasoning,
-        }
-        .into();
+        let mut summarize = Summarize::default();
+        summarize.keeps_reasoning = keeps_reasoning;
+        recipe.write.by = summarize.into();
         recipe.admit.fallback_state = state;
         block_on(async {
             let journeyman = open_as("test", &parts, recipe).await;
@@ -198,13 +195,8 @@ fn a_host_that_tells_no_types_apart_gets_no_mathematics() {
 
 #[test]
 fn nor_does_one_that_wants_no_checks() {
-    let none = AriseSchema {
-        limits: AriseLimits {
-            check: 0,
-            ..AriseLimits::default()
-        },
-        ..general()
-    };
+    let mut none = general();
+    none.limits.check = 0;
     check_no_mathematics(&with_check(""), none.clone(), Origin::Summary);
     check_no_mathematics("garbage", none, Origin::TraceAbstract);
 }

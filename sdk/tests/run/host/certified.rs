@@ -81,10 +81,8 @@ fn a_skill_on_trial_is_released_by_the_pairs_that_a_smaller_error_found_too_few(
         added.expect("added");
         journeyman.learn(tasks(20)).await.expect("it learns");
 
-        let strict = ComparePolicy {
-            error: 1e-9,
-            ..ComparePolicy::default()
-        };
+        let mut strict = ComparePolicy::default();
+        strict.error = 1e-9;
         let certificate = journeyman.certify(strict).await.expect("it is compared");
         let good = of(&certificate, "good");
         assert_eq!((good.state, good.pairs), (State::Trial, 20));
@@ -153,10 +151,8 @@ fn what_cannot_be_compared_is_refused_with_what_to_do() {
         let error = refused(own_loop(), ComparePolicy::default()).await;
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.hint_text().unwrap().contains("resettable"), "{error}");
-        let none = ComparePolicy {
-            error: 0.0,
-            ..ComparePolicy::default()
-        };
+        let mut none = ComparePolicy::default();
+        none.error = 0.0;
         let error = refused(components(), none).await;
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(error.message().contains("above 0 and below 1"), "{error}");

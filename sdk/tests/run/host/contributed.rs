@@ -99,9 +99,8 @@ fn of_four_skills_orders_are_drawn_by_seed_and_what_they_bring_adds_up() {
         // A task with an odd number needs two of three skills; the fourth changes nothing.
         let skills = ["first", "second", "third", "other"];
         let drawn = async |orders: u32, seed: u64| {
-            let rule = ByContribution {
-                orders: n32(orders),
-            };
+            let mut rule = ByContribution::default();
+            rule.orders = n32(orders);
             let agent = needing(2, &["first", "second", "third"]);
             rewards_by(rule, Seed(seed), agent, &skills).await.0
         };

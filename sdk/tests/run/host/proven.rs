@@ -7,7 +7,7 @@ use journeyman::{
     papers::hisme::MicroPolicy,
     policy::{Ask, MaintenanceProgram, Policies, View},
     recipe::ScheduledProgram,
-    stations::proof::{ComparePolicy, ProvenRelease},
+    stations::proof::ProvenRelease,
 };
 
 use super::*;
@@ -39,10 +39,8 @@ pub(super) fn proving(every: u64) -> Recipe {
     recipe.tiers.traces = 200;
     recipe.attempts.group = n32(1);
     recipe.admit.initial_state = State::Trial;
-    let program = ProvenRelease {
-        neighbours: 4,
-        ..ProvenRelease::default()
-    };
+    let mut program = ProvenRelease::default();
+    program.neighbours = 4;
     recipe.maintenance.programs = vec![ScheduledProgram::new(n64(every), program)];
     recipe
 }
@@ -186,13 +184,8 @@ fn pairs_stop_where_they_conclude_and_where_the_budget_ends() {
 fn no_more_pairs_are_made_than_the_policy_allows_and_that_is_said() {
     block_on(async {
         let mut recipe = proving(20);
-        let program = ProvenRelease {
-            compare: ComparePolicy {
-                most: 12,
-                ..ComparePolicy::default()
-            },
-            ..ProvenRelease::default()
-        };
+        let mut program = ProvenRelease::default();
+        program.compare.most = 12;
         recipe.maintenance.programs = vec![ScheduledProgram::new(n64(20), program)];
         let (library, events) = tried("other", recipe, 60).await;
         let entry = library.get(&SkillId::new("other")).expect("there");
@@ -206,13 +199,8 @@ fn no_more_pairs_are_made_than_the_policy_allows_and_that_is_said() {
 fn no_difference_that_matters_is_said_and_ends_the_pairs() {
     block_on(async {
         let mut recipe = proving(20);
-        let program = ProvenRelease {
-            compare: ComparePolicy {
-                margin: 0.5,
-                ..ComparePolicy::default()
-            },
-            ..ProvenRelease::default()
-        };
+        let mut program = ProvenRelease::default();
+        program.compare.margin = 0.5;
         recipe.maintenance.programs = vec![ScheduledProgram::new(n64(20), program)];
         // The agent knows nothing of this skill: it goes as without one.
         let (library, events) = tried("other", recipe, 60).await;
@@ -723,11 +711,9 @@ fn a_release_that_breaks_a_neighbour_is_held_back_with_its_task() {
             let of_neighbour = reasons.filter(|reason| reason.contains("would break"));
             of_neighbour.collect::<Vec<String>>()
         };
-        let (alone, events) = released_beside_a_neighbour(ProvenRelease {
-            neighbours: 0,
-            ..ProvenRelease::default()
-        })
-        .await;
+        let mut unlooked = ProvenRelease::default();
+        unlooked.neighbours = 0;
+        let (alone, events) = released_beside_a_neighbour(unlooked).await;
         assert_eq!((alone, held(&events).len()), (State::Active, 0));
         let (beside, events) = released_beside_a_neighbour(ProvenRelease::default()).await;
         assert_eq!(beside, State::Trial);

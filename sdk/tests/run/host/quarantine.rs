@@ -23,7 +23,7 @@ fn recipe(tasks: Option<u32>) -> Recipe {
     let mut recipe = recipe::standard();
     recipe.write.when = WriteWhen::Never;
     recipe.select.selector = top(1);
-    recipe.maintenance.quarantine = tasks.map(|tasks| QuarantinePolicy { tasks: n32(tasks) });
+    recipe.maintenance.quarantine = tasks.map(|tasks| QuarantinePolicy::new(n32(tasks)));
     recipe
 }
 
@@ -323,7 +323,7 @@ fn untrusted() -> Components {
 pub(super) fn trying() -> Recipe {
     let mut recipe = super::super::recipe();
     recipe.attempts.group = n32(2);
-    recipe.maintenance.quarantine = Some(QuarantinePolicy { tasks: n32(2) });
+    recipe.maintenance.quarantine = Some(QuarantinePolicy::new(n32(2)));
     recipe
 }
 

@@ -202,10 +202,8 @@ fn the_temperature_is_the_callers_or_the_recipes() {
     block_on(async {
         let journeyman = session(trial_parts(&log)).await;
         let check = async |temperature: Option<f32>, expect: f32| {
-            let options = TrialOptions {
-                temperature,
-                ..of(1)
-            };
+            let mut options = of(1);
+            options.temperature = temperature;
             journeyman
                 .subgoal_rollouts(&attempt(), &subgoal(0), &options)
                 .await
@@ -216,10 +214,8 @@ fn the_temperature_is_the_callers_or_the_recipes() {
         check(Some(0.4), 0.4).await;
         check(None, selecting().attempts.temperature).await;
         for temperature in [f32::NAN, -1.0] {
-            let options = TrialOptions {
-                temperature: Some(temperature),
-                ..of(1)
-            };
+            let mut options = of(1);
+            options.temperature = Some(temperature);
             let error = journeyman
                 .subgoal_rollouts(&attempt(), &subgoal(0), &options)
                 .await
@@ -467,10 +463,8 @@ fn plans_are_scored_whole_executed_alone_and_judged() {
         let high = HighLevel::of([&executed[..]], &StructureOptions::default()).unwrap();
         assert_eq!((high.selection, high.separation), (Some(0.5), Some(1.0)));
 
-        let options = TrialOptions {
-            with_selected: true,
-            ..of(1)
-        };
+        let mut options = of(1);
+        options.with_selected = true;
         journeyman
             .plan_trials(task.clone(), &plans[..1], &options)
             .await

@@ -390,10 +390,8 @@ fn a_skill_that_another_process_committed_gets_the_attempt_as_a_test_case() {
     recipe.write.when = WriteWhen::Always;
     recipe.maintenance.remove::<MacroPolicy>();
     recipe.maintenance.edit(|micro: &mut MicroPolicy| {
-        *micro = MicroPolicy {
-            bundles: micro.bundles,
-            ..MicroPolicy::default()
-        };
+        micro.refine = None;
+        micro.filter = None;
     });
     let (report, library) = overtaken(recipe);
     let written: Vec<&WriteReport> = report.written().collect();

@@ -71,10 +71,8 @@ impl Arena {
             )
         };
         // What is measured is the answer: another job on the machine is to change none.
-        let options = RoleOptions {
-            time_limit: Duration::from_secs(600),
-            ..RoleOptions::default()
-        };
+        let mut options = RoleOptions::default();
+        options.time_limit = Duration::from_secs(600);
         Ok(Self {
             executor: executor(Arc::new(prompt_format.clone()))?,
             reworded: executor(Arc::new(Reworded(prompt_format.clone())))?,

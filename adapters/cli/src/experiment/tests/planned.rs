@@ -5,7 +5,7 @@ use std::{
 
 use journeyman::{
     ErrorKind,
-    domain::{State, TierPolicy},
+    domain::State,
     papers::{
         hisme::MicroPolicy,
         scribe::AssessPolicy,
@@ -151,11 +151,9 @@ values = ["cache"]
     let arise = &plan.arms[1];
     assert_eq!(arise.recipe.attempts.warm_up, 0);
     assert_eq!(arise.recipe.write.when, WriteWhen::Below(0.5));
-    let tiers = TierPolicy {
-        cache: 5,
-        initial_utility: 1.0,
-        ..journeyman::recipe::arise().tiers
-    };
+    let mut tiers = journeyman::recipe::arise().tiers;
+    tiers.cache = 5;
+    tiers.initial_utility = 1.0;
     assert_eq!(arise.recipe.tiers, tiers);
     assert_eq!((&file.starts[1], arise.learns), (&Start::Seeds, true));
     assert!(
@@ -435,11 +433,9 @@ fn the_examples_mix_recipes() {
     assert_eq!(recipe.write, recipe::skillos().write);
     assert_eq!(recipe.admit.initial_state, State::Trial);
     let micro: MicroPolicy = recipe::hisme().maintenance.get().unwrap();
-    let bundles = MicroPolicy {
-        bundles: micro.bundles,
-        ..MicroPolicy::default()
-    };
-    assert_eq!(recipe.maintenance.get::<MicroPolicy>(), Some(bundles));
+    let mut gate = MicroPolicy::default();
+    gate.bundles = micro.bundles;
+    assert_eq!(recipe.maintenance.get::<MicroPolicy>(), Some(gate));
     assert_eq!(recipe.maintenance.programs.len(), 1);
     assert_eq!(recipe.batch, recipe::hisme().batch);
 }

@@ -47,11 +47,9 @@ impl Jobs {
 fn recipe() -> Recipe {
     let mut recipe = recipe::standard();
     recipe.write.when = WriteWhen::Always;
-    recipe.write.by = Extract {
-        candidates: NonZeroU32::MIN,
-        failures: true,
-    }
-    .into();
+    let mut extract = Extract::new(NonZeroU32::MIN);
+    extract.failures = true;
+    recipe.write.by = extract.into();
     recipe
 }
 

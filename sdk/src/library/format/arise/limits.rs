@@ -11,6 +11,7 @@ use super::{
 };
 
 /// The greatest lengths of the fields of a document, in characters (ARISE C.1, Table 4).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AriseLimits {
     /// `skill_name`. The paper: 40.
@@ -114,6 +115,7 @@ impl ProblemTypes {
 }
 
 /// The rules of a host for documents: the problem types and the limits.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AriseSchema {
     /// The problem types.

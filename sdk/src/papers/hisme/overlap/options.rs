@@ -14,6 +14,7 @@ const GRAPH: &str = "OverlapOptions::validate";
 const GROUPS: &str = "CliqueOptions::validate";
 
 /// The weights of an edge and the least weight of one (HiSME appendix C).
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OverlapOptions {
@@ -119,10 +120,12 @@ pub struct Overlap {
 /// ```
 /// use journeyman::papers::hisme::CliqueOptions;
 ///
-/// let options = CliqueOptions { largest: 7, ..CliqueOptions::default() };
+/// let mut options = CliqueOptions::default();
+/// options.largest = 7;
 /// let error = options.validate().unwrap_err();
 /// assert_eq!(error.message(), "largest must be from `smallest` to 6, and is 7");
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CliqueOptions {
     /// The least number of segments of a group (C_min), at least 2. Ours: 2, since two tasks are evidence enough for the paper.

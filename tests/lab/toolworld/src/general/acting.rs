@@ -20,10 +20,9 @@ use crate::world::{World, WorldSpec};
 /// The prompt format of a model with an interface for tools.
 #[must_use]
 pub fn prompt_format() -> ChatFormat {
-    ChatFormat {
-        native_tools: true,
-        ..ChatFormat::default()
-    }
+    let mut prompt_format = ChatFormat::default();
+    prompt_format.native_tools = true;
+    prompt_format
 }
 
 /// The prompt of a turn and the tools that are called by the model's own interface.
