@@ -70,11 +70,9 @@ fn refuses_an_outcome_that_breaks_the_rules() {
         (0.5, part(f64::INFINITY)),
     ] {
         let mut trajectory = sample::trajectory("a", &task, &["one"], true);
-        trajectory.outcome = Some(Outcome {
-            success: true,
-            score,
-            parts,
-        });
+        let mut outcome = Outcome::scored(true, score);
+        outcome.parts = parts;
+        trajectory.outcome = Some(outcome);
         assert_eq!(judge(&trajectory).unwrap_err().kind(), ErrorKind::Invalid);
     }
 }

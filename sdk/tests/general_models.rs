@@ -2,11 +2,7 @@
 //! task. Their roles: `roles/`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -14,8 +10,7 @@ use journeyman::{
     agent::{ChatFormat, ModelExecutor, ModelExecutorOptions},
     contract::{Attempt, Environment, Executor, FixedGuidance},
     domain::{
-        Action, AttemptId, EndReason, Observation, Outcome, SkillDraft, SkillUse, ToolCall,
-        ToolDefinition, Trajectory, Transition,
+        Action, EndReason, Outcome, SkillDraft, SkillUse, ToolDefinition, Trajectory, Transition,
     },
     library::format::seed_skills,
     testing::{
@@ -86,42 +81,28 @@ fn the_chat_format_keeps_the_rules() {
 /// the turn fails.
 fn door() -> ScriptedEnvironment {
     let wanted = || {
-        let arguments = json!({"code": "17", "times": 2});
-        let call = ToolCall {
-            tool: "type_code".to_owned(),
-            arguments: arguments.as_object().cloned().unwrap_or_default(),
-        };
-        [Action::Call(vec![call]), Action::Message("open".to_owned())]
+        let call = Action::call("type_code", json!({"code": "17", "times": 2}));
+        [call, Action::Message("open".to_owned())]
     };
-    let observation = |text: &str| Observation {
-        tools: vec![ToolDefinition {
-            name: "type_code".to_owned(),
-            description: "Types a code into the door.".to_owned(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {"code": {"type": "string"}, "times": {"type": "integer"}},
-                "required": ["code", "times"],
-            }),
-        }],
-        ..sample::observation(text)
+    let observation = |text: &str| {
+        let schema = json!({
+            "type": "object",
+            "properties": {"code": {"type": "string"}, "times": {"type": "integer"}},
+            "required": ["code", "times"],
+        });
+        let tool = ToolDefinition::new("type_code", "Types a code into the door.", schema);
+        sample::observation(text).with_tools(vec![tool])
     };
     let world = ScriptedEnvironment::by(move |_, _, actions| {
         let right = wanted().starts_with(actions);
         let done = right && actions.len() == wanted().len();
         let ended = actions.last() == Some(&Action::EndTurn);
-        Play::Give(Transition {
-            observation: observation(if right {
-                "typed"
-            } else {
-                "the door stays shut"
-            }),
-            is_error: !right,
-            outcome: (done || ended).then(|| Outcome {
-                success: done,
-                score: f64::from(u8::from(done)),
-                parts: BTreeMap::new(),
-            }),
-        })
+        let mut transition = match right {
+            true => Transition::next(observation("typed")),
+            false => Transition::refused(observation("the door stays shut")),
+        };
+        transition.outcome = (done || ended).then(|| Outcome::from(done));
+        Play::Give(transition)
     });
     world.beginning(move |task, _| Play::Give(observation(&task.instruction)))
 }
@@ -149,16 +130,7 @@ fn at_the_door(answers: &'static [&'static str]) -> (Trajectory, Vec<String>) {
     let trajectory = block_on(async {
         let environment = door();
         let mut episode = environment.reset(&task, Seed(1)).await.unwrap();
-        let attempt = Attempt {
-            id: AttemptId::new("a"),
-            task: &task,
-            seed: Seed(7),
-            temperature: 0.0,
-            injection: &injection,
-            guidance: &guidance,
-            time_limit: Duration::from_secs(60),
-            prefix: &[],
-        };
+        let attempt = Attempt::new("a", &task, Seed(7), &injection, &guidance);
         agent.unwrap().execute(attempt, episode.as_mut()).await
     })
     .unwrap();

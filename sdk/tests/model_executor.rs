@@ -12,10 +12,7 @@ use journeyman::{
         Attempt, Environment, Executor, FixedGuidance, GenerateRequest, Guidance, LanguageModel,
         PromptFormat, TurnContext, TurnMove, TurnView,
     },
-    domain::{
-        Action, AttemptId, EndReason, Injection, Prompt, Skill, SkillRef, SkillUse, Task,
-        Trajectory,
-    },
+    domain::{Action, EndReason, Injection, Prompt, Skill, SkillRef, SkillUse, Task, Trajectory},
     testing::{Play, ScriptedEnvironment, ScriptedFormat, ScriptedModel, sample},
 };
 
@@ -50,16 +47,11 @@ fn attempt(executor: &dyn Executor, of: Try<'_>) -> Result<Trajectory> {
     block_on(async {
         let environment = ScriptedEnvironment::words();
         let mut episode = environment.reset(&of.task, Seed(1)).await.unwrap();
-        let attempt = Attempt {
-            id: AttemptId::new("a"),
-            task: &of.task,
-            seed: Seed(7),
-            temperature: of.temperature,
-            injection: &of.injection,
-            guidance: of.guidance.unwrap_or(&fixed),
-            time_limit: of.time_limit,
-            prefix: &of.prefix,
-        };
+        let guidance = of.guidance.unwrap_or(&fixed);
+        let mut attempt = Attempt::new("a", &of.task, Seed(7), &of.injection, guidance);
+        attempt.temperature = of.temperature;
+        attempt.time_limit = of.time_limit;
+        attempt.prefix = &of.prefix;
         executor.execute(attempt, episode.as_mut()).await
     })
 }

@@ -156,11 +156,9 @@ impl Episode for McpEpisode {
                 let (text, is_error) = self.call(calls).await?;
                 self.record(action, text, is_error, self.source.clone());
                 self.state = State::Open;
-                Ok(Transition {
-                    observation: self.seen.clone(),
-                    is_error,
-                    outcome: None,
-                })
+                let mut transition = Transition::next(self.seen.clone());
+                transition.is_error = is_error;
+                Ok(transition)
             }
             Action::Message(_) | Action::EndTurn => {
                 self.record(action, String::new(), false, Source::trusted("task"));

@@ -31,16 +31,14 @@ impl Server {
         );
         request.time_limit = deadline.limit;
         request.tool_choice = ToolChoice::Required;
-        request.tools = vec![ToolDefinition {
-            name: REPORT.to_owned(),
-            description: "Reports whether you are ready.".to_owned(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {"ready": {"type": "boolean"}},
-                "required": ["ready"],
-                "additionalProperties": false,
-            }),
-        }];
+        let schema = json!({
+            "type": "object",
+            "properties": {"ready": {"type": "boolean"}},
+            "required": ["ready"],
+            "additionalProperties": false,
+        });
+        let report = ToolDefinition::new(REPORT, "Reports whether you are ready.", schema);
+        request.tools = vec![report];
         if let Err(error) = self.called(&request, deadline).await {
             self.support.tools = false;
             return self.support.decline("tools", error);

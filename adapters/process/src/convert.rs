@@ -82,10 +82,7 @@ pub(crate) fn to_action(action: Action) -> domain::Action {
         Action::Call(calls) => domain::Action::Call(
             calls
                 .into_iter()
-                .map(|call| ToolCall {
-                    tool: call.tool,
-                    arguments: call.arguments,
-                })
+                .map(|call| ToolCall::new(call.tool, call.arguments.into()))
                 .collect(),
         ),
         Action::Message(text) => domain::Action::Message(text),
@@ -190,10 +187,7 @@ pub(crate) fn step(step: &TakenStep) -> Result<Step, Error> {
 }
 
 pub(crate) fn to_usage(usage: WireUsage) -> Usage {
-    Usage {
-        prompt_tokens: usage.prompt_tokens,
-        output_tokens: usage.output_tokens,
-    }
+    Usage::new(usage.prompt_tokens, usage.output_tokens)
 }
 
 pub(crate) fn failure(error: &Error) -> Failure {

@@ -190,11 +190,10 @@ impl ProcessEpisode {
             Some(_) => State::Over,
             None => State::Open,
         };
-        Ok(Transition {
-            observation: self.seen.clone(),
-            is_error: transition.is_error,
-            outcome,
-        })
+        let mut next = Transition::next(self.seen.clone());
+        next.is_error = transition.is_error;
+        next.outcome = outcome;
+        Ok(next)
     }
 }
 

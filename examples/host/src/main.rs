@@ -32,10 +32,8 @@ async fn main() -> Result<()> {
         let skills = journeyman.library().await?.entries().count();
         let (mut clean, mut skilled) = (0, 0);
         for n in 0..20 {
-            let task = Task {
-                id: format!("{start}-{n}").into(),
-                ..task(n)
-            };
+            let mut task = task(n);
+            task.id = format!("{start}-{n}").into();
             let (done, with_skill) =
                 own_loop::one_task(&journeyman, &Scripted::default(), task).await?;
             clean += u32::from(done);

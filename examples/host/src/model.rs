@@ -60,7 +60,9 @@ impl Scripted {
             }
         }
         match self.next_call(&asked, &said, seed.unit()) {
-            Some(ToolCall { tool, arguments }) => {
+            Some(ToolCall {
+                tool, arguments, ..
+            }) => {
                 let arguments = json!(arguments);
                 format!("```json\n{{\"tool\": \"{tool}\", \"arguments\": {arguments},}}\n```")
             }

@@ -23,7 +23,6 @@ use crate::{
 /// use std::sync::{Arc, Mutex};
 /// use journeyman::{Seed, agent::ObservedExecutor, contract::{Attempt, Environment, Executor, FixedGuidance}};
 /// use journeyman::{domain::{Action, Injection, Task}, testing::{Play, ScriptedEnvironment, ScriptedExecutor}};
-/// # use std::time::Duration;
 /// # futures::executor::block_on(async {
 ///
 /// let seen = Arc::new(Mutex::new(Vec::new()));
@@ -34,11 +33,9 @@ use crate::{
 /// });
 /// # let task = Task::new("greet", "good day").with_payload(vec!["good"]);
 /// # let mut episode = ScriptedEnvironment::words().reset(&task, Seed(7)).await?;
-/// # let guidance = FixedGuidance::new(Injection::NONE);
-/// # let attempt = Attempt {
-/// #     id: "first".into(), task: &task, seed: Seed(7), temperature: 0.0, injection: &Injection::NONE,
-/// #     guidance: &guidance, time_limit: Duration::from_secs(60), prefix: &[],
-/// # };
+/// # let nothing = Injection::NONE;
+/// # let guidance = FixedGuidance::new(nothing.clone());
+/// # let attempt = Attempt::new("first", &task, Seed(7), &nothing, &guidance);
 /// agent.execute(attempt, episode.as_mut()).await?;
 /// assert_eq!(*seen.lock().unwrap(), [("greet".into(), 1)]);
 /// # Ok::<_, journeyman::Error>(())

@@ -12,6 +12,7 @@ use crate::{
 };
 
 /// A request to attempt a task.
+#[non_exhaustive]
 #[derive(Debug)]
 pub struct Attempt<'a> {
     /// The attempt's id.
@@ -32,7 +33,27 @@ pub struct Attempt<'a> {
     pub prefix: &'a [Action],
 }
 
-impl Attempt<'_> {
+impl<'a> Attempt<'a> {
+    /// A greedy attempt of at most a minute, without actions to replay.
+    pub fn new(
+        id: impl Into<AttemptId>,
+        task: &'a Task,
+        seed: Seed,
+        injection: &'a Injection,
+        guidance: &'a dyn Guidance,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            task,
+            seed,
+            temperature: 0.0,
+            injection,
+            guidance,
+            time_limit: Duration::from_secs(60),
+            prefix: &[],
+        }
+    }
+
     /// The trajectory of this attempt before its first step, with every skill of the first turn as an exposure of unknown
     /// use.
     pub fn trajectory(&self) -> Trajectory {
@@ -84,18 +105,15 @@ impl Attempt<'_> {
 ///         Ok(trajectory)
 ///     }
 /// }
-/// # use std::time::Duration;
 /// # use journeyman::{Seed, contract::{Environment, FixedGuidance}, domain::{Injection, Task}};
 /// # use journeyman::testing::ScriptedEnvironment;
 /// # futures::executor::block_on(async {
 /// #
 /// let task = Task::new("greet", "good day").with_payload(vec!["good", "day"]);
 /// let mut episode = ScriptedEnvironment::words().reset(&task, Seed(7)).await?;
-/// # let guidance = FixedGuidance::new(Injection::NONE);
-/// # let attempt = Attempt {
-/// #     id: "first".into(), task: &task, seed: Seed(7), temperature: 0.0, injection: &Injection::NONE,
-/// #     guidance: &guidance, time_limit: Duration::from_secs(60), prefix: &[],
-/// # };
+/// # let nothing = Injection::NONE;
+/// # let guidance = FixedGuidance::new(nothing.clone());
+/// # let attempt = Attempt::new("first", &task, Seed(7), &nothing, &guidance);
 /// let trajectory = Speller.execute(attempt, episode.as_mut()).await?;
 /// assert_eq!((trajectory.steps.len(), trajectory.end), (2, EndReason::Finished));
 /// # Ok::<_, journeyman::Error>(())

@@ -178,11 +178,8 @@ impl GenerateRequest {
     ///
     /// let mut request = GenerateRequest::greedy(Prompt::default(), 64);
     /// assert!(request.refuse_tools("Echo::generate").is_ok());
-    /// request.tools.push(ToolDefinition {
-    ///     name: "brew".to_owned(),
-    ///     description: "Brews a coffee.".to_owned(),
-    ///     input_schema: serde_json::json!({"type": "object"}),
-    /// });
+    /// let brew = ToolDefinition::new("brew", "Brews a coffee.", serde_json::json!({"type": "object"}));
+    /// request.tools.push(brew);
     /// let error = request.refuse_tools("Echo::generate").unwrap_err();
     /// assert_eq!(error.kind(), ErrorKind::Unsupported);
     /// ```

@@ -16,6 +16,7 @@ use crate::id::{Category, TaskId};
 ///     .with_payload(json!({"order": 4711}));
 /// assert_eq!(task.payload["order"], 4711);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// Unique within what a host hands over.

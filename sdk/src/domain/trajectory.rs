@@ -20,6 +20,7 @@ pub struct Source {
 }
 
 /// A tool that can be called now.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolDefinition {
     /// The name that calls carry.
@@ -31,6 +32,7 @@ pub struct ToolDefinition {
 }
 
 /// An observation of the agent.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The text, or the user's message.
@@ -45,6 +47,7 @@ pub struct Observation {
 }
 
 /// A call of a tool.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The tool's name.
@@ -76,6 +79,7 @@ pub enum Action {
 /// assert_eq!(outcome.parts["first_attempt"], 0.6);
 /// assert_eq!(Outcome::from(false), Outcome::failure());
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Whether the task was done.
@@ -87,6 +91,7 @@ pub struct Outcome {
 }
 
 /// The result of a step of an episode.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transition {
     /// The next observation.
@@ -98,6 +103,7 @@ pub struct Transition {
 }
 
 /// The result of a step's action.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepResult {
     /// The environment's text.
@@ -154,6 +160,7 @@ pub struct GenerationRecord {
 }
 
 /// One step: observation, action and result.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// From 0, in order.
@@ -277,6 +284,7 @@ pub struct LeftOut {
 /// assert_eq!(trajectory.steps[0].index, 0);
 /// assert!(trajectory.fault().is_none());
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trajectory {
     /// Version of the JSON form: [`Trajectory::SCHEMA`].
@@ -417,6 +425,7 @@ impl ObservationKind {
 }
 
 /// Tokens spent.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens of the prompts, each turn's whole prompt counted once by its last generation.
@@ -426,6 +435,14 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Tokens of prompts, and tokens that a model wrote.
+    pub fn new(prompt_tokens: u64, output_tokens: u64) -> Self {
+        Self {
+            prompt_tokens,
+            output_tokens,
+        }
+    }
+
     /// Adds more tokens. Counts may come from another program, so a sum that is too great stays at `u64::MAX`.
     pub fn add(&mut self, more: Self) {
         self.prompt_tokens = self.prompt_tokens.saturating_add(more.prompt_tokens);

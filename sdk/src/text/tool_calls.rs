@@ -33,11 +33,8 @@ const NEW: &str = "ToolCalls::new";
 ///     text::{ToolCalls, WrittenCall},
 /// };
 ///
-/// let brew = ToolDefinition {
-///     name: "brew".to_owned(),
-///     description: "Brews a drink.".to_owned(),
-///     input_schema: serde_json::json!({"type": "object", "properties": {"cups": {"type": "integer"}}, "required": ["cups"]}),
-/// };
+/// let schema = serde_json::json!({"type": "object", "properties": {"cups": {"type": "integer"}}, "required": ["cups"]});
+/// let brew = ToolDefinition::new("brew", "Brews a drink.", schema);
 /// let calls = ToolCalls::new(&[brew], &ToolChoice::Required)?;
 /// let written = |arguments: &str| WrittenCall {
 ///     id: "call-1".to_owned(),

@@ -8,8 +8,8 @@ use journeyman::{
     agent::{ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions},
     contract::{Attempt, Components, Environment, Executor, FixedGuidance, LanguageModel},
     domain::{
-        AttemptId, Compaction, EndReason, Observation, Outcome, Source, Task, ToolDefinition,
-        Trajectory, Transition,
+        Compaction, EndReason, Observation, Outcome, Source, Task, ToolDefinition, Trajectory,
+        Transition,
     },
     recipe,
     run::{Journeyman, Options},
@@ -34,11 +34,8 @@ fn tool(name: &str, arguments: usize, required: usize) -> ToolDefinition {
         })
         .collect();
     let required: Vec<String> = (0..required).map(name_of).collect();
-    ToolDefinition {
-        name: name.to_owned(),
-        description: "Opens a door.".to_owned(),
-        input_schema: json!({"type": "object", "properties": properties, "required": required}),
-    }
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    ToolDefinition::new(name, "Opens a door.", schema)
 }
 
 /// A world that is done after so many calls, each with a result of about so many characters.
@@ -53,10 +50,10 @@ fn corridor(calls: usize, chars: usize, tools: Vec<ToolDefinition>) -> ScriptedE
             "door {made} is open. {}",
             "There is more. ".repeat(chars / 15)
         );
-        Play::Give(Transition {
-            observation: seen(text, &tools),
-            is_error: false,
-            outcome: (made >= calls).then(Outcome::success),
+        let observation = seen(text, &tools);
+        Play::Give(match made >= calls {
+            true => Transition::end(observation, Outcome::success()),
+            false => Transition::next(observation),
         })
     })
     .beginning(move |task, _| Play::Give(seen(task.instruction.clone(), &at_first)))
@@ -78,16 +75,8 @@ fn attempt(model: &Arc<FourBytes>, world: &ScriptedEnvironment, task: &Task) -> 
     let fixed = FixedGuidance::new(injection.clone());
     block_on(async {
         let mut episode = world.reset(task, Seed(1)).await.unwrap();
-        let attempt = Attempt {
-            id: AttemptId::new("a"),
-            task,
-            seed: Seed(7),
-            temperature: 0.0,
-            injection: &injection,
-            guidance: &fixed,
-            time_limit: Duration::from_secs(600),
-            prefix: &[],
-        };
+        let mut attempt = Attempt::new("a", task, Seed(7), &injection, &fixed);
+        attempt.time_limit = Duration::from_secs(600);
         executor.execute(attempt, episode.as_mut()).await.unwrap()
     })
 }

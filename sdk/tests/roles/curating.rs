@@ -11,13 +11,8 @@ use serde_json::{Value, json};
 use super::{good, not_asked, prompt, read, request, shipped, shows};
 
 fn call(tool: &str, arguments: Value) -> ToolCall {
-    let Value::Object(arguments) = arguments else {
-        panic!("{arguments}");
-    };
-    ToolCall {
-        tool: tool.to_owned(),
-        arguments,
-    }
+    assert!(arguments.is_object(), "{arguments}");
+    ToolCall::new(tool, arguments)
 }
 
 #[test]

@@ -7,8 +7,7 @@ use journeyman::{
     ModelId, Result,
     contract::{Journal, JournalEntry},
     domain::{
-        GenerationRecord, LibraryChange, Outcome, Role, Sampling, StepResult, Transition, Trust,
-        UnreadTurn,
+        GenerationRecord, LibraryChange, Role, Sampling, StepResult, Transition, Trust, UnreadTurn,
     },
     policy::{Ask, MaintenanceProgram, Policies, Policy, View},
     run::AttemptHandle,
@@ -143,17 +142,13 @@ async fn act(mut handle: AttemptHandle) -> Option<journeyman::run::report::TaskR
         .unwrap_or_default()
         .to_owned();
     assert_eq!(word, IN_TASK, "the agent has the real task");
-    handle.record(Step {
-        result: StepResult::new(
-            format!("it opened, and {IN_WORLD} fell out"),
-            sample::source(Trust::Trusted),
-        ),
-        ..sample::trajectory("x", handle.task(), &[&word], true).steps[0].clone()
-    });
-    let outcome = Outcome {
-        parts: [(format!("said {IN_WORLD}"), 1.0)].into(),
-        ..sample::outcome(true)
-    };
+    let mut step = sample::trajectory("x", handle.task(), &[&word], true).steps[0].clone();
+    step.result = StepResult::new(
+        format!("it opened, and {IN_WORLD} fell out"),
+        sample::source(Trust::Trusted),
+    );
+    handle.record(step);
+    let outcome = sample::outcome(true).with_part(format!("said {IN_WORLD}"), 1.0);
     handle.finish(Some(outcome)).await.expect("it finishes")
 }
 
@@ -324,10 +319,10 @@ fn the_agent_sees_what_the_world_says() {
         let mut components = components();
         components.environment = Some(Arc::new(ScriptedEnvironment::by(|_, _, actions| {
             let knows = actions.last() == Some(&Action::Message(IN_WORLD.to_owned()));
-            Play::Give(Transition {
-                observation: sample::observation(&format!("the key is {IN_WORLD}")),
-                is_error: false,
-                outcome: (actions.len() == 2).then(|| sample::outcome(knows)),
+            let seen = sample::observation(&format!("the key is {IN_WORLD}"));
+            Play::Give(match actions.len() {
+                2 => Transition::end(seen, sample::outcome(knows)),
+                _ => Transition::next(seen),
             })
         })));
         components.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {

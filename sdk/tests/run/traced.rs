@@ -121,11 +121,8 @@ fn parts() -> Components {
     components.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
         if steps.is_empty() {
             let note = format!("password = \"{QUOTED}\"");
-            let arguments = json!({"where": SECRET, "note": note}).as_object().cloned();
-            return Play::Give(Some(Action::Call(vec![ToolCall {
-                tool: "look".to_owned(),
-                arguments: arguments.unwrap_or_default(),
-            }])));
+            let arguments = json!({"where": SECRET, "note": note});
+            return Play::Give(Some(Action::call("look", arguments)));
         }
         let due = attempt.task.payload.get(steps.len() - 1);
         let due = due.and_then(|word| word.as_str());
@@ -269,10 +266,7 @@ fn a_tools_name_is_the_models_word_and_so_redacted_and_cut() {
         let mut components = parts();
         components.executor = Some(Arc::new(ScriptedExecutor::acting(|_, steps| {
             let name = format!("{SECRET} {}", "x".repeat(5_000));
-            let call = ToolCall {
-                tool: name,
-                arguments: Default::default(),
-            };
+            let call = ToolCall::new(name, json!({}));
             Play::Give(steps.is_empty().then(|| Action::Call(vec![call; 40])))
         })));
         learn(components, Options::new("test", Seed(7)), recipe()).await;

@@ -237,15 +237,14 @@ fn written(model: &OpenAi, prompt: Prompt) -> Result<bool> {
 fn called(model: &OpenAi, prompt: Prompt) -> Result<bool> {
     let mut request = GenerateRequest::greedy(prompt, 200);
     request.tools = ["look", "wait"]
-        .map(|name| ToolDefinition {
-            name: name.to_owned(),
-            description: "A tool.".to_owned(),
-            input_schema: json!({
+        .map(|name| {
+            let schema = json!({
                 "type": "object",
                 "properties": {"at": {"enum": ["mast", "galley"]}},
                 "required": ["at"],
                 "additionalProperties": false,
-            }),
+            });
+            ToolDefinition::new(name, "A tool.", schema)
         })
         .to_vec();
     request.tool_choice = ToolChoice::Named("wait".to_owned());

@@ -22,8 +22,8 @@ use journeyman::{
         GenerateRequest, Generation, LanguageModel, ModelCapabilities, TokenCount,
     },
     domain::{
-        AttemptId, Injection, NativeCall, Observation, Outcome as Ended, Role, Source, Task,
-        ToolCall, Transition,
+        Injection, NativeCall, Observation, Outcome as Ended, Role, Source, Task, ToolCall,
+        Transition,
     },
     policy::Answer,
     recipe,
@@ -188,11 +188,10 @@ fn attempt(model: &Arc<dyn LanguageModel>, draws: &mut Draws, found: &mut InCont
     let environment = ScriptedEnvironment::by(move |_, _, actions| {
         let made = actions.len();
         let text = results.get(made.saturating_sub(1)).cloned();
-        let result = Observation::new(text.unwrap_or_default(), source());
-        Play::Give(Transition {
-            observation: result.with_tools(tools.clone()),
-            is_error: false,
-            outcome: (made >= STEPS).then(Ended::success),
+        let result = Observation::new(text.unwrap_or_default(), source()).with_tools(tools.clone());
+        Play::Give(match made >= STEPS {
+            true => Transition::end(result, Ended::success()),
+            false => Transition::next(result),
         })
     })
     .beginning(move |_, _| Play::Give(at_first.clone()));
@@ -212,16 +211,8 @@ fn attempt(model: &Arc<dyn LanguageModel>, draws: &mut Draws, found: &mut InCont
     let guidance = FixedGuidance::new(injection.clone());
     let made = block_on(async {
         let mut episode = environment.reset(&task, Seed(1)).await?;
-        let attempt = Attempt {
-            id: AttemptId::new("jobs"),
-            task: &task,
-            seed: Seed(1),
-            temperature: 0.0,
-            injection: &injection,
-            guidance: &guidance,
-            time_limit: Duration::from_secs(600),
-            prefix: &[],
-        };
+        let mut attempt = Attempt::new("jobs", &task, Seed(1), &injection, &guidance);
+        attempt.time_limit = Duration::from_secs(600);
         executor.execute(attempt, episode.as_mut()).await
     })?;
     if made.steps.len() != STEPS || made.outcome.is_none() {

@@ -1,6 +1,6 @@
 //! The host's own loop: groups of one, binary outcomes, without an agent, a world or a judge in the runtime's hands.
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc};
 
 use futures::executor::block_on;
 use host::{model::Scripted, tasks::task};
@@ -201,16 +201,8 @@ impl Agent {
         let mut episode = self.world.reset(task, seed).await?;
         let injection = handle.injection().clone();
         let guidance = FixedGuidance::new(injection.clone());
-        let attempt = Attempt {
-            id: "own".into(),
-            task,
-            seed,
-            temperature,
-            injection: &injection,
-            guidance: &guidance,
-            time_limit: Duration::from_secs(60),
-            prefix: &[],
-        };
+        let mut attempt = Attempt::new("own", task, seed, &injection, &guidance);
+        attempt.temperature = temperature;
         let made = self.executor.execute(attempt, episode.as_mut()).await?;
         let outcome = made.outcome.as_ref();
         let success = outcome.is_some_and(|outcome| outcome.success);

@@ -3,7 +3,7 @@
 use journeyman::{
     Result, async_trait,
     contract::{Attempt, Episode, Executor},
-    domain::{Action, EndReason, InjectedSkill, SkillUse, Step, StepResult, ToolCall, Trajectory},
+    domain::{Action, EndReason, InjectedSkill, SkillUse, Step, StepResult, Trajectory},
 };
 use journeyman_toolworld::{
     environment::Setup,
@@ -102,12 +102,10 @@ fn call(line: &str) -> Action {
     };
     let settings = settings.into_iter();
     let given = settings.filter(|setting| setting.value != DEFAULT_SLOT);
-    Action::Call(vec![ToolCall {
-        tool: wire_name(&name),
-        arguments: given
-            .map(|setting| (setting.parameter, setting.value.into()))
-            .collect(),
-    }])
+    let arguments: Value = given
+        .map(|setting| (setting.parameter, Value::from(setting.value)))
+        .collect();
+    Action::call(wire_name(&name), arguments)
 }
 
 #[cfg(test)]

@@ -154,9 +154,9 @@ fn groups_that_it_tags_are_rolled_out_side_by_side() {
     let parts = parts();
     let universe = Universe::make(UniverseSpec::of(3, 0), 4_003).expect("a universe");
     let told = tasks(&universe.stream(9), 4_003).into_iter();
-    let untagged = told.map(|task| Task {
-        tags: Vec::new(),
-        ..task
+    let untagged = told.map(|mut task| {
+        task.tags.clear();
+        task
     });
     block_on(async {
         let store = Arc::new(MemoryStore::new());

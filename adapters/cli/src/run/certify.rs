@@ -138,10 +138,7 @@ mod tests {
             model: Some("m".into()),
             skills,
             revision: Revision(3),
-            usage: Usage {
-                prompt_tokens: 900,
-                output_tokens: 100,
-            },
+            usage: Usage::new(900, 100),
         }
     }
 

@@ -23,10 +23,7 @@ fn attempt(success: bool, first: bool) -> AttemptReport {
         process: None,
         reward: Some(1.0),
         steps: 2,
-        usage: Usage {
-            prompt_tokens: 10,
-            output_tokens: 3,
-        },
+        usage: Usage::new(10, 3),
         end: None,
         unread: None,
         undecided: None,

@@ -223,13 +223,8 @@ mod tests {
         }
         // What the agent said stands in later prompts as it is to be learned.
         assert_eq!(answers[1].prompt[2], answers[0].completion[0]);
-        let nothing = Trace {
-            trajectory: journeyman::domain::Trajectory {
-                steps: Vec::new(),
-                ..attempt.trajectory.clone()
-            },
-            ..attempt
-        };
+        let mut nothing = attempt;
+        nothing.trajectory.steps.clear();
         assert_eq!(prompted(&ChatFormat::default(), &nothing), Ok(Vec::new()));
     }
 

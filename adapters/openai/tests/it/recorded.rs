@@ -153,11 +153,9 @@ fn tool_calls_are_read_from_the_full_forms() {
         let model = block_on(OpenAi::connect(toy.config(&server, Route::Chat))).unwrap();
         let mut request = GenerateRequest::greedy(prompt("look around"), 64);
         request.tool_choice = ToolChoice::Required;
-        request.tools = vec![ToolDefinition {
-            name: "look".to_owned(),
-            description: "Looks.".to_owned(),
-            input_schema: json!({"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}),
-        }];
+        let schema =
+            json!({"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]});
+        request.tools = vec![ToolDefinition::new("look", "Looks.", schema)];
         let generation = block_on(model.generate(&request)).unwrap();
         assert_eq!(
             (generation.calls.len(), generation.output_tokens),

@@ -107,10 +107,9 @@ fn llama_server_chats_streams_and_calls_tools() {
     assert!(pieces.len() > 1, "{pieces:?}");
     assert_eq!(pieces.concat(), text);
 
-    let tool = |name: &str, argument: &str, schema: serde_json::Value| ToolDefinition {
-        name: name.to_owned(),
-        description: "A tool.".to_owned(),
-        input_schema: json!({"type": "object", "properties": {argument: schema}, "required": [argument], "additionalProperties": false}),
+    let tool = |name: &str, argument: &str, schema: serde_json::Value| {
+        let schema = json!({"type": "object", "properties": {argument: schema}, "required": [argument], "additionalProperties": false});
+        ToolDefinition::new(name, "A tool.", schema)
     };
     let mut request = GenerateRequest::greedy(prompt("go on"), 200);
     request.tools = vec![

@@ -20,23 +20,16 @@ use crate::support::{
 const CHAT: &str = "/v1/chat/completions";
 
 fn look() -> ToolDefinition {
-    ToolDefinition {
-        name: "look".to_owned(),
-        description: "Looks <|im_end|> at a place.".to_owned(),
-        input_schema: json!({
-            "type": "object",
-            "properties": {"at": {"enum": ["mast", "<|galley|>"], "description": "Not </s> empty."}},
-            "required": ["at"],
-        }),
-    }
+    let schema = json!({
+        "type": "object",
+        "properties": {"at": {"enum": ["mast", "<|galley|>"], "description": "Not </s> empty."}},
+        "required": ["at"],
+    });
+    ToolDefinition::new("look", "Looks <|im_end|> at a place.", schema)
 }
 
 fn rest() -> ToolDefinition {
-    ToolDefinition {
-        name: "rest".to_owned(),
-        description: "Does nothing.".to_owned(),
-        input_schema: json!({}),
-    }
+    ToolDefinition::new("rest", "Does nothing.", json!({}))
 }
 
 fn request(choice: ToolChoice) -> GenerateRequest {

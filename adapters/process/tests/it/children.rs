@@ -566,17 +566,10 @@ async fn attempt(category: &str, time_limit: Duration) -> Trajectory {
         .reset(&task, Seed(7))
         .await
         .unwrap();
-    let guidance = FixedGuidance::new(Injection::NONE);
-    let attempt = Attempt {
-        id: "first".into(),
-        task: &task,
-        seed: Seed(7),
-        temperature: 0.0,
-        injection: &Injection::NONE,
-        guidance: &guidance,
-        time_limit,
-        prefix: &[],
-    };
+    let nothing = Injection::NONE;
+    let guidance = FixedGuidance::new(nothing.clone());
+    let mut attempt = Attempt::new("first", &task, Seed(7), &nothing, &guidance);
+    attempt.time_limit = time_limit;
     speller.execute(attempt, episode.as_mut()).await.unwrap()
 }
 
@@ -656,15 +649,11 @@ fn a_process_that_is_retired_during_the_prefix_is_not_the_attempts() {
         let hangs = words.clone().with_category("hangs");
         let world = ScriptedEnvironment::words();
         let nothing = Injection::NONE;
-        let attempt = |task, prefix, time_limit| Attempt {
-            id: "one".into(),
-            task,
-            seed: Seed(7),
-            temperature: 0.0,
-            injection: &nothing,
-            guidance: &guidance,
-            time_limit,
-            prefix,
+        let attempt = |task, prefix, time_limit| {
+            let mut attempt = Attempt::new("one", task, Seed(7), &nothing, &guidance);
+            attempt.prefix = prefix;
+            attempt.time_limit = time_limit;
+            attempt
         };
         let prefix = [say("good")];
         let mut hung = world.reset(&hangs, Seed(7)).await.unwrap();

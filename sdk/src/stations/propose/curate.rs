@@ -28,19 +28,15 @@ use crate::{
 /// };
 /// use serde_json::json;
 ///
-/// let call = |tool: &str, arguments: serde_json::Value| ToolCall {
-///     tool: tool.to_owned(),
-///     arguments: arguments.as_object().cloned().unwrap_or_default(),
-/// };
 /// let library = SkillLibrary::new();
-/// let insert = call("insert_skill", json!({
+/// let insert = ToolCall::new("insert_skill", json!({
 ///     "name": "clean_object.md", "description": "How to clean.", "body": "Find the sink first.",
 /// }));
 /// assert!(CurateCall::read(&insert)?.check(&library).is_ok());
 ///
-/// let delete = CurateCall::read(&call("delete_skill", json!({ "skill": "clean-object", "reason": "it misled" })))?;
+/// let delete = CurateCall::read(&ToolCall::new("delete_skill", json!({ "skill": "clean-object", "reason": "it misled" })))?;
 /// assert_eq!(delete.check(&library), Err(CallRefusal::NotFound));
-/// assert_eq!(CurateCall::read(&call("drop_table", json!({}))), Err(CallRefusal::UnknownTool));
+/// assert_eq!(CurateCall::read(&ToolCall::new("drop_table", json!({}))), Err(CallRefusal::UnknownTool));
 /// # Ok::<(), CallRefusal>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,10 +31,8 @@ impl LanguageModel for Counting {
 
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
         let generation = self.inner.generate(request).await?;
-        self.spent.lock().unwrap().add(Usage {
-            prompt_tokens: generation.prompt_tokens,
-            output_tokens: generation.output_tokens,
-        });
+        let used = Usage::new(generation.prompt_tokens, generation.output_tokens);
+        self.spent.lock().unwrap().add(used);
         Ok(generation)
     }
 }
@@ -54,10 +52,7 @@ impl Executor for Paid {
         episode: &mut dyn Episode,
     ) -> Result<journeyman::domain::Trajectory> {
         let mut trajectory = self.inner.execute(attempt, episode).await?;
-        trajectory.usage = Usage {
-            prompt_tokens: 7,
-            output_tokens: 1,
-        };
+        trajectory.usage = Usage::new(7, 1);
         self.attempts.fetch_add(1, Ordering::SeqCst);
         Ok(trajectory)
     }

@@ -22,11 +22,7 @@ use super::*;
 /// Calls as the scripted roles read them: one a line.
 fn calls(calls: &[(&str, Value)]) -> String {
     let line = |(tool, arguments): &(&str, Value)| {
-        let arguments = arguments.as_object().cloned().unwrap_or_default();
-        let call = ToolCall {
-            tool: (*tool).to_owned(),
-            arguments,
-        };
+        let call = ToolCall::new(*tool, arguments.clone());
         serde_json::to_string(&call).expect("JSON")
     };
     match calls {

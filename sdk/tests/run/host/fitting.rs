@@ -718,9 +718,10 @@ fn a_scorer_that_fails_for_one_of_two_candidates_costs_the_injection_and_no_task
 
 #[test]
 fn a_task_longer_than_the_scorers_context_is_decided_or_says_why_it_is_not() {
-    let long = || Task {
-        instruction: "say one and then two ".repeat(3_000),
-        ..sample::task("long", &["one", "two"])
+    let long = || {
+        let mut task = sample::task("long", &["one", "two"]);
+        task.instruction = "say one and then two ".repeat(3_000);
+        task
     };
     block_on(async {
         // It loses its middle.

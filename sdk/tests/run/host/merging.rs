@@ -84,10 +84,9 @@ fn mixed(kinds: &[&str], numbers: Range<usize>) -> Vec<Task> {
     let task = |number: usize| {
         let kind = kinds[number % kinds.len()];
         let id = format!("{kind}-{}", number / kinds.len());
-        Task {
-            instruction: kind.to_owned(),
-            ..sample::task(&id, &["one", "two"])
-        }
+        let mut task = sample::task(&id, &["one", "two"]);
+        kind.clone_into(&mut task.instruction);
+        task
     };
     numbers.map(task).collect()
 }

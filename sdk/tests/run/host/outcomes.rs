@@ -96,17 +96,10 @@ fn an_outcome_that_is_none_is_refused_and_counts_as_abandoned() {
 #[test]
 fn a_world_whose_outcome_is_no_number_teaches_nothing_and_is_named() {
     let check = |score: f64, part: f64| {
-        let outcome = Outcome {
-            success: true,
-            score,
-            parts: [("speed".to_owned(), part)].into(),
-        };
+        let outcome = Outcome::scored(true, score).with_part("speed", part);
         let world = ScriptedEnvironment::by(move |_, _, _| {
-            Play::Give(Transition {
-                observation: sample::observation("that was all"),
-                is_error: false,
-                outcome: Some(outcome.clone()),
-            })
+            let seen = sample::observation("that was all");
+            Play::Give(Transition::end(seen, outcome.clone()))
         });
         let mut parts = components();
         parts.environment = Some(Arc::new(world));

@@ -598,10 +598,9 @@ fn neighbours() -> [Skill; 2] {
 }
 
 fn letter(number: u64) -> Task {
-    Task {
-        instruction: "send a letter".to_owned(),
-        ..sample::task(&format!("letter-{number}"), &["one", "two"])
-    }
+    let mut task = sample::task(&format!("letter-{number}"), &["one", "two"]);
+    task.instruction = "send a letter".to_owned();
+    task
 }
 
 /// A session whose library has `good` on trial with 24 tasks of its own, and `helper` in use, which did four letters at which `good`

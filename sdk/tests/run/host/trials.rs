@@ -57,11 +57,11 @@ fn seeded() -> ScriptedEnvironment {
         let due = words.get(actions.len() - 1);
         let right = matches!((actions.last(), due), (Some(Action::Message(word)), Some(due)) if word == due);
         let done = right && actions.len() == words.len();
-        Play::Give(journeyman::domain::Transition {
-            observation: sample::observation(&format!("world {}", seed.0)),
-            is_error: !right,
-            outcome: done.then(|| sample::outcome(true)),
-        })
+        let seen = sample::observation(&format!("world {}", seed.0));
+        let mut transition = journeyman::domain::Transition::next(seen);
+        transition.is_error = !right;
+        transition.outcome = done.then(|| sample::outcome(true));
+        Play::Give(transition)
     })
 }
 

@@ -11,7 +11,7 @@ use journeyman::contract::{
     RoleRequest, RoleTask, Roles, Scorer,
 };
 use journeyman::domain::{InjectedSkill, Injection, Skill, Task, Trace, Verdict};
-use journeyman::{Result, Seed, domain::AttemptId};
+use journeyman::{Result, Seed};
 use journeyman_toolworld::environment::{Setup, Toolworld};
 use journeyman_toolworld::general::manner::Manner;
 use journeyman_toolworld::world::World;
@@ -104,16 +104,8 @@ impl Arena {
             skills: injected.collect(),
         };
         let guidance = FixedGuidance::new(injection.clone());
-        let attempt = Attempt {
-            id: AttemptId::new("evaluation"),
-            task: &task,
-            seed: Seed(seed),
-            temperature: 0.0,
-            injection: &injection,
-            guidance: &guidance,
-            time_limit: Duration::from_secs(120),
-            prefix: &[],
-        };
+        let mut attempt = Attempt::new("evaluation", &task, Seed(seed), &injection, &guidance);
+        attempt.time_limit = Duration::from_secs(120);
         let executor = match variant {
             Variant::System => &self.reworded,
             _ => &self.executor,

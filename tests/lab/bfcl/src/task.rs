@@ -66,11 +66,10 @@ fn task(line: &str) -> Result<BfclTask> {
         return Err(corrupt("a task has no id or no request"));
     };
     let turns = line.calls.into_iter().map(|turn| {
-        let calls = turn.into_iter().map(|call| ToolCall {
-            tool: call.tool,
-            arguments: call.arguments,
-        });
-        calls.collect()
+        let calls = turn.into_iter();
+        calls
+            .map(|call| ToolCall::new(call.tool, call.arguments.into()))
+            .collect()
     });
     let payload = json!({"entry": line.entry, "ground_truth": line.ground_truth});
     Ok(BfclTask {

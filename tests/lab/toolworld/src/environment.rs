@@ -184,11 +184,10 @@ impl Episode for ToolworldEpisode {
         };
         self.over |= self.simulation.is_done() || self.simulation.calls() >= self.step_budget;
         self.observation.text = text;
-        Ok(Transition {
-            observation: self.observation.clone(),
-            is_error,
-            outcome: self.over.then(|| self.outcome()),
-        })
+        let mut transition = Transition::next(self.observation.clone());
+        transition.is_error = is_error;
+        transition.outcome = self.over.then(|| self.outcome());
+        Ok(transition)
     }
 
     async fn close(self: Box<Self>) -> Result<()> {
@@ -232,13 +231,12 @@ impl ToolworldEpisode {
             ("calls".to_owned(), simulation.calls() as f64),
             ("refusals".to_owned(), simulation.refusals() as f64),
         ]);
-        Outcome {
-            success: simulation.is_done(),
-            // Efficiency: the number of calls of an agent that knows the contract, divided by the calls made.
-            score: flag(simulation.is_done()) * simulation.fewest_calls() as f64
-                / simulation.calls().max(1) as f64,
-            parts,
-        }
+        // Efficiency: the number of calls of an agent that knows the contract, divided by the calls made.
+        let score = flag(simulation.is_done()) * simulation.fewest_calls() as f64
+            / simulation.calls().max(1) as f64;
+        let mut outcome = Outcome::scored(simulation.is_done(), score);
+        outcome.parts = parts;
+        outcome
     }
 }
 
@@ -271,17 +269,15 @@ pub fn define(tool: &Tool) -> ToolDefinition {
         (parameter.clone(), schema)
     };
     let properties: Map<String, Value> = tool.parameters.iter().map(describe).collect();
-    ToolDefinition {
-        name: wire_name(&tool.name),
-        description: format!(
-            "{}; a parameter that is left out has its default",
-            tool.usage()
-        ),
-        input_schema: json!({
-            "type": "object",
-            "properties": properties,
-            "required": tool.parameters,
-            "additionalProperties": false,
-        }),
-    }
+    let description = format!(
+        "{}; a parameter that is left out has its default",
+        tool.usage()
+    );
+    let schema = json!({
+        "type": "object",
+        "properties": properties,
+        "required": tool.parameters,
+        "additionalProperties": false,
+    });
+    ToolDefinition::new(wire_name(&tool.name), description, schema)
 }

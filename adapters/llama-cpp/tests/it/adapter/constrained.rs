@@ -84,11 +84,7 @@ fn a_random_model_calls_the_tool_that_it_must_by_its_schema() {
         ..Tiny::default()
     };
     let model = tiny.load();
-    let tool = |name: &str, input_schema| ToolDefinition {
-        name: name.to_owned(),
-        description: "Cooks.".to_owned(),
-        input_schema,
-    };
+    let tool = |name: &str, schema| ToolDefinition::new(name, "Cooks.", schema);
     let cook = json!({
         "type": "object",
         "properties": {"tool": {"enum": ["kettle", "pan"]}},
@@ -145,11 +141,7 @@ fn a_random_model_calls_the_tool_that_it_must_by_its_schema() {
 #[test]
 fn a_random_model_that_must_call_calls_one_of_several_tools_in_each_form_that_text_spells() {
     let object = |properties: Value, key: &str| json!({"type": "object", "properties": properties, "required": [key], "additionalProperties": false});
-    let tool = |name: &str, input_schema: &Value| ToolDefinition {
-        name: name.to_owned(),
-        description: String::new(),
-        input_schema: input_schema.clone(),
-    };
+    let tool = |name: &str, schema: &Value| ToolDefinition::new(name, "", schema.clone());
     let schemas = [
         (
             "cook",
@@ -210,11 +202,7 @@ fn of_several_tools_a_model_writes_freely_where_no_grammar_begins_the_call() {
             context: 4096,
             ..Tiny::default()
         };
-        let tool = |name: &str, schema: &Value| ToolDefinition {
-            name: name.to_owned(),
-            description: String::new(),
-            input_schema: schema.clone(),
-        };
+        let tool = |name: &str, schema: &Value| ToolDefinition::new(name, "", schema.clone());
         let mut asked = request(1);
         asked.json_schema = None;
         asked.max_tokens = 40;

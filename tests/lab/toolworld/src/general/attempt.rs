@@ -111,10 +111,8 @@ impl Attempt {
                 None => thought,
             };
             let action = Action::Call(vec![call]);
-            let result = StepResult {
-                is_error: matches!(exchange.reply.outcome, Outcome::Refused(_)),
-                ..StepResult::new(text.clone(), Source::trusted(SOURCE))
-            };
+            let mut result = StepResult::new(text.clone(), Source::trusted(SOURCE));
+            result.is_error = matches!(exchange.reply.outcome, Outcome::Refused(_));
             let next = Observation::new(text, Source::trusted(SOURCE)).with_tools(tools.clone());
             let transcript = format!("{words}\n{}", action.to_json());
             let mut step = Step::new(action, result);
@@ -141,11 +139,7 @@ impl Attempt {
         let mut trajectory = Trajectory::new("attempt".into(), self.task.id.clone(), Seed(0));
         trajectory.steps = self.steps.clone();
         trajectory.injection = self.injection.clone();
-        trajectory.outcome = Some(WorldOutcome {
-            success: self.done,
-            score: f64::from(u8::from(self.done)),
-            parts: BTreeMap::new(),
-        });
+        trajectory.outcome = Some(WorldOutcome::from(self.done));
         trajectory.end = match self.done {
             true => EndReason::Finished,
             false => EndReason::StepBudget,

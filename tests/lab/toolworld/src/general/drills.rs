@@ -64,10 +64,7 @@ fn calls(order: &[&Service], draws: &mut Draws) -> (String, Message) {
                 )
             }
         });
-        let call = journeyman::domain::ToolCall {
-            tool: wire_name(name),
-            arguments: arguments(&settings),
-        };
+        let call = journeyman::domain::ToolCall::new(wire_name(name), arguments(&settings).into());
         made.push(NativeCall::new(format!("call{number:05}"), call));
     }
     (asked.join(" "), Message::calling("", made))

@@ -166,10 +166,7 @@ pub fn to_call(line: &str) -> ToolCall {
         .into_iter()
         .filter(|setting| setting.value != DEFAULT_SLOT)
         .collect();
-    ToolCall {
-        tool: wire_name(&name),
-        arguments: arguments(&settings),
-    }
+    ToolCall::new(wire_name(&name), arguments(&settings).into())
 }
 
 /// Settings as the arguments of a call.

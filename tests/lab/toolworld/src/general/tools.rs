@@ -51,11 +51,8 @@ fn definition(world: &World, service: &Service, manner: &Manner) -> ToolDefiniti
     if manner.further_keys && draws.chance(0.3) {
         schema.insert("title".to_owned(), json!(tool.name.to_string()));
     }
-    ToolDefinition {
-        name: wire_name(&tool.name),
-        description: description(tool, &mut draws),
-        input_schema: Value::Object(schema),
-    }
+    let description = description(tool, &mut draws);
+    ToolDefinition::new(wire_name(&tool.name), description, Value::Object(schema))
 }
 
 fn description(tool: &Tool, draws: &mut Draws) -> String {

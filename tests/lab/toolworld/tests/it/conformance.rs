@@ -2,7 +2,7 @@
 
 use futures::executor::block_on;
 use journeyman::Seed;
-use journeyman::domain::{Action, Task, ToolCall};
+use journeyman::domain::{Action, Task};
 use journeyman::testing::conformance;
 use journeyman::testing::conformance::environment::EnvironmentFixture;
 use journeyman_toolworld::environment::Toolworld;
@@ -33,13 +33,10 @@ fn actions(task: &StreamTask, seed: Seed) -> Vec<Action> {
 fn action(line: &str) -> Action {
     let (name, settings) = parse(line).unwrap();
     let set = settings.into_iter().filter(|setting| setting.value != "#");
-    let arguments = set
+    let arguments: Value = set
         .map(|setting| (setting.parameter, Value::from(setting.value)))
         .collect();
-    Action::Call(vec![ToolCall {
-        tool: format!("{}_{}", name.verb, name.noun),
-        arguments,
-    }])
+    Action::call(format!("{}_{}", name.verb, name.noun), arguments)
 }
 
 #[test]

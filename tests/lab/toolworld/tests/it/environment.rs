@@ -2,7 +2,7 @@
 
 use futures::executor::block_on;
 use journeyman::contract::{Environment, Episode};
-use journeyman::domain::{Action, Task, ToolCall, Transition, Trust};
+use journeyman::domain::{Action, Task, Transition, Trust};
 use journeyman::{ErrorKind, Seed};
 use journeyman_toolworld::environment::Toolworld;
 use journeyman_toolworld::simulate::parse;
@@ -24,14 +24,11 @@ fn begin(task: &Task) -> Box<dyn Episode> {
 
 fn call(line: &str) -> Action {
     let (name, settings) = parse(line).unwrap();
-    let arguments: Map<String, Value> = settings
+    let arguments: Value = settings
         .into_iter()
         .map(|setting| (setting.parameter, Value::from(setting.value)))
         .collect();
-    Action::Call(vec![ToolCall {
-        tool: format!("{}_{}", name.verb, name.noun),
-        arguments,
-    }])
+    Action::call(format!("{}_{}", name.verb, name.noun), arguments)
 }
 
 fn step(episode: &mut dyn Episode, action: &Action) -> Transition {
@@ -177,7 +174,7 @@ fn arguments_of_any_type_are_answered() {
         }
         let transition = step(
             episode.as_mut(),
-            &Action::Call(vec![ToolCall { tool, arguments }]),
+            &Action::call(tool, Value::Object(arguments)),
         );
         assert!(transition.is_error, "{value} was taken");
     }
