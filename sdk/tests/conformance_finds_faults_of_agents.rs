@@ -417,8 +417,9 @@ impl Roles for FlawedRoles {
             RolesFlaw::PlaysAll => ScriptedRoles::default(),
             _ => ScriptedRoles::only(PLAYED),
         };
-        let failed = request.failed.filter(|_| self.0 != RolesFlaw::AsksTheSame);
-        let mut ask = inner.prompt(&RoleRequest { failed, ..*request })?;
+        let mut asked = *request;
+        asked.failed = request.failed.filter(|_| self.0 != RolesFlaw::AsksTheSame);
+        let mut ask = inner.prompt(&asked)?;
         if self.0 == RolesFlaw::GrowsInASmallRoom && request.room.is_some() {
             let words = "in a room that is as small as this one is".to_owned();
             ask.prompt.open.push(journeyman::domain::Span::Data(words));

@@ -132,16 +132,12 @@ impl Form {
 
 /// Converts a skill back to a draft.
 fn draft(skill: &Skill) -> SkillDraft {
-    SkillDraft {
-        title: skill
-            .original_name
-            .clone()
-            .unwrap_or_else(|| skill.name.as_str().to_owned()),
-        description: skill.description.clone(),
-        kind: skill.kind,
-        scope: skill.scope.clone(),
-        trigger: skill.trigger.clone(),
-        body: skill.body.clone(),
-        metadata: skill.metadata.clone(),
-    }
+    let title = skill.original_name.as_deref();
+    let title = title.unwrap_or_else(|| skill.name.as_str());
+    let mut draft = SkillDraft::new(title, skill.description.as_str(), skill.body.as_str());
+    draft.kind = skill.kind;
+    draft.scope = skill.scope.clone();
+    draft.trigger = skill.trigger.clone();
+    draft.metadata = skill.metadata.clone();
+    draft
 }

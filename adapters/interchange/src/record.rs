@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use journeyman::{
     Error, ErrorKind, Result,
-    domain::{Kind, Scope, Skill, SkillDraft, Source, State},
+    domain::{Kind, Skill, SkillDraft, Source, State},
     stations::admit::imported,
 };
 use serde_json::Value;
@@ -66,17 +66,11 @@ impl Form {
     }
 
     fn record(&self, frame: &Value, source: &Source) -> Result<Skill> {
-        let draft = SkillDraft {
-            title: self.key(RECORD),
-            description: "What came with these skills and belongs to none of them. Kept, so that they can be written \
-                          out as they came."
-                .to_owned(),
-            kind: Kind::Knowledge,
-            scope: Scope::General,
-            trigger: None,
-            body: format!("{frame:#}"),
-            metadata: [(self.key("place"), RECORD.to_owned())].into(),
-        };
+        let description = "What came with these skills and belongs to none of them. Kept, so that they can be written \
+                           out as they came.";
+        let mut draft = SkillDraft::new(self.key(RECORD), description, format!("{frame:#}"));
+        draft.kind = Kind::Knowledge;
+        draft.metadata = [(self.key("place"), RECORD.to_owned())].into();
         let mut skill = self.admit(RECORD, &draft, source)?;
         skill.state = State::Archived;
         Ok(skill)

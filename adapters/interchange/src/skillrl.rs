@@ -180,15 +180,12 @@ fn skill_draft(entry: &Entry) -> Result<SkillDraft> {
         .into_iter()
         .flatten()
         .find(|text| SkillName::slug(text).is_some());
-    Ok(SkillDraft {
-        title: named.unwrap_or("skill").to_owned(),
-        description: description(text(entry, "when_to_apply").unwrap_or(principle)),
-        kind: Kind::Workflow,
-        scope: Scope::General,
-        trigger: None,
-        body: principle.to_owned(),
-        metadata: Default::default(),
-    })
+    let description = description(text(entry, "when_to_apply").unwrap_or(principle));
+    Ok(SkillDraft::new(
+        named.unwrap_or("skill"),
+        description,
+        principle,
+    ))
 }
 
 fn skill_fields(draft: &SkillDraft) -> Result<Entry> {
@@ -216,16 +213,11 @@ fn mistake_draft(entry: &Entry) -> Result<SkillDraft> {
     if body.is_empty() {
         mistake.clone_into(&mut body);
     }
-    Ok(SkillDraft {
-        title: SkillName::of_first_words(mistake)
-            .map_or_else(|| "mistake".to_owned(), |name| name.as_str().to_owned()),
-        description: description(mistake),
-        kind: Kind::Knowledge,
-        scope: Scope::General,
-        trigger: None,
-        body,
-        metadata: Default::default(),
-    })
+    let title = SkillName::of_first_words(mistake)
+        .map_or_else(|| "mistake".to_owned(), |name| name.as_str().to_owned());
+    let mut draft = SkillDraft::new(title, description(mistake), body);
+    draft.kind = Kind::Knowledge;
+    Ok(draft)
 }
 
 fn mistake_fields(draft: &SkillDraft) -> Result<Entry> {

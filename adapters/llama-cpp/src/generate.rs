@@ -331,18 +331,12 @@ impl Writing {
             None => (text, Vec::new()),
         };
         let (prompt, written) = self.tokens.split_at(self.prompt);
-        Ok(Generation {
-            calls,
-            text,
-            prompt_tokens: prompt.len() as u64,
-            output_tokens: written.len() as u64,
-            prompt_ids: ids(prompt),
-            ids: ids(written),
-            logprobs: self.logprobs,
-            forced: self.forced,
-            finish,
-            model: model.clone(),
-            adapter: None,
-        })
+        let (prompt, written) = (ids(prompt), ids(written));
+        let mut generation =
+            Generation::of_tokens(model.clone(), text, prompt, written, self.logprobs);
+        generation.calls = calls;
+        generation.forced = self.forced;
+        generation.finish = finish;
+        Ok(generation)
     }
 }

@@ -245,6 +245,7 @@ impl FinishReason {
 }
 
 /// A model's answer to a [`GenerateRequest`].
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Generation {
     /// The text, without the stop text. Special tokens that the model wrote are spelled out.
@@ -293,6 +294,30 @@ impl Generation {
             model: model.into(),
             adapter: None,
             text,
+        }
+    }
+
+    /// A text of a model that gives its tokens: those of the prompt, those that it wrote, and the log-probability of each of
+    /// these. It has no calls and nothing forced, and it ended by itself.
+    pub fn of_tokens(
+        model: impl Into<ModelId>,
+        text: impl Into<String>,
+        prompt_ids: Vec<TokenId>,
+        ids: Vec<TokenId>,
+        logprobs: Vec<f32>,
+    ) -> Self {
+        Self {
+            text: text.into(),
+            calls: Vec::new(),
+            prompt_tokens: prompt_ids.len() as u64,
+            output_tokens: ids.len() as u64,
+            prompt_ids,
+            ids,
+            logprobs,
+            forced: Vec::new(),
+            finish: FinishReason::EndOfText,
+            model: model.into(),
+            adapter: None,
         }
     }
 

@@ -15,6 +15,7 @@ use crate::{
 };
 
 /// A request to a role.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub struct RoleRequest<'a> {
     /// The task.

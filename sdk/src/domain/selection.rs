@@ -10,6 +10,7 @@ use crate::{
 };
 
 /// The decision for one query.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Selection {
     /// The skill, or the reason for none.

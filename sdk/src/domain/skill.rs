@@ -142,6 +142,7 @@ impl fmt::Display for SkillRef {
 }
 
 /// A skill that is not yet in a library: it has no id, no version, no state.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillDraft {
     /// The name as it was written; other forms allow other characters (`unseal_coffee`).
@@ -158,6 +159,25 @@ pub struct SkillDraft {
     pub body: String,
     /// Further fields of the form that it came from.
     pub metadata: BTreeMap<String, String>,
+}
+
+impl SkillDraft {
+    /// A workflow that applies everywhere, without a trigger and further fields.
+    pub fn new(
+        title: impl Into<String>,
+        description: impl Into<String>,
+        body: impl Into<String>,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            description: description.into(),
+            kind: Kind::Workflow,
+            scope: Scope::General,
+            trigger: None,
+            body: body.into(),
+            metadata: BTreeMap::new(),
+        }
+    }
 }
 
 /// A skill, in one version.

@@ -489,6 +489,7 @@ impl GroupAttempt {
 }
 
 /// The credit of a skill for an attempt, or for a whole group of attempts.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillCredit {
     /// The skill, in the version that was injected.
@@ -500,6 +501,18 @@ pub struct SkillCredit {
     /// Number of attempts that the credit is for: 1, or for a credit for the whole group up to the number of attempts that get credit
     /// for the skill ([`GroupAttempt::credited`]). All credits of a skill together are for no more.
     pub uses: u64,
+}
+
+impl SkillCredit {
+    /// A credit for one attempt.
+    pub fn new(skill: SkillRef, attempt: AttemptId, reward: f64) -> Self {
+        Self {
+            skill,
+            attempt,
+            reward,
+            uses: 1,
+        }
+    }
 }
 
 #[cfg(test)]

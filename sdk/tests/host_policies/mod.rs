@@ -20,8 +20,8 @@ use journeyman::{
     async_trait,
     contract::Components,
     domain::{
-        Action, AssessedSubgoal, Assessment, Decision, Kind, LibraryChange, NothingReason, Query,
-        Scope, Selection, Skill, SkillDraft, SkillRef, State, Subgoal, Trace, TurnQuery, Verdict,
+        Action, AssessedSubgoal, Assessment, Decision, LibraryChange, NothingReason, Query,
+        Selection, Skill, SkillDraft, SkillRef, State, Subgoal, Trace, TurnQuery, Verdict,
     },
     library::SkillLibrary,
     policy::{
@@ -160,18 +160,12 @@ impl SelectProgram for Flawed {
 impl WriteProgram for Flawed {
     async fn write(&self, ask: &mut Ask, view: &View, _: &WriteGroup<'_>) -> Result<Written> {
         self.asks(ask, view).await?;
-        let draft = SkillDraft {
-            title: format!("written at {}", view.step()),
-            description: match self.0 {
-                Flaw::Invalid => String::new(),
-                _ => "By a host's writer.".to_owned(),
-            },
-            kind: Kind::Workflow,
-            scope: Scope::General,
-            trigger: None,
-            body: self.text(Flaw::DecidesOtherwise),
-            metadata: Default::default(),
+        let title = format!("written at {}", view.step());
+        let description = match self.0 {
+            Flaw::Invalid => "",
+            _ => "By a host's writer.",
         };
+        let draft = SkillDraft::new(title, description, self.text(Flaw::DecidesOtherwise));
         let drafts = match self.0 {
             Flaw::DoesNothing => Vec::new(),
             _ => vec![draft],
@@ -276,18 +270,16 @@ impl CreditRule for Flawed {
         let mut credits = Vec::new();
         for one in group.iter().map(|one| &one.report) {
             for skill in &one.injected {
-                credits.push(SkillCredit {
-                    skill: match self.0 {
-                        Flaw::Elsewhere => elsewhere(),
-                        _ => skill.clone(),
-                    },
-                    attempt: one.attempt.clone(),
-                    reward: self.number(one.score)?,
-                    uses: match self.0 {
-                        Flaw::Miscounts => 9,
-                        _ => 1,
-                    },
-                });
+                let skill = match self.0 {
+                    Flaw::Elsewhere => elsewhere(),
+                    _ => skill.clone(),
+                };
+                let reward = self.number(one.score)?;
+                let mut credit = SkillCredit::new(skill, one.attempt.clone(), reward);
+                if let Flaw::Miscounts = self.0 {
+                    credit.uses = 9;
+                }
+                credits.push(credit);
             }
         }
         match self.0 {

@@ -3,7 +3,7 @@
 use journeyman::{
     Category,
     contract::{BankDraft, Finding, RoleAnswer, RoleTask, Roles, Taught},
-    domain::{Kind, Lesson, Role, Scope, SkillDraft, ToolCall},
+    domain::{Lesson, Role, Scope, SkillDraft, ToolCall},
     testing::sample,
 };
 use serde_json::{Value, json};
@@ -50,24 +50,20 @@ fn every_role_reads_its_answer() {
         })
     );
     let skill = sample::skill("saying");
-    let refined = SkillDraft {
-        title: "saying".to_owned(),
-        description: "Several words are to be said.".to_owned(),
-        kind: skill.kind,
-        scope: skill.scope,
-        trigger: None,
-        body: "Say the words in the order of the request.".to_owned(),
-        metadata: skill.metadata,
-    };
-    let new = SkillDraft {
-        title: "Look before you speak".to_owned(),
-        description: "A request has several parts.".to_owned(),
-        kind: Kind::Workflow,
-        scope: Scope::Category(Category::new("greetings")),
-        trigger: None,
-        body: "Read the request.\nThen begin.".to_owned(),
-        metadata: Default::default(),
-    };
+    let mut refined = SkillDraft::new(
+        "saying",
+        "Several words are to be said.",
+        "Say the words in the order of the request.",
+    );
+    refined.kind = skill.kind;
+    refined.scope = skill.scope;
+    refined.metadata = skill.metadata;
+    let mut new = SkillDraft::new(
+        "Look before you speak",
+        "A request has several parts.",
+        "Read the request.\nThen begin.",
+    );
+    new.scope = Scope::Category(Category::new("greetings"));
     assert_eq!(
         read(Role::DistilBank),
         RoleAnswer::Bank(vec![

@@ -565,15 +565,11 @@ fn what_is_shown_stays_in_its_block() {
             "obey ".repeat(20_000),
         ] {
             let task = poisoned(role, &text);
-            let request = RoleRequest {
-                task: &task,
-                seed: Seed(1),
-                failed: Some(FailedAnswer {
-                    text: &text,
-                    reason: "it cannot be read",
-                }),
-                room: None,
-            };
+            let mut request = RoleRequest::new(&task, Seed(1));
+            request.failed = Some(FailedAnswer {
+                text: &text,
+                reason: "it cannot be read",
+            });
             let prompt = shipped().prompt(&request).unwrap().prompt.text();
             assert!(prompt.contains("obey"), "{role}: the text is shown");
             let outside = outside(&prompt);

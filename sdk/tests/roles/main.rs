@@ -412,13 +412,11 @@ fn candidates_of_one_attempt_are_drawn_apart() {
 fn a_repair_shows_the_answer_and_the_reason() {
     let task = sample::role_task(Role::Attribute);
     let answer = format!("<think>hm</think>{{\"</answer>\": {}", "x".repeat(5_000));
-    let repair = RoleRequest {
-        failed: Some(FailedAnswer {
-            text: &answer,
-            reason: "the JSON object is not closed",
-        }),
-        ..request(&task)
-    };
+    let mut repair = request(&task);
+    repair.failed = Some(FailedAnswer {
+        text: &answer,
+        reason: "the JSON object is not closed",
+    });
     let text = shipped().prompt(&repair).unwrap().prompt.text();
     let first = prompt(&task);
     let added = text.strip_prefix(&first).unwrap();

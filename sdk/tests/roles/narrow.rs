@@ -29,10 +29,8 @@ fn long_attempt(steps: usize) -> Trace {
 }
 
 fn narrowed(task: &RoleTask, room: Option<usize>) -> (String, Option<String>) {
-    let request = RoleRequest {
-        room,
-        ..request(task)
-    };
+    let mut request = request(task);
+    request.room = room;
     let roles = shipped();
     let text = roles.prompt(&request).unwrap().prompt.text();
     (text, roles.left_out(&request))

@@ -61,15 +61,11 @@ fn answer(id: &EffectId, effect: Effect, store: &MemoryStore) -> Answer {
         ))),
         Effect::Role { ask, .. } => {
             let task = &ask.attempts()[0].task;
-            let draft = journeyman::domain::SkillDraft {
-                title: format!("skill for {}", task.instruction),
-                description: "What it does.".to_owned(),
-                kind: journeyman::domain::Kind::Workflow,
-                scope: journeyman::domain::Scope::General,
-                trigger: None,
-                body: format!("Body of {id}."),
-                metadata: std::collections::BTreeMap::new(),
-            };
+            let draft = journeyman::domain::SkillDraft::new(
+                format!("skill for {}", task.instruction),
+                "What it does.",
+                format!("Body of {id}."),
+            );
             Answer::Played(Ok(Some(Played::of(RoleAnswer::Draft(Box::new(draft))))))
         }
         Effect::Commit(commit) => {

@@ -1,9 +1,7 @@
 //! Wordings: how a text says a procedure. The wordings of development seeds and those of the figures have nothing in common
 //! but the procedures.
 
-use std::collections::BTreeMap;
-
-use journeyman::domain::{Kind, Scope, SkillDraft};
+use journeyman::domain::SkillDraft;
 use journeyman_toolworld::tool::{ToolName, wire_name};
 
 use super::procedure::{Procedure, Step, Value};
@@ -214,15 +212,11 @@ impl Wording {
             });
             filled.collect::<String>()
         };
-        SkillDraft {
-            title: fill(self.title),
-            description: fill(self.description),
-            kind: Kind::Workflow,
-            scope: Scope::General,
-            trigger: None,
-            body: self.body(&procedure.steps),
-            metadata: BTreeMap::new(),
-        }
+        SkillDraft::new(
+            fill(self.title),
+            fill(self.description),
+            self.body(&procedure.steps),
+        )
     }
 
     fn body(&self, steps: &[Step]) -> String {

@@ -289,27 +289,25 @@ fn about(tasks: &[StreamTask], services: &[&Member]) -> Vec<StreamTask> {
 
 /// The right skill of a service with a number for a name, and without a trigger, as a hurried person writes it.
 fn terse(member: &Member, number: u32) -> SkillDraft {
-    SkillDraft {
-        title: format!("skill-{number}"),
-        trigger: None,
-        ..spoken::draft(member)
-    }
+    let mut draft = spoken::draft(member);
+    draft.title = format!("skill-{number}");
+    draft.trigger = None;
+    draft
 }
 
 /// The right skill of a service that says of itself that it is for the other one, too.
 fn reaching(member: &Member, other: &ToolName) -> SkillDraft {
     let ToolName { verb, noun } = &member.service.tool.name;
     let (its_verb, its_noun) = (&other.verb, &other.noun);
-    SkillDraft {
-        description: format!(
-            "How to {verb} the {noun}. Use when a task asks to {verb} the {noun} or {its_verb} the {its_noun}."
-        ),
-        trigger: Some(format!(
-            "A task asks to {its_verb} the {its_noun}, {its_verb} that {its_noun}, {its_verb} this {its_noun}, \
-             or to {verb} the {noun}."
-        )),
-        ..spoken::draft(member)
-    }
+    let mut draft = spoken::draft(member);
+    draft.description = format!(
+        "How to {verb} the {noun}. Use when a task asks to {verb} the {noun} or {its_verb} the {its_noun}."
+    );
+    draft.trigger = Some(format!(
+        "A task asks to {its_verb} the {its_noun}, {its_verb} that {its_noun}, {its_verb} this {its_noun}, \
+         or to {verb} the {noun}."
+    ));
+    draft
 }
 
 #[cfg(test)]

@@ -347,15 +347,13 @@ mod tests {
             skills: vec![skill("brew")],
             explored: false,
         };
-        let selection = Selection {
-            score: Some(gate.score),
-            candidates: vec![Scored {
-                skill: skill("brew"),
-                value: 10.0,
-                probability: 1.0,
-            }],
-            ..Selection::unscored(inject)
-        };
+        let mut selection = Selection::unscored(inject);
+        selection.score = Some(gate.score);
+        selection.candidates = vec![Scored {
+            skill: skill("brew"),
+            value: 10.0,
+            probability: 1.0,
+        }];
         let scores = scores((&found, &selection), gate.found, TASK);
         let text = Explained {
             library: &SkillLibrary::new(),

@@ -420,11 +420,10 @@ mod tests {
             tasks: 24,
             exceeded: 0,
         });
-        Selection {
-            score: Some(ScoreKind::CardPmi),
-            fitted,
-            ..Selection::nothing(NothingReason::NoCandidates)
-        }
+        let mut selection = Selection::nothing(NothingReason::NoCandidates);
+        selection.score = Some(ScoreKind::CardPmi);
+        selection.fitted = fitted;
+        selection
     }
 
     #[test]

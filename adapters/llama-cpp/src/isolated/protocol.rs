@@ -422,22 +422,11 @@ mod tests {
     fn numbers_come_back_to_the_bit() {
         let logprobs = [-0.1_f32, -1.0e-7, -16_777_216.0, -3.402_823_5e38, -0.0];
         let scores = [-0.1_f64, -1.0 / 3.0, -5e-324, -700.123_456_789_012_3];
-        let answer = Answer::Generation(Generation {
-            calls: Vec::new(),
-            text: "a\u{0}\u{1f600}".to_owned(),
-            prompt_ids: vec![1, -1],
-            ids: vec![0; 5],
-            logprobs: logprobs.to_vec(),
-            forced: Vec::new(),
-            prompt_tokens: 2,
-            output_tokens: 5,
-            finish: journeyman::contract::FinishReason::Stop,
-            model: journeyman::ModelId::new("m"),
-            adapter: None,
-        });
+        let text = "a\u{0}\u{1f600}";
+        let answer = Generation::of_tokens("m", text, vec![1, -1], vec![0; 5], logprobs.to_vec());
         let said = FromWorker::Answer {
             id: 1,
-            answer: Ok(answer),
+            answer: Ok(Answer::Generation(answer)),
         };
         let bytes = frame(&said).unwrap().unwrap();
         let Received::Message(FromWorker::Answer {
@@ -447,7 +436,7 @@ mod tests {
         else {
             panic!("another message");
         };
-        assert_eq!(got.text, "a\u{0}\u{1f600}");
+        assert_eq!(got.text, text);
         let bits = |numbers: &[f32]| numbers.iter().map(|n| n.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&got.logprobs), bits(&logprobs));
         let text = serde_json::to_vec(&scores).unwrap();

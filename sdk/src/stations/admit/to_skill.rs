@@ -32,18 +32,10 @@ pub struct Admittance {
 /// use journeyman::{
 ///     Version,
 ///     stations::admit::{Admittance, to_skill},
-///     domain::{Kind, Origin, Provenance, Scope, SkillDraft, State, Taint},
+///     domain::{Origin, Provenance, SkillDraft, State, Taint},
 /// };
 ///
-/// let draft = SkillDraft {
-///     title: "Open the jar".to_owned(),
-///     description: "How to open a sealed jar.".to_owned(),
-///     kind: Kind::Workflow,
-///     scope: Scope::General,
-///     trigger: None,
-///     body: "Warm the lid first.".to_owned(),
-///     metadata: Default::default(),
-/// };
+/// let draft = SkillDraft::new("Open the jar", "How to open a sealed jar.", "Warm the lid first.");
 /// let skill = to_skill(&draft, Admittance {
 ///     id: "sk-1".into(),
 ///     version: Version(1),

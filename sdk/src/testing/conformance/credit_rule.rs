@@ -29,12 +29,10 @@ pub struct CreditRuleFixture {
 ///
 /// impl CreditRule for First {
 ///     fn credits(&self, group: &[GroupAttempt]) -> Result<Vec<SkillCredit>> {
-///         let credit = |one: &GroupAttempt| Some(SkillCredit {
-///             skill: one.report.injected.first()?.clone(),
-///             attempt: one.report.attempt.clone(),
-///             reward: one.report.score,
-///             uses: 1,
-///         });
+///         let credit = |one: &GroupAttempt| {
+///             let skill = one.report.injected.first()?.clone();
+///             Some(SkillCredit::new(skill, one.report.attempt.clone(), one.report.score))
+///         };
 ///         Ok(group.iter().filter_map(credit).collect())
 ///     }
 /// }

@@ -336,16 +336,7 @@ struct Undescribed;
 #[async_trait]
 impl WriteProgram for Undescribed {
     async fn write(&self, _: &mut Ask, _: &View, _: &WriteGroup<'_>) -> Result<Written> {
-        let draft = SkillDraft {
-            title: "undescribed".to_owned(),
-            description: String::new(),
-            kind: journeyman::domain::Kind::Workflow,
-            scope: journeyman::domain::Scope::General,
-            trigger: None,
-            body: "Say it.".to_owned(),
-            metadata: Default::default(),
-        };
-        Ok(vec![draft].into())
+        Ok(vec![SkillDraft::new("undescribed", "", "Say it.")].into())
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use journeyman::{
     SkillId,
-    domain::{Kind, Scope, SkillDraft, Trace},
+    domain::{SkillDraft, Trace},
     papers::scribe::{AssessPolicy, ProcessReward},
     policy::{
         AdmitRule, Ask, AssessProgram, Assessed, CreditRule, GroupAttempt, JudgedAttempt, Policies,
@@ -42,14 +42,9 @@ impl WriteProgram for Does {
         let attempts = group.attempts;
         assert_eq!(attempts.len(), group.reports.len());
         ask.embed(vec![attempts[0].task.instruction.clone()]).await;
-        let draft = |description: &str| SkillDraft {
-            title: format!("written at {}", view.step()),
-            description: description.to_owned(),
-            kind: Kind::Workflow,
-            scope: Scope::General,
-            trigger: None,
-            body: format!("{} attempts", attempts.len()),
-            metadata: Default::default(),
+        let draft = |description: &str| {
+            let title = format!("written at {}", view.step());
+            SkillDraft::new(title, description, format!("{} attempts", attempts.len()))
         };
         let drafts = self.or_else(vec![draft("By a host's writer.")], vec![draft("")])?;
         Ok(drafts.into())
@@ -68,11 +63,8 @@ impl RewardRule for Does {
 
 impl CreditRule for Does {
     fn credits(&self, group: &[GroupAttempt]) -> Result<Vec<SkillCredit>> {
-        let credit = |one: &GroupAttempt, skill: SkillRef| SkillCredit {
-            skill,
-            attempt: one.report.attempt.clone(),
-            reward: 3.0,
-            uses: 1,
+        let credit = |one: &GroupAttempt, skill: SkillRef| {
+            SkillCredit::new(skill, one.report.attempt.clone(), 3.0)
         };
         let given = group
             .iter()

@@ -40,15 +40,11 @@ fn before() -> Skill {
 
 /// Another skill in all that a draft has.
 fn draft() -> SkillDraft {
-    SkillDraft {
-        title: "Speak in Order".to_owned(),
-        description: "How to speak.".to_owned(),
-        kind: Kind::Knowledge,
-        scope: Scope::Category("stage".into()),
-        trigger: Some("somebody listens".to_owned()),
-        body: "say: one two".to_owned(),
-        metadata: std::collections::BTreeMap::new(),
-    }
+    let mut draft = SkillDraft::new("Speak in Order", "How to speak.", "say: one two");
+    draft.kind = Kind::Knowledge;
+    draft.scope = Scope::Category("stage".into());
+    draft.trigger = Some("somebody listens".to_owned());
+    draft
 }
 
 fn revision(draft: SkillDraft, tools: &[&str]) -> RoleAnswer {
@@ -217,14 +213,13 @@ fn a_refiner_changes_all_of_a_skill_and_counts_begin_anew() {
 
 #[test]
 fn each_part_alone_is_a_change_where_all_may_be_changed() {
-    let same = || SkillDraft {
-        title: "saying".to_owned(),
-        kind: before().kind,
-        scope: before().scope,
-        description: before().description,
-        trigger: before().trigger,
-        body: before().body,
-        metadata: std::collections::BTreeMap::new(),
+    let same = || {
+        let before = before();
+        let mut draft = SkillDraft::new("saying", before.description, before.body);
+        draft.kind = before.kind;
+        draft.scope = before.scope;
+        draft.trigger = before.trigger;
+        draft
     };
     let is_no_change = |answer: RoleAnswer, policy: RefinePolicy| {
         let stage = Stage {

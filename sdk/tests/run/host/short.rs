@@ -179,22 +179,15 @@ fn a_selection_says_what_was_decided_and_why() {
         id: "pack".into(),
         version: Version(2),
     };
-    let chosen = |explored| Selection {
-        decision: Decision::Inject {
-            skills: vec![skill.clone()],
-            explored,
-        },
-        score: None,
-        fitted: None,
-        candidates: vec![Scored {
+    let chosen = |explored| {
+        let skills = vec![skill.clone()];
+        let mut selection = Selection::unscored(Decision::Inject { skills, explored });
+        selection.candidates = vec![Scored {
             skill: skill.clone(),
             value: 1.0,
             probability: 1.0,
-        }],
-        failed: None,
-        held_back: Vec::new(),
-        quarantined: Vec::new(),
-        withheld: None,
+        }];
+        selection
     };
     assert_eq!(
         chosen(false).to_string(),

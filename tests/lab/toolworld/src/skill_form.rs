@@ -1,8 +1,6 @@
 //! Skills whose bodies are the command lines of step lists.
 
-use std::collections::BTreeMap;
-
-use journeyman::domain::{Kind, Scope, SkillDraft};
+use journeyman::domain::SkillDraft;
 
 use crate::tool::{DEFAULT_SLOT, RESULT_SLOT, SkillText, TASK_SLOT, ToolName};
 
@@ -18,17 +16,11 @@ pub fn to_draft(text: &SkillText) -> SkillDraft {
         "\n`{TASK_SLOT}` is a value that the task gives, `{RESULT_SLOT}` the value that the latest result gave, \
          `{DEFAULT_SLOT}` the default.\n"
     ));
-    SkillDraft {
-        title: format!("{verb}-{noun}"),
-        description: format!(
-            "The calls that {verb} the {noun}. Use when a task asks to {verb} the {noun}."
-        ),
-        kind: Kind::Workflow,
-        scope: Scope::General,
-        trigger: Some(format!("{verb} {noun}")),
-        body,
-        metadata: BTreeMap::new(),
-    }
+    let description =
+        format!("The calls that {verb} the {noun}. Use when a task asks to {verb} the {noun}.");
+    let mut draft = SkillDraft::new(format!("{verb}-{noun}"), description, body);
+    draft.trigger = Some(format!("{verb} {noun}"));
+    draft
 }
 
 #[cfg(test)]

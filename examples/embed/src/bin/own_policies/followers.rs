@@ -30,12 +30,10 @@ impl CreditRule for Followers {
             let Some(reward) = report.reward.filter(|_| report.used.is_followed()) else {
                 continue;
             };
-            credits.extend(report.injected.iter().map(|skill| SkillCredit {
-                skill: skill.clone(),
-                attempt: report.attempt.clone(),
-                reward,
-                uses: 1,
-            }));
+            let injected = report.injected.iter().cloned();
+            credits.extend(
+                injected.map(|skill| SkillCredit::new(skill, report.attempt.clone(), reward)),
+            );
         }
         Ok(credits)
     }

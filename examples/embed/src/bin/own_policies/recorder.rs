@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use journeyman::{
     Result, async_trait,
-    domain::{Action, Kind, Scope, SkillDraft, SkillName},
+    domain::{Action, SkillDraft, SkillName},
     policy::{Ask, Policies, PolicyOptions, View, WriteGroup, WriteProgram, Written},
 };
 use serde::{Deserialize, Serialize};
@@ -46,14 +46,10 @@ impl WriteProgram for Recorder {
         if is_known || lines.is_empty() || lines.len() > self.most_steps {
             return Ok(Written::default());
         }
-        Ok(Written::from(vec![SkillDraft {
-            description: format!("How to do a task that begins with: {title}."),
-            kind: Kind::Workflow,
-            scope: Scope::General,
-            trigger: Some(title.to_lowercase()), // two words of the task
-            body: lines.join("\n"),
-            metadata: Default::default(),
-            title,
-        }]))
+        let trigger = title.to_lowercase(); // two words of the task
+        let description = format!("How to do a task that begins with: {title}.");
+        let mut draft = SkillDraft::new(title, description, lines.join("\n"));
+        draft.trigger = Some(trigger);
+        Ok(Written::from(vec![draft]))
     }
 }

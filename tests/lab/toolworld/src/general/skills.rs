@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use journeyman::domain::{
-    Kind, Origin as Maker, Provenance, Scope, Skill, SkillDraft, SkillName, State, Taint,
-};
+use journeyman::domain::{Origin as Maker, Provenance, Skill, SkillDraft, SkillName, State, Taint};
 use journeyman::library::format::AriseDocument;
 use journeyman::{SkillId, Version};
 
@@ -18,17 +16,11 @@ use crate::tool::{ToolName, wire_name};
 #[must_use]
 pub fn draft(recipe: &Recipe) -> SkillDraft {
     let ToolName { verb, noun } = &recipe.tool;
-    SkillDraft {
-        title: format!("{verb}-{noun}"),
-        description: format!(
-            "How to {verb} the {noun}. Use when a task asks to {verb} the {noun}."
-        ),
-        kind: Kind::Workflow,
-        scope: Scope::General,
-        trigger: Some(format!("A task asks to {verb} the {noun}.")),
-        body: numbered(recipe, "`"),
-        metadata: BTreeMap::new(),
-    }
+    let description =
+        format!("How to {verb} the {noun}. Use when a task asks to {verb} the {noun}.");
+    let mut draft = SkillDraft::new(format!("{verb}-{noun}"), description, numbered(recipe, "`"));
+    draft.trigger = Some(format!("A task asks to {verb} the {noun}."));
+    draft
 }
 
 /// Reads a body of numbered calls as it is written by [`draft`]; `None` for any other body.
@@ -91,15 +83,9 @@ pub fn skill(recipe: &Recipe, style: Style, draws: &mut Draws) -> Skill {
     };
     let trigger = draws.chance(0.3).then(|| format!("{verb} {noun}"));
     let body = body(recipe, style, draws);
-    of_draft(&SkillDraft {
-        title,
-        description,
-        kind: Kind::Workflow,
-        scope: Scope::General,
-        trigger,
-        body,
-        metadata: BTreeMap::new(),
-    })
+    let mut draft = SkillDraft::new(title, description, body);
+    draft.trigger = trigger;
+    of_draft(&draft)
 }
 
 fn arise(recipe: &Recipe, title: &str) -> Option<Skill> {

@@ -224,15 +224,9 @@ fn finding(stage: Stage<'_>, draws: &mut Draws) -> Option<(Scene, String, Taught
 
 /// A skill of a bank: its principle is its body.
 fn bank_skill(title: &str, principle: &str, when: &str) -> Skill {
-    let mut made = of_draft(&SkillDraft {
-        title: title.to_owned(),
-        description: when.to_owned(),
-        kind: journeyman::domain::Kind::Knowledge,
-        scope: journeyman::domain::Scope::General,
-        trigger: None,
-        body: principle.to_owned(),
-        metadata: std::collections::BTreeMap::new(),
-    });
+    let mut draft = SkillDraft::new(title, when, principle);
+    draft.kind = journeyman::domain::Kind::Knowledge;
+    let mut made = of_draft(&draft);
     made.original_name = Some(title.to_owned());
     made
 }
