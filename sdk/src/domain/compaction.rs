@@ -10,11 +10,14 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use journeyman::domain::Compaction;
 ///
-/// let mut seen = Compaction { prompts: 1, shortened: 3, ..Compaction::NONE };
-/// seen.add(Compaction { prompts: 1, shortened: 5, dropped: 2, ..Compaction::NONE });
+/// let (mut seen, mut more) = (Compaction::NONE, Compaction::NONE);
+/// (seen.prompts, seen.shortened) = (1, 3);
+/// (more.prompts, more.shortened, more.dropped) = (1, 5, 2);
+/// seen.add(more);
 /// assert_eq!(seen.to_string(), "in 2 prompts: results of 5 steps shortened, 2 steps left out");
 /// assert_eq!(Compaction::NONE.to_string(), "nothing");
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Compaction {

@@ -124,6 +124,7 @@ impl Retrieval {
 }
 
 /// A turn's query: its text, the tools in force, and the task's category.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnQuery {
     /// The current request, then the latest refusals, then the agent's last message and the tools of earlier turns.

@@ -122,6 +122,7 @@ impl Tested {
 }
 
 /// Numbers of a version's judgements, by kind.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgementCounts {
     /// Helpful.

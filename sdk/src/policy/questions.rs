@@ -413,6 +413,7 @@ impl From<&Entry> for ChosenSkill {
 }
 
 /// A role's answer, with the model outputs that could not be parsed.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Played {
     /// The answer, parsed from the model's text.

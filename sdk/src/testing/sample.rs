@@ -14,7 +14,7 @@ use crate::{
         AttemptId, Category, CommitKey, PrototypeId, Revision, RunId, Seed, SkillId, TaskId,
         Version,
     },
-    run::report::{AttemptReport, MaintenanceUsage, RunReport, TaskReport},
+    run::report::{AttemptReport, MaintenanceUsage, RunReport, TaskReport, WriteReport},
 };
 
 /// A task of [`ScriptedEnvironment::words`](super::ScriptedEnvironment::words): the agent must say these words.
@@ -346,6 +346,18 @@ pub fn task_report(task: &str) -> TaskReport {
         roles: Default::default(),
         revision: Revision(0),
         failed: None,
+    }
+}
+
+/// The report of a draft that became no skill, with no reason yet.
+pub fn write_report(title: &str) -> WriteReport {
+    WriteReport {
+        title: Some(title.to_owned()),
+        fallback: false,
+        admitted: None,
+        revised: false,
+        refused: None,
+        duplicate: None,
     }
 }
 

@@ -298,10 +298,8 @@ fn a_replay_gives_the_same_bytes() {
     let machine = replay(&entries, &journeyman::policy::Policies::new()).expect("a replay");
     assert!(machine.is_finished());
     assert_eq!(bytes(machine.library()), bytes(&library));
-    let told = RunReport {
-        findings: Vec::new(),
-        ..report
-    };
+    let mut told = report;
+    told.findings.clear();
     assert_eq!(machine.report(), told, "what was found is the session's");
 }
 

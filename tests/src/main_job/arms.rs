@@ -271,64 +271,23 @@ async fn evaluate(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use journeyman::{
-        Error, RunId, TaskId,
-        domain::{AttemptId, NothingReason, Revision, Selection, SkillUse, Usage},
-        run::report::AttemptReport,
+        Error,
+        domain::{NothingReason, Selection},
+        testing::sample,
     };
 
     use super::*;
 
     fn report(decision: NothingReason, error: Option<Error>) -> RunReport {
-        let attempt = AttemptReport {
-            attempt: AttemptId::new("a"),
-            injected: Vec::new(),
-            used: SkillUse::NotFollowed,
-            success: Some(true),
-            score: 1.0,
-            parts: BTreeMap::new(),
-            process: None,
-            reward: None,
-            steps: 1,
-            usage: Usage::default(),
-            end: None,
-            unread: None,
-            undecided: None,
-            asked_again: 0,
-            repaired: 0,
-            error,
-            compaction: Default::default(),
-        };
-        let task = TaskReport {
-            step: 0,
-            task: TaskId::new("t"),
-            category: None,
-            tags: Vec::new(),
-            selections: vec![Selection::nothing(decision)],
-            attempts: vec![attempt],
-            advantages: None,
-            written: Vec::new(),
-            curation: None,
-            gains: Vec::new(),
-            role_usage: Usage::default(),
-            failed_usage: Usage::default(),
-            roles: Default::default(),
-            revision: Revision(0),
-            failed: None,
-        };
-        RunReport {
-            run: RunId::new("r"),
-            seed: Seed(1),
-            tasks: vec![task],
-            revision: Revision(0),
-            pool: 0,
-            maintenance: Default::default(),
-            roles: Default::default(),
-            lifts: Vec::new(),
-            findings: Vec::new(),
-        }
+        let mut attempt = sample::attempt_report("a", &[], true);
+        attempt.error = error;
+        let mut task = sample::task_report("t");
+        task.selections = vec![Selection::nothing(decision)];
+        task.attempts = vec![attempt];
+        let mut report = sample::run_report();
+        report.tasks = vec![task];
+        report
     }
 
     #[test]

@@ -113,33 +113,35 @@ fn verdict(skill: &CertifiedSkill, margin: f64) -> String {
 mod tests {
     use journeyman::{
         Version,
-        domain::{Revision, SkillName, SkillRef, State, Usage},
+        domain::{Revision, SkillRef, State, Usage},
     };
 
     use super::*;
 
     fn skill(conclusion: Conclusion, pairs: u64) -> CertifiedSkill {
-        CertifiedSkill {
-            skill: SkillRef {
-                id: "brew".into(),
-                version: Version(2),
-            },
-            name: SkillName::new("brew").unwrap(),
-            state: State::Trial,
-            conclusion,
-            pairs,
-            difference: (pairs > 0).then_some(0.25),
-            waits: None,
-        }
+        let skill = SkillRef {
+            id: "brew".into(),
+            version: Version(2),
+        };
+        let said = json!({
+            "skill": skill,
+            "name": "brew",
+            "state": State::Trial,
+            "conclusion": conclusion,
+            "pairs": pairs,
+            "difference": (pairs > 0).then_some(0.25),
+        });
+        serde_json::from_value(said).unwrap()
     }
 
     fn of(skills: Vec<CertifiedSkill>) -> Certificate {
-        Certificate {
-            model: Some("m".into()),
-            skills,
-            revision: Revision(3),
-            usage: Usage::new(900, 100),
-        }
+        let said = json!({
+            "model": "m",
+            "skills": skills,
+            "revision": Revision(3),
+            "usage": Usage::new(900, 100),
+        });
+        serde_json::from_value(said).unwrap()
     }
 
     #[test]
@@ -171,10 +173,8 @@ mod tests {
 
     #[test]
     fn a_skill_that_helps_and_waits_says_why() {
-        let held = CertifiedSkill {
-            waits: Some("it would break letter-3".to_owned()),
-            ..skill(Conclusion::Better, 9)
-        };
+        let mut held = skill(Conclusion::Better, 9);
+        held.waits = Some("it would break letter-3".to_owned());
         let said = text(&of(vec![held]), 0.0);
         assert!(
             said.contains("brew waits: it would break letter-3.\n"),

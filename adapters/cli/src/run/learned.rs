@@ -59,35 +59,19 @@ pub(super) fn json(report: &RunReport) -> Value {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use journeyman::{
-        RunId, Seed,
-        domain::{Revision, Role},
-        run::report::{MaintenanceUsage, RoleCounts, RoleTally},
-    };
+    use journeyman::{domain::Role, run::report::RoleCounts, testing::sample};
 
     use super::*;
 
     #[test]
     fn each_role_has_its_share_of_unreadable_answers() {
-        let mut report = RunReport {
-            run: RunId::new("r"),
-            seed: Seed(1),
-            tasks: Vec::new(),
-            revision: Revision(0),
-            pool: 0,
-            maintenance: MaintenanceUsage::default(),
-            roles: RoleTally::default(),
-            lifts: Vec::new(),
-            findings: Vec::new(),
-        };
+        let mut report = sample::run_report();
         assert_eq!(text(&report), "");
-        let calls = RoleCounts {
-            asked: 10,
-            repaired: 2,
-            unreadable: 1,
-            shortened: 3,
-            ..RoleCounts::default()
-        };
+        let mut calls = RoleCounts::default();
+        calls.asked = 10;
+        calls.repaired = 2;
+        calls.unreadable = 1;
+        calls.shortened = 3;
         report.roles.count(Role::Extract, calls);
         assert_eq!(
             text(&report),

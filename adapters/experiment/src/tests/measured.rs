@@ -1,75 +1,42 @@
 use std::collections::BTreeMap;
 
 use journeyman::{
-    Error, ErrorKind, RunId, Seed, TaskId,
+    Error, ErrorKind, TaskId,
     domain::{
-        AttemptId, Cause, CommitKey, Committed, LibraryChange, NothingReason, Revision, Selection,
-        SkillUse, State, TierPolicy, Usage,
+        Cause, CommitKey, Committed, LibraryChange, NothingReason, Revision, Selection, SkillUse,
+        State, TierPolicy, Usage,
     },
-    run::report::{AttemptReport, RunReport, TaskReport, WriteReport},
+    run::report::{AttemptReport, RunReport},
     testing::sample,
 };
 
 use crate::measure::{History, held_out, stream};
 
 fn attempt(success: bool, first: bool) -> AttemptReport {
-    AttemptReport {
-        attempt: AttemptId::new("a"),
-        injected: (first.then(|| sample::skill("brew").reference()).into_iter()).collect(),
-        used: SkillUse::Unknown,
-        success: Some(success),
-        score: f64::from(u8::from(success)),
-        parts: BTreeMap::from([("first_attempt".to_owned(), f64::from(u8::from(first)))]),
-        process: None,
-        reward: Some(1.0),
-        steps: 2,
-        usage: Usage::new(10, 3),
-        end: None,
-        unread: None,
-        undecided: None,
-        asked_again: 0,
-        repaired: 0,
-        error: None,
-        compaction: Default::default(),
-    }
+    let skills = [sample::skill("brew")];
+    let injected = if first { &skills[..] } else { &[] };
+    let mut report = sample::attempt_report("a", injected, success);
+    report.used = SkillUse::Unknown;
+    report.parts = BTreeMap::from([("first_attempt".to_owned(), f64::from(u8::from(first)))]);
+    report.reward = Some(1.0);
+    report.steps = 2;
+    report.usage = Usage::new(10, 3);
+    report.end = None;
+    report
 }
 
 fn report(selections: Vec<Selection>, attempts: Vec<AttemptReport>) -> RunReport {
-    let task = TaskReport {
-        step: 0,
-        task: TaskId::new("t"),
-        category: None,
-        tags: vec!["hidden".to_owned()],
-        selections,
-        attempts,
-        advantages: None,
-        written: vec![WriteReport {
-            title: Some("brew".to_owned()),
-            fallback: true,
-            admitted: None,
-            revised: false,
-            refused: Some("too long".to_owned()),
-            duplicate: None,
-        }],
-        curation: None,
-        gains: Vec::new(),
-        role_usage: Usage::default(),
-        failed_usage: Usage::default(),
-        roles: Default::default(),
-        revision: Revision(0),
-        failed: None,
-    };
-    RunReport {
-        run: RunId::new("r"),
-        seed: Seed(1),
-        tasks: vec![task],
-        revision: Revision(0),
-        pool: 0,
-        maintenance: Default::default(),
-        roles: Default::default(),
-        lifts: Vec::new(),
-        findings: Vec::new(),
-    }
+    let mut written = sample::write_report("brew");
+    written.fallback = true;
+    written.refused = Some("too long".to_owned());
+    let mut task = sample::task_report("t");
+    task.tags = vec!["hidden".to_owned()];
+    task.selections = selections;
+    task.attempts = attempts;
+    task.written = vec![written];
+    let mut report = sample::run_report();
+    report.tasks = vec![task];
+    report
 }
 
 #[test]

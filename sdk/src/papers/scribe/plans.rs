@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// A candidate plan of a task: a sequence of subgoals. A host keeps it, so that later checkpoints execute the same plans.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The task of the attempt.

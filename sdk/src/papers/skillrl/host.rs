@@ -25,6 +25,7 @@ use crate::{
 };
 
 /// What a call that distils a bank did.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BankReport {
     /// The library's revision after the call.

@@ -22,6 +22,7 @@ use crate::{
 };
 
 /// What [`Journeyman::certify`] found out.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// The model that acted, with its adapter; `None` where the agent does not say: then no proof is recorded.
@@ -35,6 +36,7 @@ pub struct Certificate {
 }
 
 /// A skill of a [`Certificate`].
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CertifiedSkill {
     /// Which skill, in which version.

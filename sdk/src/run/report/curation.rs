@@ -12,18 +12,17 @@ use crate::domain::SkillRef;
 /// use journeyman::run::report::{CallKind, CallOutcome, CallRefusal, CuratedCall, CurationReport};
 ///
 /// let call = |kind, outcome| CuratedCall { kind, about: "open-jar".to_owned(), outcome };
-/// let report = CurationReport {
-///     calls: vec![
-///         call(CallKind::Delete, CallOutcome::Refused(CallRefusal::NotFound)),
-///         call(CallKind::Insert, CallOutcome::Refused(CallRefusal::NameTaken)),
-///     ],
-///     ..CurationReport::default()
-/// };
+/// let mut report = CurationReport::default();
+/// report.calls = vec![
+///     call(CallKind::Delete, CallOutcome::Refused(CallRefusal::NotFound)),
+///     call(CallKind::Insert, CallOutcome::Refused(CallRefusal::NameTaken)),
+/// ];
 /// assert_eq!((report.counts().all(), report.counts().valid), (2, 0));
 /// assert_eq!(report.counts().validity(), 0.0);
 /// // A curator that leaves the library as it is made no invalid call.
 /// assert_eq!(CurationReport::default().counts().validity(), 1.0);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurationReport {
     /// The calls, in order; none where the curator left the library as it is.
@@ -177,6 +176,7 @@ impl CurationReport {
 }
 
 /// Numbers of a curator's calls.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallCounts {
     /// Calls of `insert_skill`.

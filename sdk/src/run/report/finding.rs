@@ -90,6 +90,7 @@ impl FindingKind {
 /// [`Journeyman::open`](crate::run::Journeyman::open) checks a host's parts against the recipe. A finding that can arise only
 /// later (a part that blocks, a skill in quarantine) is added when it arises. A finding that no longer holds is removed. Each
 /// finding is logged once.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The subject.

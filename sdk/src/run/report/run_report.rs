@@ -15,6 +15,7 @@ use crate::{
 const UNDECIDED_PART: usize = 20;
 
 /// The report of one attempt.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptReport {
     /// The attempt's id.
@@ -93,6 +94,7 @@ pub struct Duplicate {
 }
 
 /// The result of a draft: admitted as a skill, or refused.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WriteReport {
     /// The draft's title; `None` where the role gave no draft.
@@ -123,6 +125,7 @@ pub struct SkillGain {
 }
 
 /// The report of one task.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskReport {
     /// The task's index in the stream, from 0.
@@ -212,6 +215,7 @@ impl MaintenanceUsage {
 }
 
 /// The report of a run.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {
     /// The run's id.
@@ -490,6 +494,7 @@ fn fmt_context(report: &RunReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 // How many answers of each role could be read.
 
 /// How the calls of one role went. A call is a request to the role with its repair, if there was one.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RoleCounts {
@@ -541,7 +546,9 @@ impl RoleCounts {
 /// use journeyman::{domain::Role, run::report::{RoleCounts, RoleTally}};
 ///
 /// let mut tally = RoleTally::default();
-/// tally.count(Role::Extract, RoleCounts { asked: 50, repaired: 4, unreadable: 1, ..RoleCounts::default() });
+/// let mut calls = RoleCounts::default();
+/// (calls.asked, calls.repaired, calls.unreadable) = (50, 4, 1);
+/// tally.count(Role::Extract, calls);
 /// assert_eq!(tally.get(Role::Extract).unreadable_share(), Some(0.02));
 /// assert_eq!(tally.to_string(), "extract 2.0% of 50 (4 more repaired)");
 /// ```

@@ -31,10 +31,12 @@ pub struct Ranked<'a> {
 /// };
 ///
 /// let (helps, harms) = (sample::skill("brew"), sample::skill("boil"));
-/// let helpful = JudgementCounts { helpful: 3, ..JudgementCounts::default() };
-/// let harmful = JudgementCounts { harmful: 3, ..JudgementCounts::default() };
+/// let (mut helpful, mut harmful) = (JudgementCounts::default(), JudgementCounts::default());
+/// helpful.helpful = 3;
+/// harmful.harmful = 3;
 /// let with = |skill, judged| Ranked { skill, sparse: 2.5, embedding: None, judged };
-/// let query = TurnQuery { text: "brew coffee".into(), ..TurnQuery::default() };
+/// let mut query = TurnQuery::default();
+/// query.text = "brew coffee".into();
 /// let skills = [with(&harms, harmful), with(&helps, helpful)];
 /// let ranked = rank(&query, None, &skills, &RankWeights::default());
 /// assert_eq!(ranked[0].skill.id, helps.id);

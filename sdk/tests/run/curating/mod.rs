@@ -178,12 +178,13 @@ fn a_curator_inserts_updates_and_deletes_and_the_report_counts_its_calls() {
         ],
     );
     let counts: Vec<CallCounts> = (0..4).map(|task| run.curation(task).counts()).collect();
-    let counted = |insert, update, delete| CallCounts {
-        insert,
-        update,
-        delete,
-        unknown: 0,
-        valid: insert + update + delete,
+    let counted = |insert, update, delete| {
+        let mut counts = CallCounts::default();
+        counts.insert = insert;
+        counts.update = update;
+        counts.delete = delete;
+        counts.valid = insert + update + delete;
+        counts
     };
     assert_eq!(
         counts,

@@ -36,10 +36,8 @@ fn a_run_with_a_curator_replays_from_its_journal_to_the_same_bytes() {
     let machine = replay(&entries, &Policies::new()).expect("a replay");
     assert!(machine.is_finished());
     assert_eq!(bytes(machine.library()), bytes(&run.library));
-    let told = RunReport {
-        findings: Vec::new(),
-        ..run.report.clone()
-    };
+    let mut told = run.report.clone();
+    told.findings.clear();
     assert_eq!(machine.report(), told);
     assert_eq!(run.curation(3).counts().valid, 2);
     // The report of a run that was saved before there was a curator still reads, and one without a curator has no field.

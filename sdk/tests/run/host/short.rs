@@ -166,10 +166,8 @@ fn a_report_says_how_many_were_done_and_what_went_wrong() {
         said.contains("2 attempts, first test/learn-0/0/0"),
         "{said}"
     );
-    let none = RunReport {
-        tasks: Vec::new(),
-        ..report
-    };
+    let mut none = report;
+    none.tasks.clear();
     assert_eq!(none.success_rate(), None);
 }
 

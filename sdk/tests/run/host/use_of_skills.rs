@@ -103,7 +103,7 @@ fn over_an_attempt_the_strongest_word_counts() {
 
 #[test]
 fn a_run_counts_attempts_by_what_is_known_of_their_use() {
-    let (task, _) = done(SkillUse::Unknown, UsedWhen::Injected, UsedWhen::Injected);
+    let (mut task, _) = done(SkillUse::Unknown, UsedWhen::Injected, UsedWhen::Injected);
     let attempts = [
         (SkillUse::Followed, true),
         (SkillUse::Unknown, true),
@@ -119,20 +119,9 @@ fn a_run_counts_attempts_by_what_is_known_of_their_use() {
         }
         one
     });
-    let report = RunReport {
-        run: RunId::new("r"),
-        seed: Seed(1),
-        tasks: vec![TaskReport {
-            attempts: attempts.into(),
-            ..task
-        }],
-        revision: Revision(1),
-        maintenance: Default::default(),
-        pool: Default::default(),
-        roles: Default::default(),
-        lifts: Vec::new(),
-        findings: Vec::new(),
-    };
+    task.attempts = attempts.into();
+    let mut report = sample::run_report();
+    report.tasks = vec![task];
     let line = "with a skill in the prompt: 4 attempts; a skill was followed in 1, none in 1, unknown in 2\n";
     assert!(report.to_string().contains(line), "{report}");
 }
