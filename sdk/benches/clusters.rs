@@ -72,12 +72,10 @@ fn median(seed: Seed, size: usize, rounds: usize) -> f64 {
 fn learn(seed: Seed, size: usize, first: NonZeroU64) -> f64 {
     let store = block_on(filled(seed, size));
     let mut recipe = recipe::scribe();
-    let assess = AssessPolicy {
-        first,
-        refresh: first,
-        anchors: None,
-        ..AssessPolicy::default()
-    };
+    let mut assess = AssessPolicy::default();
+    assess.first = first;
+    assess.refresh = first;
+    assess.anchors = None;
     recipe.assess = Some(assess.into());
     let agent = ScriptedExecutor::acting(|_, _| Play::Give(None));
     let model = ScriptedModel::always("none: nothing is to be learned");

@@ -420,11 +420,9 @@ fn the_rules_of_ours_keep_the_rules_of_their_traits() {
 fn the_assessor_of_ours_keeps_the_rules_of_its_trait() {
     for by in [AssessPolicy::default().by, AssessBy::Steps] {
         // Without prototypes a subgoal is scored by an open judgement.
-        let assess = AssessPolicy {
-            by,
-            open: true,
-            ..AssessPolicy::default()
-        };
+        let mut assess = AssessPolicy::default();
+        assess.by = by;
+        assess.open = true;
         let report = check_assessing(assess.into(), Flaw::None);
         assert_eq!(report.skipped().count(), 0, "{report}");
         report.into_result().unwrap();

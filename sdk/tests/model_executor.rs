@@ -87,25 +87,15 @@ fn acts_until_the_episode_is_over() {
 
 #[test]
 fn refuses_budgets_that_allow_nothing() {
-    let cases = [
-        ModelExecutorOptions {
-            max_steps: 0,
-            ..Default::default()
-        },
-        ModelExecutorOptions {
-            generation_time: Duration::ZERO,
-            ..Default::default()
-        },
-        ModelExecutorOptions {
-            top_p: 0.0,
-            ..Default::default()
-        },
-        ModelExecutorOptions {
-            top_p: f32::NAN,
-            ..Default::default()
-        },
+    let cases: [fn(&mut ModelExecutorOptions); 4] = [
+        |options| options.max_steps = 0,
+        |options| options.generation_time = Duration::ZERO,
+        |options| options.top_p = 0.0,
+        |options| options.top_p = f32::NAN,
     ];
-    for options in cases {
+    for change in cases {
+        let mut options = ModelExecutorOptions::default();
+        change(&mut options);
         let model = Arc::new(ScriptedModel::always("one"));
         let error = ModelExecutor::new(model, Arc::new(ScriptedFormat), options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
@@ -115,10 +105,8 @@ fn refuses_budgets_that_allow_nothing() {
 
 #[test]
 fn stops_at_the_step_budget() {
-    let options = ModelExecutorOptions {
-        max_steps: 3,
-        ..Default::default()
-    };
+    let mut options = ModelExecutorOptions::default();
+    options.max_steps = 3;
     let trajectory = attempt(
         &executor(ScriptedModel::always("no"), options),
         Try::default(),
@@ -180,10 +168,8 @@ fn a_generation_that_took_the_attempts_own_time_is_its_deadline() {
 
 #[test]
 fn replays_the_prefix_first_and_counts_it() {
-    let options = ModelExecutorOptions {
-        max_steps: 2,
-        ..Default::default()
-    };
+    let mut options = ModelExecutorOptions::default();
+    options.max_steps = 2;
     let agent = executor(ScriptedModel::answers(["two"]), options);
     let prefix = vec![Action::Message("one".to_owned())];
     let trajectory = attempt(
@@ -206,13 +192,9 @@ fn replays_the_prefix_first_and_counts_it() {
 fn every_generation_has_a_seed_of_its_own() {
     let agent = |record| {
         let model = ScriptedModel::answers(["one", "two"]);
-        executor(
-            model,
-            ModelExecutorOptions {
-                record,
-                ..Default::default()
-            },
-        )
+        let mut options = ModelExecutorOptions::default();
+        options.record = record;
+        executor(model, options)
     };
     let trajectory = attempt(
         &agent(true),
@@ -242,10 +224,8 @@ fn every_generation_has_a_seed_of_its_own() {
 fn what_could_not_be_read_is_kept_and_its_generations_where_they_are_recorded() {
     for record in [true, false] {
         let model = ScriptedModel::answers(["one", " "]);
-        let options = ModelExecutorOptions {
-            record,
-            ..Default::default()
-        };
+        let mut options = ModelExecutorOptions::default();
+        options.record = record;
         let trajectory = attempt(&executor(model, options), Try::default()).unwrap();
         assert_eq!(trajectory.end, EndReason::Unreadable);
         assert_eq!(said(&trajectory), ["one"]);

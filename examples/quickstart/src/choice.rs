@@ -34,21 +34,17 @@ pub fn standard(choice: Choice, gated: bool) -> Recipe {
 }
 
 fn selector(choice: Choice, gated: bool) -> Policy {
-    let policy = match choice {
+    let mut policy = match choice {
         Choice::Bm25 => return First.into(),
         Choice::Random => return Random.into(),
         Choice::None => return Nothing.into(),
         Choice::Pmi => GatePolicy::default(),
-        Choice::Mean => GatePolicy {
-            score: ScoreKind::Mean,
-            ..GatePolicy::paper()
-        },
-        Choice::Sum => GatePolicy::paper(),
+        Choice::Mean | Choice::Sum => GatePolicy::paper(),
     };
-    let mut policy = GatePolicy {
-        epsilon: 0.0,
-        ..policy
-    };
+    if choice == Choice::Mean {
+        policy.score = ScoreKind::Mean;
+    }
+    policy.epsilon = 0.0;
     if !gated {
         policy.relative = None;
         policy.absolute = None;

@@ -29,10 +29,8 @@ pub fn parts(scorer: Arc<dyn Scorer>) -> Result<Components> {
 /// The standard recipe with a gate of so many nats.
 pub fn gate(nats: f64) -> Recipe {
     let mut recipe = recipe::standard();
-    let gate = GatePolicy {
-        absolute: Some(nats),
-        ..GatePolicy::default()
-    };
+    let mut gate = GatePolicy::default();
+    gate.absolute = Some(nats);
     recipe.select.selector = gate.into();
     recipe
 }

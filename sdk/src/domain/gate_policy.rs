@@ -40,6 +40,7 @@ use crate::{
 /// assert!(decide(-38.0)?.skills().is_empty());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatePolicy {

@@ -56,10 +56,8 @@ fn selectors() {
 #[test]
 fn our_selectors_keep_the_rules() {
     let limit = std::num::NonZeroUsize::MIN;
-    let gate = GatePolicy {
-        absolute: Some(0.5),
-        ..GatePolicy::default()
-    };
+    let mut gate = GatePolicy::default();
+    gate.absolute = Some(0.5);
     for selector in [
         First.into(),
         Top { limit }.into(),

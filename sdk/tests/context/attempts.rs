@@ -64,10 +64,8 @@ fn opens(call: usize) -> String {
 }
 
 fn attempt(model: &Arc<FourBytes>, world: &ScriptedEnvironment, task: &Task) -> Trajectory {
-    let options = ModelExecutorOptions {
-        max_steps: 300,
-        ..ModelExecutorOptions::default()
-    };
+    let mut options = ModelExecutorOptions::default();
+    options.max_steps = 300;
     let prompt_format = Arc::new(ChatFormat::default());
     let model: Arc<dyn LanguageModel> = model.clone();
     let executor = ModelExecutor::new(model, prompt_format, options).unwrap();

@@ -184,10 +184,8 @@ fn a_selector_that_cannot_be_made_is_refused_when_a_session_opens() {
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(error.to_string().contains("not the options"), "{error}");
     }
-    let gate = GatePolicy {
-        temperature: 0.0,
-        ..GatePolicy::default()
-    };
+    let mut gate = GatePolicy::default();
+    gate.temperature = 0.0;
     let error = refused(gate.into(), policies());
     assert!(error.to_string().contains("temperature"), "{error}");
 }
@@ -240,10 +238,8 @@ fn our_selectors_need_no_options_where_they_have_defaults() {
     }
     let some = select("gate", json!({ "epsilon": 0.5 })).expect("it is valid");
     let epsilon = 0.5;
-    let expect = GatePolicy {
-        epsilon,
-        ..GatePolicy::default()
-    };
+    let mut expect = GatePolicy::default();
+    expect.epsilon = epsilon;
     assert_eq!(some.gate(), Some(expect));
 }
 

@@ -195,10 +195,8 @@ fn attempt(model: &Arc<dyn LanguageModel>, draws: &mut Draws, found: &mut InCont
         })
     })
     .beginning(move |_, _| Play::Give(at_first.clone()));
-    let options = ModelExecutorOptions {
-        max_steps: STEPS as u32 + 1,
-        ..ModelExecutorOptions::default()
-    };
+    let mut options = ModelExecutorOptions::default();
+    options.max_steps = STEPS as u32 + 1;
     let prompt_format = Arc::new(ChatFormat::of(model.capabilities()));
     let calling = Arc::new(Calling {
         model: model.clone(),

@@ -13,7 +13,7 @@ use journeyman::{
     domain::{Action, Origin, Skill, State, Step, Task, Trace},
     papers::{
         hisme::MicroPolicy,
-        scribe::{AnchorPolicy, AssessPolicy},
+        scribe::AssessPolicy,
         skillos::{Grouping, Rollouts},
         skillrl::{BankGate, BankPolicy, BankSelector, Failure},
     },
@@ -64,17 +64,13 @@ pub(super) fn scribe() -> Recipe {
 
 /// How [`scribe`] assesses.
 pub(super) fn assess() -> AssessPolicy {
-    let assess = AssessPolicy::default();
-    let fewer = |mut anchors: AnchorPolicy| {
+    let mut assess = AssessPolicy::default();
+    assess.first = ROUND;
+    assess.refresh = ROUND;
+    if let Some(anchors) = &mut assess.anchors {
         anchors.each = ANCHORS;
-        anchors
-    };
-    AssessPolicy {
-        first: ROUND,
-        refresh: ROUND,
-        anchors: assess.anchors.map(fewer),
-        ..assess
     }
+    assess
 }
 
 /// SkillRL with rounds of five tasks. The bundled model recovers from nearly all refusals, so a refusal counts as a failure.
@@ -92,10 +88,9 @@ pub(super) fn skillrl() -> Recipe {
 
 /// The paper's choice from a bank, with fewer skills.
 fn bank() -> BankSelector {
-    BankSelector {
-        limit: SHOWN,
-        ..BankSelector::default()
-    }
+    let mut bank = BankSelector::default();
+    bank.limit = SHOWN;
+    bank
 }
 
 /// HiSME's library under SCRIBE's judge.
@@ -105,10 +100,8 @@ pub(super) fn hisme_under_scribe() -> Recipe {
     recipe.attempts = scribe.attempts;
     recipe.reward = scribe.reward;
     // A refresh is due after so many steps, and a step of HiSME's is a batch of five tasks.
-    let assess = AssessPolicy {
-        refresh: HISME_ROUND,
-        ..assess()
-    };
+    let mut assess = assess();
+    assess.refresh = HISME_ROUND;
     recipe.assess = Some(assess.into());
     recipe
 }
@@ -116,14 +109,10 @@ pub(super) fn hisme_under_scribe() -> Recipe {
 /// SkillRL's bank behind ARISE's gate with the absolute test.
 pub(super) fn skillrl_behind_arise() -> Recipe {
     let mut recipe = skillrl();
-    let gate = GatePolicy {
-        epsilon: 0.0,
-        ..GatePolicy::default()
-    };
-    let gated = BankSelector {
-        gate: Some(BankGate::new(gate)),
-        ..bank()
-    };
+    let mut gate = GatePolicy::default();
+    gate.epsilon = 0.0;
+    let mut gated = bank();
+    gated.gate = Some(BankGate::new(gate));
     recipe.select.selector = gated.into();
     recipe
 }

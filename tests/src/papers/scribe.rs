@@ -10,7 +10,6 @@ use journeyman::{
     contract::SkillStore,
     domain::{Assessment, Trace},
     library::SkillLibrary,
-    papers::scribe::AssessPolicy,
     recipe::Recipe,
 };
 use quickstart::Parts;
@@ -162,11 +161,10 @@ pub(super) fn recipe() -> Recipe {
 
 /// How [`recipe`] assesses.
 pub(super) fn assess() -> AssessPolicy {
-    AssessPolicy {
-        first: PART,
-        refresh: PART,
-        ..arms::assess()
-    }
+    let mut assess = arms::assess();
+    assess.first = PART;
+    assess.refresh = PART;
+    assess
 }
 
 /// Learns from the stream. The library, and for each refresh but the first the share of prototypes that go on.

@@ -169,12 +169,10 @@ async fn tried(parts: &Parts, seed: Seed) -> Result<Tried, Failure> {
     let tasks = spoken::tasks(&universe.held_out(&stream, TASKS), seed)?;
     let (mut without, mut with) = (taking_the_best(), taking_the_best());
     without.select.selector = Nothing.into();
-    let gate = GatePolicy {
-        score: ScoreKind::Pmi,
-        absolute: Some(LOWEST),
-        most_wrong: None,
-        ..GatePolicy::default()
-    };
+    let mut gate = GatePolicy::default();
+    gate.score = ScoreKind::Pmi;
+    gate.absolute = Some(LOWEST);
+    gate.most_wrong = None;
     with.select.selector = gate.into();
     with.select.candidates = Candidates::Search { limit: CANDIDATES };
     let skills = library(universe.members())?;

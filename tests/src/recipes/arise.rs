@@ -203,11 +203,10 @@ fn sweep(figures: &mut Figures<'_>, score: ScoreKind, used: &[f64], bounds: (Bou
 }
 
 fn gate(score: ScoreKind, relative: f64) -> GatePolicy {
-    GatePolicy {
-        score,
-        relative: Some(relative),
-        ..GatePolicy::paper()
-    }
+    let mut gate = GatePolicy::paper();
+    gate.score = score;
+    gate.relative = Some(relative);
+    gate
 }
 
 /// The paper's recipe with steps of one task: a stream has fewer tasks than a step of the paper.

@@ -76,12 +76,10 @@ struct Cell {
 
 fn recipes() -> [(&'static str, Recipe); 3] {
     let mut scribe = recipe::scribe();
-    let assess = AssessPolicy {
-        first: TEN,
-        refresh: TEN,
-        anchors: None,
-        ..AssessPolicy::default()
-    };
+    let mut assess = AssessPolicy::default();
+    assess.first = TEN;
+    assess.refresh = TEN;
+    assess.anchors = None;
     scribe.assess = Some(assess.into());
     scribe.attempts.group = std::num::NonZeroU32::MIN;
     let mut hisme = recipe::hisme_robust();

@@ -196,8 +196,9 @@ fn recipe_of(setting: Setting) -> Recipe {
     match setting {
         Setting::Default => {}
         Setting::Epsilon(epsilon) => {
-            let paper = GatePolicy::paper();
-            recipe.select.selector = GatePolicy { epsilon, ..paper }.into();
+            let mut gate = GatePolicy::paper();
+            gate.epsilon = epsilon;
+            recipe.select.selector = gate.into();
         }
         Setting::Cache(size) => recipe.tiers.cache = size,
         Setting::WarmUp(tasks) => recipe.attempts.warm_up = tasks,

@@ -85,10 +85,8 @@ async fn repeated(seed: Seed) -> Result<Repeated, Failure> {
     let parts = shop::parts(model.clone())?.with_store(store.clone());
     // Right among the scores, so that many decisions are near.
     let mut recipe = journeyman::recipe::standard();
-    let gate = GatePolicy {
-        absolute: Some(THRESHOLD),
-        ..GatePolicy::default()
-    };
+    let mut gate = GatePolicy::default();
+    gate.absolute = Some(THRESHOLD);
     recipe.select.selector = gate.into();
     let host = open_with(&parts, recipe.clone(), Options::new("host", seed)).await?;
     let skills = read_skills(by_a_person(), store.as_ref()).await?;

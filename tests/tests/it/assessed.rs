@@ -35,12 +35,10 @@ fn recipe() -> Recipe {
         const { NonZeroUsize::new(2).expect("not 0") },
         const { NonZeroU32::new(2).expect("not 0") },
     );
-    let assess = AssessPolicy {
-        first: const { NonZeroU64::new(REFRESH).expect("not 0") },
-        refresh: const { NonZeroU64::new(REFRESH).expect("not 0") },
-        anchors: Some(anchors),
-        ..AssessPolicy::default()
-    };
+    let mut assess = AssessPolicy::default();
+    assess.first = const { NonZeroU64::new(REFRESH).expect("not 0") };
+    assess.refresh = const { NonZeroU64::new(REFRESH).expect("not 0") };
+    assess.anchors = Some(anchors);
     recipe.assess = Some(assess.into());
     recipe
 }

@@ -35,11 +35,9 @@ fn attempts(parts: &Parts) -> (Vec<Trace>, Given) {
     let mut components = parts
         .components(store, Some(journal.clone()))
         .expect("the parts");
-    let record = ModelExecutorOptions {
-        record: true,
-        ..ModelExecutorOptions::default()
-    };
-    let agent = ModelExecutor::new(parts.model.clone(), parts.prompt_format(), record);
+    let mut options = ModelExecutorOptions::default();
+    options.record = true;
+    let agent = ModelExecutor::new(parts.model.clone(), parts.prompt_format(), options);
     components.executor = Some(Arc::new(agent.expect("an agent")));
     block_on(async {
         let options = Options::new("demonstrate", Seed(11));

@@ -48,11 +48,9 @@ fn export(seed: u64) -> Exported {
     let mut components = parts
         .components(store, Some(journal.clone()))
         .expect("the parts");
-    let record = ModelExecutorOptions {
-        record: true,
-        ..ModelExecutorOptions::default()
-    };
-    let agent = ModelExecutor::new(parts.model.clone(), parts.prompt_format(), record);
+    let mut options = ModelExecutorOptions::default();
+    options.record = true;
+    let agent = ModelExecutor::new(parts.model.clone(), parts.prompt_format(), options);
     components.executor = Some(Arc::new(agent.expect("an agent")));
     let mut recipe = recipe::standard();
     recipe.attempts.group = GROUP;

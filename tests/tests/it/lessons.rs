@@ -117,10 +117,8 @@ fn lessons_alone(failure: Failure) -> Recipe {
         bank.failure = failure;
     });
     // The bundled model tells two skills apart.
-    let bank = BankSelector {
-        limit: NonZeroUsize::new(2).expect("not 0"),
-        ..BankSelector::default()
-    };
+    let mut bank = BankSelector::default();
+    bank.limit = NonZeroUsize::new(2).expect("not 0");
     recipe.select.selector = bank.into();
     recipe
 }

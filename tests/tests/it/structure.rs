@@ -47,12 +47,10 @@ const NEVER: NonZeroU64 = NonZeroU64::new(1_000).expect("not 0");
 fn recipe(refresh: NonZeroU64) -> Recipe {
     let mut recipe = recipe::scribe();
     recipe.attempts.group = const { NonZeroU32::new(2).expect("not 0") };
-    let assess = AssessPolicy {
-        first: refresh,
-        refresh,
-        anchors: None,
-        ..AssessPolicy::default()
-    };
+    let mut assess = AssessPolicy::default();
+    assess.first = refresh;
+    assess.refresh = refresh;
+    assess.anchors = None;
     recipe.assess = Some(assess.into());
     recipe
 }
@@ -265,10 +263,8 @@ fn scores_of_both(pairs: &[AssessedPair<'_>]) -> Vec<(u8, u8)> {
 fn wordings_agree(learned: &Learned) {
     let traces: Vec<Trace> = learned.library.traces().cloned().collect();
     let assessed = |prompt| {
-        let policy = AssessPolicy {
-            by: AssessBy::Subgoals(prompt),
-            ..AssessPolicy::default()
-        };
+        let mut policy = AssessPolicy::default();
+        policy.by = AssessBy::Subgoals(prompt);
         let assessed = block_on(learned.journeyman.assess(&traces, &policy));
         assessed.expect("they are assessed").assessments
     };

@@ -108,8 +108,9 @@ impl Recorded {
 /// let model = ScriptedModel::by(|_, call| {
 ///     Play::Give(if call % 2 == 0 { "good" } else { "done" }.to_owned())
 /// });
-/// let record = ModelExecutorOptions { record: true, ..Default::default() };
-/// let agent = ModelExecutor::new(Arc::new(model), Arc::new(ScriptedFormat), record)?;
+/// let mut options = ModelExecutorOptions::default();
+/// options.record = true;
+/// let agent = ModelExecutor::new(Arc::new(model), Arc::new(ScriptedFormat), options)?;
 /// let journal = Arc::new(MemoryJournal::new());
 /// let world = Arc::new(ScriptedEnvironment::words());
 /// let components = Components::new(Arc::new(agent), world, Arc::new(EnvironmentJudge)).with_journal(journal.clone());

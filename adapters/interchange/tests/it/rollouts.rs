@@ -47,10 +47,8 @@ fn model() -> ScriptedModel {
 }
 
 fn agent(model: ScriptedModel, record: bool) -> Arc<ModelExecutor> {
-    let options = ModelExecutorOptions {
-        record,
-        ..Default::default()
-    };
+    let mut options = ModelExecutorOptions::default();
+    options.record = record;
     Arc::new(ModelExecutor::new(Arc::new(model), Arc::new(ScriptedFormat), options).unwrap())
 }
 
@@ -219,11 +217,9 @@ fn sequences_have_every_segment_at_its_place() {
 
 #[test]
 fn what_a_reward_consists_of_is_told_where_it_is_known() {
-    let steps = AssessPolicy {
-        by: AssessBy::Steps,
-        anchors: None,
-        ..AssessPolicy::default()
-    };
+    let mut steps = AssessPolicy::default();
+    steps.by = AssessBy::Steps;
+    steps.anchors = None;
     let (report, exported) = exported(
         |components, recipe| {
             recipe.reward.by = ProcessReward::default().into();

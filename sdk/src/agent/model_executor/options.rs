@@ -10,6 +10,7 @@ use crate::{
 };
 
 /// Options of a [`ModelExecutor`](crate::agent::ModelExecutor).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelExecutorOptions {
     /// The greatest number of steps of an attempt, those of a replayed prefix included; at least 1.

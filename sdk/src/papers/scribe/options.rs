@@ -131,10 +131,13 @@ impl AnchorPolicy {
 ///
 /// let mut recipe = recipe::scribe();
 /// // The paper's baseline: a judge of steps without prototypes.
-/// recipe.assess = Some(AssessPolicy { by: AssessBy::Steps, ..AssessPolicy::default() }.into());
+/// let mut assess = AssessPolicy::default();
+/// assess.by = AssessBy::Steps;
+/// recipe.assess = Some(assess.into());
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AssessPolicy {

@@ -43,18 +43,17 @@ use crate::{
 /// use journeyman::{recipe, papers::skillrl::{BankGate, BankSelector}, stations::select::GatePolicy};
 ///
 /// let mut recipe = recipe::skillrl();
-/// let absolute = GatePolicy { epsilon: 0.0, ..GatePolicy::default() };
-/// let mut gate = BankGate::new(absolute);
+/// let mut gate = BankGate::new(GatePolicy::default());
+/// gate.policy.epsilon = 0.0;
 /// gate.exempt_general = true;
-/// let bank = BankSelector {
-///     threshold: 0.3,
-///     gate: Some(gate),
-///     ..BankSelector::default()
-/// };
+/// let mut bank = BankSelector::default();
+/// bank.threshold = 0.3;
+/// bank.gate = Some(gate);
 /// recipe.select.selector = bank.into();
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BankSelector {

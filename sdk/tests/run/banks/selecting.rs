@@ -134,11 +134,17 @@ fn check(selector: BankSelector, category: Option<&str>, expect: &str) {
 }
 
 fn limited(limit: usize, threshold: f64) -> BankSelector {
-    BankSelector {
-        limit: NonZeroUsize::new(limit).unwrap(),
-        threshold,
-        ..BankSelector::default()
-    }
+    let mut selector = BankSelector::default();
+    selector.limit = NonZeroUsize::new(limit).unwrap();
+    selector.threshold = threshold;
+    selector
+}
+
+/// A gate that does not explore, as one behind a bank has to be.
+fn greedy() -> GatePolicy {
+    let mut gate = GatePolicy::default();
+    gate.epsilon = 0.0;
+    gate
 }
 
 #[test]
@@ -161,10 +167,8 @@ fn an_unknown_category_and_none_get_the_general_skills_alone() {
         Some("no skill of the category never seen is offered")
     );
     check(BankSelector::default(), None, "g1 g2");
-    let all = BankSelector {
-        without_category: WithoutCategory::AllCategories,
-        ..limited(2, 0.0)
-    };
+    let mut all = limited(2, 0.0);
+    all.without_category = WithoutCategory::AllCategories;
     check(all.clone(), None, "g1 g2 t2 c1");
     check(all, Some("never seen"), "g1 g2");
 }
@@ -245,15 +249,10 @@ fn a_search_narrows_what_is_compared() {
 
 /// A gate behind the bank whose scorer finds `g2` and `t2` likelier behind the query than behind none. It was trained to score, or not.
 fn gated(exempt_general: bool, scorer: Option<bool>) -> Selection {
-    let mut gate = BankGate::new(GatePolicy {
-        epsilon: 0.0,
-        ..GatePolicy::default()
-    });
+    let mut gate = BankGate::new(greedy());
     gate.exempt_general = exempt_general;
-    let selector = BankSelector {
-        gate: Some(gate),
-        ..BankSelector::default()
-    };
+    let mut selector = BankSelector::default();
+    selector.gate = Some(gate);
     selected(selector, Some("tea"), |components, recipe| {
         with_embedder(components, recipe);
         let scored = ScriptedScorer::by(|prompt, continuation| {
@@ -283,13 +282,8 @@ fn a_gate_tests_each_skill_by_itself() {
 
 #[test]
 fn a_gate_leaves_out_what_a_trained_model_does_not_know() {
-    let selector = BankSelector {
-        gate: Some(BankGate::new(GatePolicy {
-            epsilon: 0.0,
-            ..GatePolicy::default()
-        })),
-        ..BankSelector::default()
-    };
+    let mut selector = BankSelector::default();
+    selector.gate = Some(BankGate::new(greedy()));
     let selection = selected(selector, Some("tea"), |components, recipe| {
         with_embedder(components, recipe);
         components.scorer = Some(Arc::new(ScriptedScorer::by(|prompt, continuation| {
@@ -316,10 +310,7 @@ fn a_gate_without_scores_leaves_what_is_exempt() {
 #[test]
 fn a_gate_that_was_calibrated_for_another_model_leaves_what_is_exempt() {
     let selection = |exempt_general| {
-        let mut policy = GatePolicy {
-            epsilon: 0.0,
-            ..GatePolicy::default()
-        };
+        let mut policy = greedy();
         policy.fitted_for = Some(ThresholdFor {
             score: policy.score,
             model: "another".into(),
@@ -327,10 +318,8 @@ fn a_gate_that_was_calibrated_for_another_model_leaves_what_is_exempt() {
         });
         let mut gate = BankGate::new(policy);
         gate.exempt_general = exempt_general;
-        let selector = BankSelector {
-            gate: Some(gate),
-            ..BankSelector::default()
-        };
+        let mut selector = BankSelector::default();
+        selector.gate = Some(gate);
         selected(selector, Some("tea"), |components, recipe| {
             with_embedder(components, recipe);
             components.scorer = Some(Arc::new(ScriptedScorer::that(Play::Give(-1.0))));
@@ -394,18 +383,14 @@ fn wrong_options_are_refused_with_their_field() {
     check(|selector| selector.threshold = f64::NAN, "threshold");
     check(|selector| selector.threshold = 1.5, "threshold");
     let gate = |epsilon, temperature| {
-        let mut gate = BankGate::new(GatePolicy {
-            epsilon,
-            temperature,
-            ..GatePolicy::default()
-        });
+        let mut gate = BankGate::new(GatePolicy::default());
+        gate.policy.epsilon = epsilon;
+        gate.policy.temperature = temperature;
         gate.exempt_general = true;
         gate
     };
-    let mut selector = BankSelector {
-        gate: Some(gate(0.1, 1.0)),
-        ..BankSelector::default()
-    };
+    let mut selector = BankSelector::default();
+    selector.gate = Some(gate(0.1, 1.0));
     let error = selector.validate().expect_err("it explores").to_string();
     assert!(error.contains("epsilon"), "{error}");
     selector.gate = Some(gate(0.0, 0.0));

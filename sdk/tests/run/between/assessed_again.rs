@@ -51,10 +51,8 @@ fn attempts_are_assessed_again_without_a_change_of_the_library() {
             attempt("b", &[]),
             attempt("c", &["one", "two"]),
         ];
-        let open = AssessPolicy {
-            open: true,
-            ..AssessPolicy::default()
-        };
+        let mut open = AssessPolicy::default();
+        open.open = true;
         let first = journeyman
             .assess(&attempts, &open)
             .await
@@ -102,10 +100,8 @@ fn attempts_are_assessed_again_without_a_change_of_the_library() {
         assert_eq!(agreement.unwrap().spans.rate(), Some(1.0));
 
         // Another wording cuts otherwise: of three spans none is in both.
-        let coverage = AssessPolicy {
-            by: AssessBy::Subgoals(SegmentPrompt::Coverage),
-            ..open.clone()
-        };
+        let mut coverage = open.clone();
+        coverage.by = AssessBy::Subgoals(SegmentPrompt::Coverage);
         let other = journeyman
             .assess(&attempts[..1], &coverage)
             .await
@@ -123,10 +119,8 @@ fn attempts_are_assessed_again_without_a_change_of_the_library() {
             (0, Revision(0))
         );
 
-        let refused = AssessPolicy {
-            least_confidence: 2.0,
-            ..open
-        };
+        let mut refused = open;
+        refused.least_confidence = 2.0;
         assert!(journeyman.assess(&attempts, &refused).await.is_err());
         let mut without = variant_parts();
         without.roles = None;
@@ -161,10 +155,8 @@ fn an_assessment_outside_a_run_says_what_it_could_not_do_and_sees_no_secrets() {
         true,
     );
     attempt.task.instruction += " password=hunter2hunter2";
-    let open = AssessPolicy {
-        open: true,
-        ..AssessPolicy::default()
-    };
+    let mut open = AssessPolicy::default();
+    open.open = true;
     let report = block_on(async {
         let journeyman =
             Journeyman::open(components, scribe(), Options::new("test", Seed(7))).await;

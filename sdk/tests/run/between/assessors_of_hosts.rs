@@ -324,11 +324,9 @@ impl AssessProgram for Halves {
         view: &View,
         attempt: &Trace,
     ) -> Result<Option<Assessed>> {
-        let ours = journeyman::papers::scribe::AssessPolicy {
-            by: journeyman::papers::scribe::AssessBy::Steps,
-            calibrate: None,
-            ..Default::default()
-        };
+        let mut ours = journeyman::papers::scribe::AssessPolicy::default();
+        ours.by = journeyman::papers::scribe::AssessBy::Steps;
+        ours.calibrate = None;
         let assessed = ours.assess(ask, view, attempt).await?;
         Ok(assessed.map(|mut assessed| {
             assessed.process = assessed.process.map(|process| process / 2.0);

@@ -450,10 +450,8 @@ fn a_threshold_that_nobody_fitted_is_found() {
     let untrained = || Arc::new(ScriptedScorer::that(Play::Give(-1.0)).untrained());
     let guessed = |b: &mut Components, r: &mut Recipe| {
         b.scorer = Some(untrained());
-        let gate = GatePolicy {
-            most_wrong: None,
-            ..GatePolicy::default()
-        };
+        let mut gate = GatePolicy::default();
+        gate.most_wrong = None;
         r.select.selector = gate.into();
     };
     check(recipe::standard(), &guessed, &[FindingKind::Uncalibrated]);

@@ -167,10 +167,8 @@ fn knowing(adapter: &str) -> Arc<dyn Executor> {
         "" => model,
         name => Arc::new(AdaptedModel::new(model, name)) as _,
     };
-    let options = ModelExecutorOptions {
-        record: true,
-        ..ModelExecutorOptions::default()
-    };
+    let mut options = ModelExecutorOptions::default();
+    options.record = true;
     Arc::new(ModelExecutor::new(model, Arc::new(ScriptedFormat), options).expect("an agent"))
 }
 

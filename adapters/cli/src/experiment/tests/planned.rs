@@ -414,10 +414,8 @@ fn the_examples_mix_recipes() {
     let recipe = mixed("skillrl-behind-arise.toml");
     let bank = recipe.select.selector.read::<BankSelector>().unwrap();
     let bank = bank.unwrap();
-    let absolute = GatePolicy {
-        epsilon: 0.0,
-        ..GatePolicy::default()
-    };
+    let mut absolute = GatePolicy::default();
+    absolute.epsilon = 0.0;
     let gate = bank.gate.as_ref().unwrap();
     assert_eq!((&gate.policy, gate.exempt_general), (&absolute, false));
     let evolves = |recipe: &recipe::Recipe| -> BankPolicy { recipe.maintenance.get().unwrap() };

@@ -55,11 +55,9 @@ fn recipe() -> Recipe {
 
 /// Learns from one task, with a skill in the library that the gate has to decide about.
 fn did(jobs: Jobs) -> Result<Did, Error> {
-    let options = ModelExecutorOptions {
-        max_steps: 2,
-        record: true,
-        ..ModelExecutorOptions::default()
-    };
+    let mut options = ModelExecutorOptions::default();
+    options.max_steps = 2;
+    options.record = true;
     let agent = ModelExecutor::new(jobs.agent, Arc::new(ScriptedFormat), options)?;
     let judge = ScriptedJudge::that(Play::Give(Verdict::binary(true)));
     let journal = Arc::new(MemoryJournal::new());
