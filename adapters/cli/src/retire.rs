@@ -24,13 +24,12 @@ pub(crate) async fn retire(root: &Path, which: &Retire) -> Result<Answer> {
         .as_deref()
         .map(|name| find(&opened.library, name));
     let skill = skill.transpose()?.map(|entry| entry.skill.id.clone());
-    let filter = RunFilter {
-        run: which.run.as_deref().map(RunId::from),
-        session: which.session.clone(),
-        task: which.task.as_deref().map(TaskId::from),
-        skill,
-        since: which.since.map(timestamp),
-    };
+    let mut filter = RunFilter::default();
+    filter.run = which.run.as_deref().map(RunId::from);
+    filter.session = which.session.clone();
+    filter.task = which.task.as_deref().map(TaskId::from);
+    filter.skill = skill;
+    filter.since = which.since.map(timestamp);
     let planned = Retirement::plan(&opened.store, &filter, &which.reason).await?;
     let runs = planned.runs;
     let changes = Retirement::changes_of(&runs, &which.reason);

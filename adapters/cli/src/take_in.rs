@@ -281,9 +281,10 @@ fn redact(one: &mut Incoming, redactor: &Redactor) {
 }
 
 fn same_text(one: &Skill, other: &Skill) -> bool {
-    let texts = |skill: &Skill| SkillMd {
-        metadata: skill.metadata.clone(),
-        ..SkillMd::from(skill)
+    let texts = |skill: &Skill| {
+        let mut text = SkillMd::from(skill);
+        text.metadata = skill.metadata.clone();
+        text
     };
     texts(one) == texts(other) && one.trigger == other.trigger
 }

@@ -327,11 +327,9 @@ impl Execution<'_> {
         for injected in &injection.skills {
             let exposures = &mut self.trajectory.exposures;
             if !exposures.iter().any(|known| known.skill == injected.skill) {
-                exposures.push(Exposure {
-                    skill: injected.skill.clone(),
-                    used: SkillUse::Unknown,
-                    since,
-                });
+                let mut exposure = Exposure::new(injected.skill.clone(), SkillUse::Unknown);
+                exposure.since = since;
+                exposures.push(exposure);
             }
         }
     }

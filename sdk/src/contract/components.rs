@@ -23,6 +23,7 @@ use crate::{domain::Role, id::ModelId};
 ///     .with_clock(Arc::new(SystemClock::new()));
 /// assert!(components.executor.is_none() && components.journal.is_some());
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct Components {
     /// The agent. Without one the runtime makes no attempt itself: the host keeps its own loop.

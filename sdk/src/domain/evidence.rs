@@ -12,6 +12,7 @@ use crate::{
 };
 
 /// An attempt with its task and verdict. Roles are shown traces, and the library keeps the latest.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// The task, without secrets.
@@ -25,6 +26,22 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// An attempt without the score of a gate.
+    pub fn new(
+        task: Task,
+        trajectory: Trajectory,
+        verdict: Option<Verdict>,
+        world_seed: Seed,
+    ) -> Self {
+        Self {
+            task,
+            trajectory,
+            verdict,
+            world_seed,
+            gate_score: None,
+        }
+    }
+
     /// Whether the verdict says that the task was done; false without a verdict.
     pub fn is_success(&self) -> bool {
         let verdict = self.verdict.as_ref();

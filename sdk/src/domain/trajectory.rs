@@ -246,6 +246,7 @@ impl fmt::Display for EndReason {
 }
 
 /// A skill that was in an attempt's prompt, and whether the agent followed it.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
     /// Which skill, in which version.
@@ -256,6 +257,17 @@ pub struct Exposure {
     /// The number of the step before which it first stood in the prompt.
     #[serde(default)]
     pub since: u32,
+}
+
+impl Exposure {
+    /// A skill of the first prompt.
+    pub fn new(skill: SkillRef, used: SkillUse) -> Self {
+        Self {
+            skill,
+            used,
+            since: 0,
+        }
+    }
 }
 
 /// A chosen skill that was left out because its text is longer than the rest of the prompt's token budget.

@@ -331,13 +331,11 @@ fn taken_back(before: &Skill, current: &Skill) -> Skill {
 /// use journeyman::{domain::Timestamp, library::RunFilter};
 ///
 /// // What the session "desk" learned since then.
-/// let filter = RunFilter {
-///     session: Some("desk".to_owned()),
-///     since: Some(Timestamp(1_790_000_000_000)),
-///     ..RunFilter::default()
-/// };
+/// let mut filter = RunFilter::of_session("desk");
+/// filter.since = Some(Timestamp(1_790_000_000_000));
 /// assert!(filter.runs(&[]).is_empty());
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
     /// The run of this id.
@@ -385,6 +383,22 @@ struct Seen {
 }
 
 impl RunFilter {
+    /// The run of this id.
+    pub fn of_run(run: impl Into<RunId>) -> Self {
+        Self {
+            run: Some(run.into()),
+            ..Self::default()
+        }
+    }
+
+    /// All runs of this session.
+    pub fn of_session(session: impl Into<String>) -> Self {
+        Self {
+            session: Some(session.into()),
+            ..Self::default()
+        }
+    }
+
     /// The runs, the latest first. A run is left out when it was retired and has made no commit since.
     pub fn runs(&self, commits: &[Committed]) -> Vec<FoundRun> {
         let mut runs: BTreeMap<&RunId, Seen> = BTreeMap::new();

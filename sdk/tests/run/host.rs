@@ -56,16 +56,15 @@ use super::*;
 /// The parts of a host that keeps its own loop: no agent, no world, no judge.
 fn own_loop() -> Components {
     let all = components();
-    Components {
-        store: all.store,
-        journal: all.journal,
-        retriever: all.retriever,
-        scorer: all.scorer,
-        prompt_format: all.prompt_format,
-        model: all.model,
-        roles: all.roles,
-        ..Components::own_loop()
-    }
+    let mut own = Components::own_loop();
+    own.store = all.store;
+    own.journal = all.journal;
+    own.retriever = all.retriever;
+    own.scorer = all.scorer;
+    own.prompt_format = all.prompt_format;
+    own.model = all.model;
+    own.roles = all.roles;
+    own
 }
 
 /// A store that refuses commits with an error, those of one run or all, until it recovers; it counts what was tried.

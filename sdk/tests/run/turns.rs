@@ -390,11 +390,8 @@ async fn resumed(entries: &[JournalEntry]) -> (RunReport, Vec<String>) {
     let retriever = Arc::new(Counting::default());
     let journal = Arc::new(MemoryJournal::new());
     journal.append(entries).await.expect("it is kept");
-    let components = Components {
-        retriever: Some(retriever.clone()),
-        journal: Some(journal),
-        ..acting()
-    };
+    let components = acting().with_retriever(retriever.clone());
+    let components = components.with_journal(journal);
     let journeyman = with_skills(components, per(SelectPer::Turn)).await;
     let report = journeyman.resume(&entries[0].run).await;
     let searches = retriever.searches.lock().unwrap().clone();

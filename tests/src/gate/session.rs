@@ -129,13 +129,11 @@ pub(super) fn default_gate(
         .join(&set.digest()[..16]);
     let mut options = DiskOptions::default();
     options.folders = false;
-    let components = Components {
-        store: Some(Arc::new(DiskStore::open(folder, &options)?)),
-        retriever: Some(Arc::new(Bm25Retriever::new(Default::default())?)),
-        ..Components::own_loop()
-            .with_scorer(scoring.model.clone())
-            .with_prompt_format(Arc::new(ChatFormat::default()))
-    };
+    let components = Components::own_loop()
+        .with_store(Arc::new(DiskStore::open(folder, &options)?))
+        .with_retriever(Arc::new(Bm25Retriever::new(Default::default())?))
+        .with_scorer(scoring.model.clone())
+        .with_prompt_format(Arc::new(ChatFormat::default()));
     let gate = block_on(async {
         let options = Options::new("gate", Seed(1));
         let journeyman = Journeyman::open(components, recipe::standard(), options).await?;

@@ -55,13 +55,6 @@ fn in_use(library: &SkillLibrary) -> BTreeSet<String> {
     offered.map(|entry| entry.skill.name.to_string()).collect()
 }
 
-fn of_session(name: &str) -> RunFilter {
-    RunFilter {
-        session: Some(name.to_owned()),
-        ..RunFilter::default()
-    }
-}
-
 /// How many skills a day brought, how many of them the day after it was undone, and how many came back after another session
 /// had disabled all and was undone.
 async fn undone(seed: Seed) -> Result<(usize, usize, usize), Failure> {
@@ -70,7 +63,8 @@ async fn undone(seed: Seed) -> Result<(usize, usize, usize), Failure> {
     let day = open(&parts, "day", seed).await?;
     day.learn(tasks(seed, 90, false)).await?;
     let learned = in_use(&day.library().await?);
-    day.retire(&of_session("day"), "a bad day").await?;
+    day.retire(&RunFilter::of_session("day"), "a bad day")
+        .await?;
     if !in_use(&day.library().await?).is_empty() {
         return Err("the undone day's skills are in use".into());
     }
@@ -96,7 +90,7 @@ async fn undone(seed: Seed) -> Result<(usize, usize, usize), Failure> {
         changes: disables.collect(),
     };
     store.commit(&commit).await?;
-    next.retire(&of_session("broken"), "the judge was broken")
+    next.retire(&RunFilter::of_session("broken"), "the judge was broken")
         .await?;
     let back = in_use(&next.library().await?)
         .intersection(&learned)

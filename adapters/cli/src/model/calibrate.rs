@@ -41,10 +41,7 @@ pub(super) async fn calibrate(root: &Path, command: &Calibrate) -> Result<Answer
     let retriever = Arc::new(retriever(None)?);
     opened.library.refresh(&*retriever).await?;
     let model = Model::load(&command.load)?;
-    let parts = Components {
-        retriever: Some(retriever.clone()),
-        ..model.own_loop()
-    };
+    let parts = model.own_loop().with_retriever(retriever.clone());
     let fitting = Fitting {
         command,
         opened: &opened,
@@ -140,10 +137,7 @@ impl Fitting<'_> {
         let snapshot = self.opened.store.load().await?;
         // Nothing is committed; scores are kept beside the library, so that sessions have them.
         let store = FrozenStore::new(snapshot).with_scores_of(self.opened.store.clone());
-        let components = Components {
-            store: Some(Arc::new(store)),
-            ..self.parts.clone()
-        };
+        let components = self.parts.clone().with_store(Arc::new(store));
         let mut recipe = recipe::standard();
         recipe.limits.score = self.model.time_limit;
         recipe.limits.fit = LONGEST;

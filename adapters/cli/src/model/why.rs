@@ -42,11 +42,10 @@ pub(crate) async fn why(root: &Path, command: &Why) -> Result<Answer> {
     let drift = recipe.gate().as_ref().and_then(drift_check);
     let model = Model::load(&command.load)?;
     recipe.limits.score = model.time_limit;
-    let components = Components {
-        store: Some(Arc::new(store)),
-        retriever: Some(Arc::new(retriever)),
-        ..model.own_loop()
-    };
+    let components = model
+        .own_loop()
+        .with_store(Arc::new(store))
+        .with_retriever(Arc::new(retriever));
     let journeyman = Journeyman::open(components, recipe, Options::new("why", Seed(1))).await?;
     let progress = Progress::of("scoring; the first time with a model takes longer");
     let gate = journeyman.gate().await;

@@ -235,11 +235,9 @@ mod tests {
         let answers = prompted(&ChatFormat::default(), &attempt).unwrap();
         let lengths: Vec<usize> = answers.iter().map(|one| one.prompt.len()).collect();
         assert_eq!(lengths, [2, 6]);
-        attempt.trajectory.exposures = vec![Exposure {
-            skill: sample::skill("later").reference(),
-            used: SkillUse::Unknown,
-            since: 2,
-        }];
+        let mut later = Exposure::new(sample::skill("later").reference(), SkillUse::Unknown);
+        later.since = 2;
+        attempt.trajectory.exposures = vec![later];
         let error = prompted(&ChatFormat::default(), &attempt).unwrap_err();
         assert!(error.hint_text().is_some(), "{error}");
     }

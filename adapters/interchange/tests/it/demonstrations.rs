@@ -16,11 +16,9 @@ fn attempt() -> Trace {
     let skill = sample::skill("greeting");
     let trajectory = &mut trace.trajectory;
     trajectory.injection = sample::injection(std::slice::from_ref(&skill));
-    trajectory.exposures = vec![Exposure {
-        skill: skill.reference(),
-        used: SkillUse::Followed,
-        since: 1,
-    }];
+    let mut exposure = Exposure::new(skill.reference(), SkillUse::Followed);
+    exposure.since = 1;
+    trajectory.exposures = vec![exposure];
     trajectory.steps[0].result.is_error = true;
     trajectory.steps[1].transcript.clear();
     trajectory.steps[1].action = Action::call("say", json!({"word": "good"}));

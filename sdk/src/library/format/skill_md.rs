@@ -40,6 +40,7 @@ use crate::domain::SkillName;
 /// - The body has at most 1 MiB.
 /// - No hidden characters anywhere (S9, [`find_hidden`](crate::domain::find_hidden)).
 /// - An error names the line or the field, and never repeats what stands there (S11).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillMd {
     /// Also the folder's name.

@@ -528,7 +528,7 @@ impl Journeyman {
     /// recipe.select.selector = Top { limit: std::num::NonZeroUsize::MIN }.into();
     /// let options = Options::new("desk", Seed(7));
     /// let journeyman = Journeyman::open(Components::own_loop(), recipe, options).await?;
-    /// let filter = RunFilter { session: Some("desk".to_owned()), ..RunFilter::default() };
+    /// let filter = RunFilter::of_session("desk");
     /// // Nothing was learned yet.
     /// let error = journeyman.retire(&filter, "a bad day").await.unwrap_err();
     /// assert_eq!(error.kind(), ErrorKind::NotFound);

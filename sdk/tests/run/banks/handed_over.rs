@@ -29,13 +29,10 @@ fn collection() -> Vec<Trace> {
 
 /// Opens without an agent or a world.
 async fn open(says: Says, roles: &[Role], recipe: Recipe) -> (Journeyman, Prompts) {
-    let (components, prompts) = parts(says, roles);
-    let components = Components {
-        executor: None,
-        environment: None,
-        judge: None,
-        ..components
-    };
+    let (mut components, prompts) = parts(says, roles);
+    components.executor = None;
+    components.environment = None;
+    components.judge = None;
     let opened = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
     (opened.expect("it opens"), prompts)
 }

@@ -52,11 +52,9 @@ fn check_piles(tools: &[&[&str]], expect: &[usize]) {
     let (parts, _) = shop("garbage", general());
     let words = ["Refund", "Water", "Translate", "Deliver"];
     for are_alike in [true, false] {
-        let parts = Components {
-            store: Some(Arc::new(MemoryStore::new())),
-            journal: Some(Arc::new(MemoryJournal::new())),
-            ..parts.clone()
-        };
+        let store = Arc::new(MemoryStore::new());
+        let parts = parts.clone().with_store(store);
+        let parts = parts.with_journal(Arc::new(MemoryJournal::new()));
         block_on(async {
             let journeyman = open_as("test", &parts, recipe::standard()).await;
             let mut counts = Vec::new();

@@ -10,10 +10,7 @@ use journeyman::{
     stations::select::{ByOutcomes, GateCalibration, HarmBound},
 };
 
-use super::{
-    proven::With,
-    *,
-};
+use super::{proven::With, *};
 
 /// Seven tasks show it at least.
 const BOUND: HarmBound = HarmBound {

@@ -80,10 +80,9 @@ fn selecting() -> Recipe {
 
 fn attempt() -> Trace {
     let task = sample::task("greet", &["good", "day", "all"]);
-    Trace {
-        world_seed: Seed(99),
-        ..sample::trace("desk/learn-0/4/1", &task, &["good", "day", "all"], true)
-    }
+    let mut attempt = sample::trace("desk/learn-0/4/1", &task, &["good", "day", "all"], true);
+    attempt.world_seed = Seed(99);
+    attempt
 }
 
 fn subgoal(first: usize) -> Subgoal {

@@ -52,13 +52,6 @@ fn offered(library: &SkillLibrary) -> Vec<String> {
     names
 }
 
-fn of_session(name: &str) -> RunFilter {
-    RunFilter {
-        session: Some(name.to_owned()),
-        ..RunFilter::default()
-    }
-}
-
 #[test]
 fn what_went_with_its_run_is_learned_again() {
     for duplicates in [Duplicates::Add, Duplicates::Distinct, Duplicates::Revise] {
@@ -69,13 +62,17 @@ fn what_went_with_its_run_is_learned_again() {
             journeyman.learn(tasks(3)).await.expect("it learns");
             let learned = offered(&journeyman.library().await.expect("a library"));
             assert_eq!(learned, ["say-one", "say-three", "say-two"]);
-            let planned = journeyman.would_retire(&of_session("test")).await;
+            let planned = journeyman
+                .would_retire(&RunFilter::of_session("test"))
+                .await;
             let planned = planned.expect("a plan");
             assert_eq!(planned.applied.moves.len(), 3, "{planned:?}");
             assert_eq!(planned.revision, None);
             let after = journeyman.library().await.expect("a library");
             assert_eq!(offered(&after), learned, "it was shown alone");
-            let retired = journeyman.retire(&of_session("test"), "a bad day").await;
+            let retired = journeyman
+                .retire(&RunFilter::of_session("test"), "a bad day")
+                .await;
             assert!(retired.expect("it is taken back").revision.is_some());
             let after = journeyman.library().await.expect("a library");
             assert_eq!(offered(&after), [""; 0]);
@@ -84,10 +81,7 @@ fn what_went_with_its_run_is_learned_again() {
             let again = journeyman.library().await.expect("a library");
             assert_eq!(offered(&again), learned, "{duplicates:?}");
             // A second undo of the first run leaves alone what was learned since.
-            let first = RunFilter {
-                run: Some("test/learn-0".into()),
-                ..RunFilter::default()
-            };
+            let first = RunFilter::of_run("test/learn-0");
             let none = journeyman.retire(&first, "again").await.expect_err("none");
             assert_eq!(none.kind(), ErrorKind::NotFound);
             let twice = LibraryChange::RetireRun {
@@ -126,10 +120,8 @@ fn written_again(state: State, duplicates: Duplicates, by_host: bool) -> Vec<Wri
             commit.cause.run = Some("other/learn-0".into());
             store.commit(&commit).await.expect("it commits");
         }
-        let again = Components {
-            store: first.store.clone(),
-            ..parts(true)
-        };
+        let mut again = parts(true);
+        again.store = first.store.clone();
         let journeyman = open_as("later", &again, recipe).await;
         let report = journeyman.learn(tasks(1)).await.expect("it learns");
         report.written().cloned().collect()
@@ -178,11 +170,9 @@ fn another_skill_of_its_title_neither_overwrites_nor_waits_for_what_a_person_too
                 for (session, way) in [("later", "bow"), ("last", "wave")] {
                     let other = format!("say-one: A song.\n1. Call `sing`.\n2. Call `{way}`.");
                     let other = ScriptedModel::by(move |_, _| Play::Give(other.clone()));
-                    let again = Components {
-                        store: first.store.clone(),
-                        model: Some(Arc::new(other)),
-                        ..parts(false)
-                    };
+                    let mut again = parts(false);
+                    again.store = first.store.clone();
+                    again.model = Some(Arc::new(other));
                     let journeyman = open_as(session, &again, recipe.clone()).await;
                     journeyman.learn(tasks(1)).await.expect("it learns");
                     let after = journeyman.library().await.expect("a library");
@@ -215,11 +205,9 @@ fn a_retired_run_gives_back_what_it_disabled() {
         commit.cause.run = Some("test/begin-7".into());
         commit.cause.at = Some(Timestamp(1_000));
         store.commit(&commit).await.expect("it commits");
-        let bad = RunFilter {
-            since: Some(Timestamp(1_000)),
-            skill: learned.entries().next().map(|entry| entry.skill.id.clone()),
-            ..RunFilter::default()
-        };
+        let mut bad = RunFilter::default();
+        bad.since = Some(Timestamp(1_000));
+        bad.skill = learned.entries().next().map(|entry| entry.skill.id.clone());
         let retired = journeyman.retire(&bad, "a bad day").await.expect("done");
         let runs: Vec<&str> = retired.runs.iter().map(|one| one.run.as_str()).collect();
         assert_eq!(runs, ["test/begin-7"]);
@@ -254,28 +242,27 @@ fn runs_are_found_by_session_task_and_time() {
     let all = RunFilter::default();
     let everything = ["other/learn-0", "desk/begin-0", "desk/learn-0"];
     assert_eq!(found(&all), everything);
-    assert_eq!(found(&of_session("desk")), everything[1..]);
-    assert_eq!(found(&of_session("des")), [""; 0]);
+    assert_eq!(found(&RunFilter::of_session("desk")), everything[1..]);
+    assert_eq!(found(&RunFilter::of_session("des")), [""; 0]);
     // A session whose name goes on is another one.
     assert!(!journeyman::RunId::new("desk/west/learn-0").is_of("desk"));
     assert!(journeyman::RunId::new("desk/west/learn-0").is_of("desk/west"));
-    let task = |task: &str| RunFilter {
-        task: Some(task.into()),
-        ..RunFilter::default()
+    let task = |task: &str| {
+        let mut filter = RunFilter::default();
+        filter.task = Some(task.into());
+        filter
     };
     assert_eq!(found(&task("a")), ["other/learn-0", "desk/learn-0"]);
     assert_eq!(found(&task("c")), ["desk/begin-0"]);
-    let since = |at: u64| RunFilter {
-        since: Some(Timestamp(at)),
-        ..RunFilter::default()
+    let since = |at: u64| {
+        let mut filter = RunFilter::default();
+        filter.since = Some(Timestamp(at));
+        filter
     };
     assert_eq!(found(&since(20)), ["desk/begin-0"]);
     assert_eq!(found(&since(10)), everything[1..]);
     // What a host decided is taken back by its id alone.
-    let state = RunFilter {
-        run: Some("desk/state-0".into()),
-        ..RunFilter::default()
-    };
+    let state = RunFilter::of_run("desk/state-0");
     assert_eq!(found(&state), ["desk/state-0"]);
 }
 
@@ -284,13 +271,13 @@ fn two_undos_at_once_are_one() {
     block_on(async {
         let parts = parts(false);
         let journeyman = open_as("test", &parts, recipe()).await;
-        let none = journeyman.retire(&of_session("test"), "").await;
+        let none = journeyman.retire(&RunFilter::of_session("test"), "").await;
         assert_eq!(none.expect_err("nothing yet").kind(), ErrorKind::NotFound);
         let all = journeyman.retire(&RunFilter::default(), "").await;
         assert_eq!(all.expect_err("all").kind(), ErrorKind::Invalid);
         journeyman.learn(tasks(3)).await.expect("it learns");
         let other = open_as("other", &parts, recipe()).await;
-        let filter = of_session("test");
+        let filter = RunFilter::of_session("test");
         let (one, two) = futures::join!(
             journeyman.retire(&filter, "one"),
             other.retire(&filter, "two")

@@ -120,10 +120,7 @@ fn a_run_that_is_taken_back_leaves_nothing_in_the_ledger_and_a_replay_has_the_sa
         let kept: Vec<_> = library.assignments().collect();
         assert_eq!(kept.len(), 20);
         assert!(kept.iter().copied().eq(replayed.library().assignments()));
-        let filter = RunFilter {
-            run: Some(report.run.clone()),
-            ..RunFilter::default()
-        };
+        let filter = RunFilter::of_run(report.run.clone());
         journeyman
             .retire(&filter, "a bad day")
             .await

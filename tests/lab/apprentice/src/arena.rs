@@ -123,12 +123,7 @@ impl Arena {
         let recovered = success && part("refusals").is_some_and(|refusals| refusals <= RETRIES);
         trajectory.injection = injection;
         Ok(Tried {
-            trace: Trace {
-                task,
-                trajectory,
-                verdict: Some(Verdict::binary(success)),
-                world_seed: Seed(seed),
-            },
+            trace: Trace::new(task, trajectory, Some(Verdict::binary(success)), Seed(seed)),
             first,
             success,
             recovered,

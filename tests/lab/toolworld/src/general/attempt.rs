@@ -145,12 +145,8 @@ impl Attempt {
             false => EndReason::StepBudget,
         };
         trajectory.usage = Usage::default();
-        Trace {
-            task: self.task.clone(),
-            trajectory,
-            verdict: Some(Verdict::binary(self.done)),
-            world_seed: Seed(0),
-        }
+        let verdict = Some(Verdict::binary(self.done));
+        Trace::new(self.task.clone(), trajectory, verdict, Seed(0))
     }
 }
 
