@@ -462,7 +462,7 @@ fn the_exact_gain_is_measured_when_it_is_due_and_kept_with_the_skill() {
     let gains = |every: Option<NonZeroU64>, batch: u64, n: usize| {
         let mut recipe = recipe();
         if let Some(every) = every {
-            recipe = recipe.with_program(every, GainsPolicy {});
+            recipe = recipe.with_program(every, GainsPolicy::default());
         }
         recipe.tiers.traces = 20;
         recipe.batch = n64(batch);

@@ -13,6 +13,8 @@ use journeyman_tests::source::{Sources, public_api, repository};
 const FOLDER: &str = "docs/api";
 /// The most lines of one file's difference that are printed.
 const MOST_PRINTED: usize = 80;
+/// The last word in the names of structs that gain fields from version to version.
+const GROWING: [&str; 3] = ["Policy", "Options", "Report"];
 
 #[test]
 fn the_public_api_is_the_recorded_one() {
@@ -115,6 +117,36 @@ fn a_difference_names_the_lines_of_both_sides() {
         difference("a\nb\n", "b\na\n"),
         "the same lines in another order, or with other line ends"
     );
+}
+
+#[test]
+fn policies_options_and_reports_of_the_sdk_can_gain_fields() {
+    let made = api(&Sources::list().unwrap(), "journeyman", "sdk");
+    let whole = written_whole(&made);
+    assert!(
+        whole.is_empty(),
+        "a host can write these by a literal, which a new field breaks; mark them #[non_exhaustive] and give them a default or a \
+         constructor: {whole:?}"
+    );
+}
+
+/// The structs with a name of [`GROWING`] that a host can write by a literal.
+fn written_whole(api: &str) -> Vec<&str> {
+    let lines = api.lines().filter_map(|line| line.split_once(' '));
+    let open = lines.filter(|(path, what)| {
+        let grows = GROWING.iter().any(|word| path.ends_with(word));
+        // A mark such as `#[non_exhaustive]` comes before the kind.
+        grows && what.starts_with("struct") && !what.contains(" with private fields")
+    });
+    open.map(|(path, _)| path).collect()
+}
+
+#[test]
+fn a_struct_that_a_host_can_write_whole_is_found() {
+    let api = "a::BoilPolicy #[non_exhaustive] struct\na::BoilPolicy::degrees field u8\na::BrewReport struct\n\
+               a::BrewReport::cups field u8\na::Cup struct\na::PourOptions struct<'a> with private fields\n\
+               a::SeedPolicy unit struct\na::WarmPolicy struct #[cfg(feature = \"warm\")]\n";
+    assert_eq!(written_whole(api), ["a::BrewReport", "a::WarmPolicy"]);
 }
 
 #[test]

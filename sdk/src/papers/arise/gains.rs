@@ -23,6 +23,7 @@ use crate::{
 /// // After each 100 steps of 64 tasks.
 /// assert_eq!(arise.maintenance.programs[0].every, NonZeroU64::new(6_400));
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GainsPolicy {}

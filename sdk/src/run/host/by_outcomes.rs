@@ -39,6 +39,7 @@ const OPERATION: &str = "Journeyman::calibrate_by_outcomes";
 const LEFT_OUT: usize = 10;
 
 /// What [`Journeyman::calibrate_by_outcomes`] fitted, and on how many tasks.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeCalibration {
     /// The threshold, or how many tasks are missing.

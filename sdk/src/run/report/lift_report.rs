@@ -11,6 +11,7 @@ use crate::{
 
 /// What the ledger of lifts says of a skill, or of the library as a whole, with a model, over all tasks
 /// ([`Lifts`](crate::stations::proof::Lifts)).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LiftReport {
     /// The version of the skill; `None` for the library as a whole.

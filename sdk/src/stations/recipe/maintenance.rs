@@ -34,7 +34,7 @@ use crate::{
 /// recipe.maintenance.edit(|micro: &mut MicroPolicy| micro.bundles = Some(BundlePolicy::default()));
 /// recipe.maintenance.every("micro", ten);
 /// // Another program runs after those that are there.
-/// recipe.maintenance.programs.push(ScheduledProgram::new(ten, GainsPolicy {}));
+/// recipe.maintenance.programs.push(ScheduledProgram::new(ten, GainsPolicy::default()));
 /// let names: Vec<&str> = recipe.maintenance.programs.iter().map(|one| one.program.name.as_str()).collect();
 /// assert_eq!(names, ["micro", "macro", "gains"]);
 /// let micro: MicroPolicy = recipe.maintenance.get().expect("it is there");

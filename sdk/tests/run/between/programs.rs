@@ -16,7 +16,7 @@ fn busy() -> Script {
 }
 
 fn machine() -> RunMachine {
-    machine_of(hisme().with_program(n64(9), GainsPolicy {}))
+    machine_of(hisme().with_program(n64(9), GainsPolicy::default()))
 }
 
 fn machine_of(recipe: Recipe) -> RunMachine {
