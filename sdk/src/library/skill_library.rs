@@ -1,6 +1,9 @@
 //! The library and its queries.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -138,15 +141,26 @@ impl SkillLibrary {
         }
     }
 
-    /// The library without the skills that were written from a task: what a new task like it finds.
-    pub(crate) fn without_skills_of(mut self, task: &TaskId) -> Self {
-        let of_task = self.entries.values();
-        let of_task = of_task.filter(|entry| entry.skill.provenance.tasks.contains(task));
-        let of_task: Vec<SkillId> = of_task.map(|entry| entry.skill.id.clone()).collect();
-        for skill in &of_task {
-            self.entries.remove(skill);
+    /// Whether what a skill does at this task is part of how it came about: a version of it, or of a skill that it was made from, was
+    /// written from the task, is tested by it, or was compared at it.
+    pub(crate) fn is_made_with(&self, skill: &SkillId, task: &TaskId) -> bool {
+        let (mut open, mut seen) = (vec![skill], BTreeSet::from([skill]));
+        while let Some(id) = open.pop() {
+            let Some(entry) = self.get(id).or_else(|| self.deleted.get(id)) else {
+                continue;
+            };
+            let (mut versions, life) = (entry.versions(), &entry.life);
+            if versions.any(|version| version.provenance.tasks.contains(task))
+                || life.bundle.iter().any(|one| one.case.task.id == *task)
+                || life.compared.iter().any(|one| one.pair.task == *task)
+            {
+                return true;
+            }
+            let parents = entry.versions().flat_map(|version| &version.parents);
+            let parents = parents.map(|parent| &parent.id);
+            open.extend(parents.filter(|id| seen.insert(*id)));
         }
-        self
+        false
     }
 
     /// The version of the JSON form.

@@ -22,7 +22,8 @@ const CALIBRATE: &str = "library calibrate";
 
 /// What to do where there are too few tasks.
 const MORE: &str = "Tasks are drawn from the library's kept attempts, each once: a run keeps more with `set = { \"tiers.traces\" = 400 }` in its \
-    file, and `--outcomes` says how many are drawn at most. The threshold of before stays in force.";
+    file, and `--outcomes` says how many are drawn at most. Tasks that the skills were written from, tested by or compared at do not count: let it do \
+    others (`\"write.when\" = \"never\"`). The threshold of before stays in force.";
 
 /// `library` is the folder that the arguments name, which comes before the file's.
 pub(crate) async fn calibrate(library: Option<&Path>, command: &Calibrate) -> Result<Answer> {
@@ -60,6 +61,7 @@ pub(crate) async fn calibrate(library: Option<&Path>, command: &Calibrate) -> Re
             "needed": bound.least_tasks(),
             "without": calibration.without,
             "left_out": calibration.left_out,
+            "own": calibration.own,
             "model": calibration.model,
             "seed": run.seed.0,
             "tokens": calibration.usage.total(),
@@ -90,6 +92,7 @@ fn text(calibration: &OutcomeCalibration, file: Option<&Path>) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use journeyman::domain::Usage;
 
@@ -97,18 +100,20 @@ mod tests {
 
     #[test]
     fn too_few_tasks_say_how_many_are_needed_and_how_more_are_kept() {
-        let calibration = OutcomeCalibration {
-            fit: ByOutcomes::NotYet { more: 33 },
-            bound: HarmBound::default(),
-            tasks: 12,
-            without: 2,
-            left_out: 1,
-            model: Some("m".into()),
-            usage: Usage::default(),
-        };
+        let said = json!({
+            "fit": ByOutcomes::NotYet { more: 33 },
+            "bound": HarmBound::default(),
+            "tasks": 12,
+            "without": 2,
+            "left_out": 1,
+            "own": 3,
+            "model": "m",
+            "usage": Usage::default(),
+        });
+        let calibration: OutcomeCalibration = serde_json::from_value(said).unwrap();
         let text = text(&calibration, None);
         for part in [
-            "not yet fitted: 12 tasks, at least 45 needed; left out, since they failed: 1\n",
+            "not yet fitted: 12 tasks, at least 45 needed; left out, since they failed: 1; left out, since their candidates were made with them: 3\n",
             "With m; 0 tokens.",
             "tiers.traces",
         ] {

@@ -3,8 +3,8 @@
 use super::*;
 use crate::{
     domain::{
-        Attribution, BundleCase, CaseKind, CaseOutcome, CaseResult, HandledMark, Judgement, Role,
-        RoleRule, SkillUse, Trace,
+        Attribution, BundleCase, CaseKind, CaseOutcome, CaseResult, ComparedPair, HandledMark,
+        Judgement, Role, RoleRule, SkillUse, Trace,
     },
     id::{AttemptId, RunId, Seed, TaskId},
     testing::sample,
@@ -307,4 +307,63 @@ fn what_no_library_takes_is_refused() {
         assert!(change.validate().is_err(), "{change:?}");
     }
     assert!(rules(vec!["a"; 5]).validate().is_ok());
+}
+
+#[test]
+fn a_skill_is_made_with_the_tasks_that_it_and_its_sources_were_written_from_tested_by_or_compared_at()
+ {
+    let of = |id: &str, task: &str| {
+        let mut skill = skill(id, id);
+        skill.provenance.tasks = vec![task.into()];
+        LibraryChange::Add(Box::new(skill))
+    };
+    let mut merged = skill("merged", "merged");
+    merged.provenance.tasks = vec!["first".into()];
+    let mut next = merged.clone();
+    next.version = Version(2);
+    next.provenance.tasks = vec!["later".into()];
+    let pair = ComparedPair {
+        task: "compared".into(),
+        before: 0.0,
+        with: 1.0,
+        against: None,
+        sources: Vec::new(),
+        model: None,
+    };
+    let mut tested = case("tested", CaseKind::Integration);
+    tested.task = sample::task("tested", &["one"]);
+    let library = fold(&[committed(
+        1,
+        vec![
+            of("one", "of-one"),
+            of("two", "of-two"),
+            patch("two", vec![tested], &[]),
+            LibraryChange::Merge {
+                skill: Box::new(merged),
+                sources: vec!["one".into(), "two".into()],
+                beside: false,
+            },
+            LibraryChange::Compare {
+                skill: reference("merged", 1),
+                pairs: vec![pair],
+            },
+            LibraryChange::Revise(Box::new(next)),
+        ],
+    )]);
+    assert!(library.passed_over().is_empty());
+    for (skill, tasks) in [
+        (
+            "merged",
+            &["first", "later", "compared", "of-one", "of-two", "tested"][..],
+        ),
+        ("two", &["of-two", "tested"]),
+        ("one", &["of-one"]),
+    ] {
+        for task in [
+            "first", "later", "compared", "of-one", "of-two", "tested", "new",
+        ] {
+            let made = library.is_made_with(&skill.into(), &TaskId::new(task));
+            assert_eq!(made, tasks.contains(&task), "{skill} and {task}");
+        }
+    }
 }

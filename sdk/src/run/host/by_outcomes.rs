@@ -52,6 +52,10 @@ pub struct OutcomeCalibration {
     pub without: u64,
     /// Number of drawn tasks that were left out: a score or an attempt failed for the moment, or both attempts could not be made or judged.
     pub left_out: u64,
+    /// Number of drawn tasks that were left out since their candidate was made with them: it, an earlier version or a skill that it was made
+    /// from was written from the task, is tested by it, or was compared at it.
+    #[serde(default)]
+    pub own: u64,
     /// The model that acted, with its adapter; `None` where the agent does not say.
     pub model: Option<ModelId>,
     /// Tokens of the attempts.
@@ -80,9 +84,15 @@ impl fmt::Display for OutcomeCalibration {
                 }
             }
         }
-        match self.left_out {
+        if self.left_out > 0 {
+            write!(f, "; left out, since they failed: {}", self.left_out)?;
+        }
+        match self.own {
             0 => Ok(()),
-            count => write!(f, "; left out, since they failed: {count}"),
+            count => write!(
+                f,
+                "; left out, since their candidates were made with them: {count}"
+            ),
         }
     }
 }
@@ -93,9 +103,11 @@ impl Journeyman {
     /// ([`GateCalibration::by_outcomes`]).
     ///
     /// At most `tasks` different ones are drawn, by the session's seed alone: whatever the kept attempt came to, and whatever skill it had.
-    /// For each the skills are selected anew as an evaluation does, with today's library, but for the skills that were written from this
-    /// task: a new task has none. The candidate that the gate decides about is tried, whatever its score is; a task without one counts as
-    /// not harmed. Both attempts have temperature 0 and the seeds of the world and of the agent in common. One alone that cannot be made, or
+    /// For each the skills are selected anew as an evaluation does, with today's library. The candidate that the gate decides about is
+    /// tried, whatever its score is; a task without one counts as not harmed. A task is left out where its candidate was made with it
+    /// ([`OutcomeCalibration::own`]): such a candidate does better there than at a new task, and a new task would find it.
+    ///
+    /// Both attempts have temperature 0 and the seeds of the world and of the agent in common. One alone that cannot be made, or
     /// that a judge cannot decide about, counts as not done. A task is left out where that is so of both, and where something fails for the
     /// moment.
     ///
@@ -137,7 +149,8 @@ impl Journeyman {
     /// # What the bound holds for
     /// Beside what [`GateCalibration::by_outcomes`] says: for tasks that come as those did whose attempts the library keeps, with today's
     /// library. A library keeps the attempts at its latest tasks ([`TierPolicy::traces`](crate::domain::TierPolicy)). Of tasks that are
-    /// left out it says nothing. With the skill, a task is attempted with that skill alone.
+    /// left out it says nothing: not of those like the tasks that a skill was made with, where mostly that skill is found. With the
+    /// skill, a task is attempted with that skill alone.
     ///
     /// # Errors
     /// `Invalid` for a bound out of its ranges, and where no drawn task has a candidate; `Unsupported` without a scorer or a prompt format,
@@ -168,36 +181,41 @@ impl Journeyman {
         let most = usize::try_from(tasks).unwrap_or(usize::MAX);
         let cases = drawn(&library, session.options.seed, most);
         let (count, least) = (cases.len() as u64, bound.least_tasks());
+        let mut calibration = OutcomeCalibration {
+            fit: ByOutcomes::NotYet {
+                more: least.saturating_sub(count),
+            },
+            bound,
+            tasks: count,
+            without: 0,
+            left_out: 0,
+            own: 0,
+            model,
+            usage: Usage::default(),
+        };
         if count < least {
-            return Ok(OutcomeCalibration {
-                fit: ByOutcomes::NotYet {
-                    more: least - count,
-                },
-                bound,
-                tasks: count,
-                without: 0,
-                left_out: 0,
-                model,
-                usage: Usage::default(),
-            });
+            return Ok(calibration);
         }
         let scale = self.scale().await?;
-        let (tried, usage) = self.tried((library, cases), scale, model.as_ref()).await?;
-        let of = (&scorer.weights(None), scale.score, prompt_format);
+        let acts = calibration.model.as_ref();
+        let (tried, usage) = self.tried((library, cases), (scale, least), acts).await?;
         let (scores, without, seed) = (&tried.scores, tried.without, session.options.seed);
-        let mut fit = GateCalibration::by_outcomes_with(scores, without, of, bound, seed)?;
-        if let ByOutcomes::Fitted(fitted) = &mut fit {
+        calibration.tasks = (scores.len() + tried.unattempted + without) as u64;
+        calibration.without = without as u64;
+        calibration.left_out = tried.failed.len() as u64;
+        calibration.own = tried.own as u64;
+        calibration.usage = usage;
+        if calibration.tasks < least {
+            let more = least - calibration.tasks;
+            calibration.fit = ByOutcomes::NotYet { more };
+            return Ok(calibration);
+        }
+        let of = (&scorer.weights(None), scale.score, prompt_format);
+        calibration.fit = GateCalibration::by_outcomes_with(scores, without, of, bound, seed)?;
+        if let ByOutcomes::Fitted(fitted) = &mut calibration.fit {
             fitted.found = scale.found;
         }
-        Ok(OutcomeCalibration {
-            fit,
-            bound,
-            tasks: (scores.len() + without) as u64,
-            without: without as u64,
-            left_out: tried.failed.len() as u64,
-            model,
-            usage,
-        })
+        Ok(calibration)
     }
 
     fn decides_about_one(&self) -> bool {
@@ -221,7 +239,7 @@ impl Journeyman {
     async fn tried(
         &self,
         (library, cases): (SkillLibrary, Vec<BundleCase>),
-        scale: Scale,
+        (scale, least): (Scale, u64),
         model: Option<&ModelId>,
     ) -> Result<(Tried, Usage)> {
         let session = &self.session;
@@ -247,6 +265,10 @@ impl Journeyman {
                 let count = cases.len();
                 let (due, mut tried) = selected(&mut ask, of, scale, cases).await;
                 tried.refuse_failures(count)?;
+                if ((due.len() + tried.without) as u64) < least {
+                    tried.unattempted = due.len();
+                    return Ok(tried);
+                }
                 attempted(&mut ask, view.model(), due, &mut tried).await;
                 tried.refuse_failures(count)?;
                 Ok(tried)
@@ -281,6 +303,10 @@ struct Tried {
     scores: Vec<OutcomeScores>,
     /// Number of tasks at which no candidate was found.
     without: usize,
+    /// Number of tasks that are left out since their candidates were made with them.
+    own: usize,
+    /// Number of tasks with a candidate where they are too few to be attempted.
+    unattempted: usize,
     /// Why each other task is left out.
     failed: Vec<String>,
 }
@@ -327,17 +353,19 @@ async fn selected(
     let (mut due, mut tried) = (Vec::new(), Tried::default());
     for case in cases {
         let task = &case.task;
-        // A skill fits the task that it was written from better than any new one.
-        let view = view.evaluating(view.library().clone().without_skills_of(&task.id));
         let query = TurnQuery {
             text: task.instruction.clone(),
             tools: Vec::new(),
             category: task.category.clone(),
         };
-        let selected = select(ask, &view, selector, &query).await;
+        let selected = select(ask, view, selector, &query).await;
         match decided(&selected, scale) {
             Err(why) => tried.failed.push(why),
             Ok(None) => tried.without += 1,
+            // Without this candidate the task would have another one, or none: a new task like it finds this one.
+            Ok(Some(best)) if view.library().is_made_with(&best.skill.id, &task.id) => {
+                tried.own += 1;
+            }
             Ok(Some(best)) => match view.library().get(&best.skill.id) {
                 None => tried
                     .failed

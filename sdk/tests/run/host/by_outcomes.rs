@@ -239,7 +239,7 @@ fn too_few_tasks_are_not_yet_before_anything_is_scored_or_attempted() {
 }
 
 #[test]
-fn a_task_is_not_tried_with_a_skill_that_was_written_from_it_and_without_a_candidate_it_is_not_harmed()
+fn a_task_whose_candidate_was_written_from_it_is_left_out_and_counts_neither_as_harmed_nor_as_not_harmed()
  {
     block_on(async {
         let mut own = sample::skill("bad");
@@ -248,13 +248,26 @@ fn a_task_is_not_tried_with_a_skill_that_was_written_from_it_and_without_a_candi
         let store = learned(vec![own], 30).await;
         let journeyman = open_as("fits", &parts(&store, scorer(), "first"), gated()).await;
         let calibration = calibration(&journeyman, 30).await;
-        assert_eq!((calibration.tasks, calibration.without), (30, 10));
+        assert_eq!((calibration.tasks, calibration.without), (20, 0));
+        assert_eq!((calibration.own, calibration.left_out), (10, 0));
+        let told = calibration.to_string();
+        assert!(told.contains("made with them: 10"), "{told}");
         let fitted = fitted(calibration);
         assert_eq!(
             fitted.outcomes.expect("fitted on them").fitted.harmed.of,
-            30
+            20
         );
         assert_eq!(fitted.scores.expect("they are kept").values.len(), 20);
+
+        // With too few others nothing is attempted.
+        let agent = Arc::new(ScriptedExecutor::acting(|_, _| Play::Give(None)));
+        let too_few = HarmBound { most: 0.1, ..BOUND };
+        let journeyman = open_as("few", &parts_with(&store, &agent), gated()).await;
+        let calibration = journeyman.calibrate_by_outcomes(too_few, 30).await;
+        let calibration = calibration.expect("it is counted");
+        assert_eq!(calibration.fit, ByOutcomes::NotYet { more: 2 });
+        assert_eq!((calibration.tasks, calibration.own), (20, 10));
+        assert_eq!(agent.calls(), 0);
 
         let empty = learned(Vec::new(), 8).await;
         let journeyman = open_as("empty", &parts(&empty, scorer(), "first"), gated()).await;
