@@ -50,7 +50,8 @@ pub struct OutcomeCalibration {
     pub tasks: u64,
     /// Number of those at which no candidate was found, so that none is ever injected.
     pub without: u64,
-    /// Number of drawn tasks that were left out: a score or an attempt failed for the moment, or both attempts could not be made or judged.
+    /// Number of drawn tasks that were left out: a score or the attempt without a skill failed for the moment, both attempts could not be made
+    /// or judged, or another model acted.
     pub left_out: u64,
     /// Number of drawn tasks that were left out since their candidate was made with them: it, an earlier version or a skill that it was made
     /// from was written from the task, is tested by it, or was compared at it.
@@ -108,8 +109,9 @@ impl Journeyman {
     /// ([`OutcomeCalibration::own`]): such a candidate does better there than at a new task, and a new task would find it.
     ///
     /// Both attempts have temperature 0 and the seeds of the world and of the agent in common. One alone that cannot be made, or
-    /// that a judge cannot decide about, counts as not done. A task is left out where that is so of both, and where something fails for the
-    /// moment.
+    /// that a judge cannot decide about, counts as not done; with the skill also one that fails for the moment, since the skill may be why,
+    /// as where it makes an attempt take too long. A task is left out where both fail, where the attempt without the skill fails for
+    /// the moment, and where another model acted.
     ///
     /// Nothing is committed, and no pair of [`certify`](Self::certify) counts or is made. Where there are too few tasks for any threshold,
     /// nothing is attempted. The calibration is for [`Recipe::calibrate`](crate::recipe::Recipe::calibrate).
@@ -419,9 +421,10 @@ async fn attempted(ask: &mut Ask, model: Option<&ModelId>, due: Vec<Due>, tried:
         let came_to = [&pair[0], &pair[1]].map(|played| came_to(model, played));
         let (before, with) = match came_to {
             [Ok(before), Ok(with)] => (before, with),
-            // What one of the two alone could not do is a result of the skill.
-            [Ok(before), Err(failed)] if !failed.passes => (before, 0.0),
-            [Err(failed), Ok(with)] if !failed.passes => (0.0, with),
+            // What one of the two alone could not do is a result of the skill; so is what takes too long with it, or cannot be asked of a
+            // server for the length of its prompt, which fail for the moment.
+            [Ok(before), Err(failed)] if failed.by != FailedBy::OtherModel => (before, 0.0),
+            [Err(failed), Ok(with)] if failed.by == FailedBy::Attempt => (0.0, with),
             [Err(failed), _] | [_, Err(failed)] => {
                 tried.failed.push(failed.why);
                 continue;
@@ -439,8 +442,18 @@ async fn attempted(ask: &mut Ask, model: Option<&ModelId>, due: Vec<Due>, tried:
 /// An attempt without a score.
 struct Failed {
     why: String,
-    /// Whether it says nothing of the task, since it failed for the moment or was made by another model than the session's.
-    passes: bool,
+    by: FailedBy,
+}
+
+/// What an attempt without a score says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FailedBy {
+    /// It fails or is not judged, and would be so another time.
+    Attempt,
+    /// It failed for the moment.
+    Moment,
+    /// It was made by another model than the session's.
+    OtherModel,
 }
 
 /// The score of an attempt.
@@ -448,14 +461,16 @@ struct Failed {
 /// # Errors
 /// An attempt that failed, and one that a judge could not decide about.
 fn came_to(model: Option<&ModelId>, played: &PlayedCase) -> std::result::Result<f64, Failed> {
-    let failed = |why: String, passes| Err(Failed { why, passes });
+    let failed = |why: String, by| Err(Failed { why, by });
     match &played.run {
         Ok(run) if model.is_some() && run.model.as_ref() != model => {
-            failed("another model acted than the session's".to_owned(), true)
+            let why = "another model acted than the session's".to_owned();
+            failed(why, FailedBy::OtherModel)
         }
         Ok(run) if run.verdict.success().is_some() => Ok(run.verdict.score()),
-        Ok(_) => failed(NO_VERDICT.to_owned(), false),
-        Err(error) => failed(error.to_string(), is_temporary(error)),
+        Ok(_) => failed(NO_VERDICT.to_owned(), FailedBy::Attempt),
+        Err(error) if is_temporary(error) => failed(error.to_string(), FailedBy::Moment),
+        Err(error) => failed(error.to_string(), FailedBy::Attempt),
     }
 }
 

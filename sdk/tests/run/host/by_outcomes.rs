@@ -321,24 +321,29 @@ fn tasks_at_which_both_attempts_fail_are_left_out_up_to_a_tenth() {
 fn an_attempt_that_fails_with_the_skill_alone_counts_as_harm() {
     block_on(async {
         let store = learned_with("good", 20).await;
-        let agent = ScriptedExecutor::acting(|attempt: &Attempt<'_>, steps: &[Step]| {
-            let words: Vec<String> =
-                serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
-            match attempt.injection.skills.is_empty() {
-                true => Play::Give(words.get(steps.len()).cloned().map(Action::Message)),
-                false => Play::Fail(Error::invalid("Executor::execute", "it is too long")),
-            }
-        });
-        let parts = parts_with(&store, &Arc::new(agent));
-        let journeyman = open_as("fits", &parts, gated()).await;
-        let calibration = calibration(&journeyman, 20).await;
-        assert_eq!((calibration.tasks, calibration.left_out), (20, 0));
-        let fitted = fitted(calibration);
-        let harmed = fitted.outcomes.expect("fitted on them").fitted.harmed;
-        let scores = fitted.scores.expect("they are kept").values;
-        let above = scores.iter().filter(|score| **score > fitted.threshold);
-        assert_eq!(harmed.count as usize, above.count());
-        assert!((1..6).contains(&harmed.count), "{harmed}");
+        for passes in [false, true] {
+            let agent = ScriptedExecutor::acting(move |attempt: &Attempt<'_>, steps: &[Step]| {
+                let words: Vec<String> =
+                    serde_json::from_value(attempt.task.payload.clone()).unwrap_or_default();
+                let too_long =
+                    Error::new(ErrorKind::Timeout, "Executor::execute", "it is too long");
+                match attempt.injection.skills.is_empty() {
+                    true => Play::Give(words.get(steps.len()).cloned().map(Action::Message)),
+                    false if passes => Play::Fail(too_long.temporary()),
+                    false => Play::Fail(too_long),
+                }
+            });
+            let parts = parts_with(&store, &Arc::new(agent));
+            let journeyman = open_as("fits", &parts, gated()).await;
+            let calibration = calibration(&journeyman, 20).await;
+            assert_eq!((calibration.tasks, calibration.left_out), (20, 0));
+            let fitted = fitted(calibration);
+            let harmed = fitted.outcomes.expect("fitted on them").fitted.harmed;
+            let scores = fitted.scores.expect("they are kept").values;
+            let above = scores.iter().filter(|score| **score > fitted.threshold);
+            assert_eq!(harmed.count as usize, above.count());
+            assert!((1..6).contains(&harmed.count), "{harmed}");
+        }
     });
 }
 
