@@ -17,7 +17,7 @@ use crate::{
     id::{ModelId, Seed, TaskId},
     library::SkillLibrary,
     policy::{
-        Ask, Case, PlayedCase, SelectProgram, View,
+        Ask, Case, PlayedCase, ResolvedPolicies, SelectProgram, View,
         program::{QuestionPath, Running},
     },
     run::machine::effect::{Of, RunContext, effect},
@@ -27,8 +27,10 @@ use crate::{
             outcomes::{NO_VERDICT, is_temporary},
             within_budget::play_all,
         },
+        recipe::Recipe,
         select::{
-            ByOutcomes, GateCalibration, HarmBound, OutcomeScores, Selected, candidates::select,
+            ByOutcomes, GateCalibration, HarmBound, OutcomeScores, Selected, ThresholdFor,
+            candidates::select,
         },
     },
 };
@@ -104,7 +106,7 @@ impl Journeyman {
     /// ([`GateCalibration::by_outcomes`]).
     ///
     /// At most `tasks` different ones are drawn, by the session's seed alone: whatever the kept attempt came to, and whatever skill it had.
-    /// For each the skills are selected anew as an evaluation does, with today's library. The candidate that the gate decides about is
+    /// For each the skills are selected anew as an evaluation with the calibration does, with today's library. The candidate that the gate decides about is
     /// tried, whatever its score is; a task without one counts as not harmed. A task is left out where its candidate was made with it
     /// ([`OutcomeCalibration::own`]): such a candidate does better there than at a new task, and a new task would find it.
     ///
@@ -237,6 +239,25 @@ impl Journeyman {
         }
     }
 
+    /// The recipe with the gate that a calibration makes of it, whatever its threshold: such a gate decides about all candidates. Without one a
+    /// model that was trained to score decides about skills of its kind alone, and others would be injected that were never tried.
+    fn as_calibrated(&self, scale: Scale) -> Result<(Recipe, ResolvedPolicies)> {
+        let session = &self.session;
+        let mut recipe = session.recipe.clone();
+        if let (Some(mut gate), Some(scorer)) = (recipe.gate(), &session.components.scorer) {
+            gate.score = scale.score;
+            gate.found = scale.found;
+            gate.fitted_for = Some(ThresholdFor {
+                score: scale.score,
+                model: scorer.weights(None),
+                prompt_format: None,
+            });
+            recipe.set_gate(gate)?;
+        }
+        let policies = recipe.resolve(&session.options.policies)?;
+        Ok((recipe, policies))
+    }
+
     /// Selects for tasks, and attempts them.
     async fn tried(
         &self,
@@ -250,17 +271,19 @@ impl Journeyman {
             true => library.with_versions_in_use(model),
             false => library,
         };
+        let (recipe, policies) = self.as_calibrated(scale)?;
+        let policies = &policies;
         let run = session.next_run("calibrate");
         let run_context = RunContext::new(
             (&run, session.options.seed.derive("calibrate", 0)),
             (Mode::Evaluate, true, model),
-            &session.recipe,
+            &recipe,
             &library,
-            &session.policies,
+            policies,
         );
         let start = |mut ask: Ask| -> Running<Result<Tried>> {
             let view = run_context.view(0);
-            let selector = Arc::clone(&session.policies.selector);
+            let selector = Arc::clone(&policies.selector);
             let cases = cases.clone();
             Box::pin(async move {
                 let of = (&view, selector.as_ref());

@@ -205,6 +205,46 @@ fn where_nothing_harms_the_lowest_score_that_was_tried_is_the_threshold() {
     });
 }
 
+/// The best candidate at a task that nothing was learned from, and its score.
+async fn best_at_a_new_task(journeyman: &Journeyman) -> (String, f64) {
+    let report = journeyman.evaluate(numbered('w', 100..101)).await;
+    let report = report.expect("evaluated");
+    let best = report.tasks[0].selections[0].best().expect("scored");
+    (best.skill.id.to_string(), best.value)
+}
+
+#[test]
+fn the_candidates_that_are_tried_are_those_that_the_calibrated_gate_decides_about() {
+    // A model that was trained to score and knows one of two skills. Behind a task the other one gains more.
+    let knows_right_alone = ScriptedScorer::by(|prompt, text| {
+        let is_alone = prompt.text().trim() == "skill:";
+        Play::Give(match (text.contains("How to do right"), is_alone) {
+            (true, true) => -3.0,
+            (true, false) => -0.5,
+            (false, true) => -9.0,
+            (false, false) => -1.0,
+        })
+    });
+    block_on(async {
+        let skills = ["right", "other"].map(sample::skill);
+        let store = learned(skills.into(), 20).await;
+        let parts = parts(&store, Arc::new(knows_right_alone), "first");
+        let mut recipe = gated();
+        change_gate(&mut recipe, |gate| gate.absolute = Some(5.0));
+        let journeyman = open_as("fits", &parts, recipe.clone()).await;
+        assert_eq!(best_at_a_new_task(&journeyman).await.0, "right");
+        let fitted = fitted(calibration(&journeyman, 20).await);
+
+        recipe.calibrate(&fitted).expect("it is for this score");
+        let calibrated = open_as("calibrated", &parts, recipe).await;
+        let (best, value) = best_at_a_new_task(&calibrated).await;
+        assert_eq!(best, "other");
+        let scores = fitted.scores.expect("they are kept").values;
+        let alike = |score: &f64| (score - value).abs() < 1e-9;
+        assert!(scores.iter().all(alike), "{scores:?} and {value}");
+    });
+}
+
 #[test]
 fn too_few_tasks_are_not_yet_before_anything_is_scored_or_attempted() {
     block_on(async {
