@@ -40,6 +40,9 @@ const OPERATION: &str = "Journeyman::calibrate_by_outcomes";
 /// Of so many drawn tasks one may be left out.
 const LEFT_OUT: usize = 10;
 
+/// Tasks that are attempted before it is asked whether too many fail.
+const AT_ONCE: usize = 32;
+
 /// What [`Journeyman::calibrate_by_outcomes`] fitted, and on how many tasks.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,7 +163,7 @@ impl Journeyman {
     /// `Invalid` for a bound out of its ranges, and where no drawn task has a candidate; `Unsupported` without a scorer or a prompt format,
     /// for a selector without a gate that decides about one candidate, and where attempts cannot be repeated: without an agent, a judge, or
     /// a world that can be set up again; `Unavailable` where more than a tenth of the drawn tasks fail, before any attempt where that
-    /// is so in scoring; those of [`gate`](Self::gate); the store's error.
+    /// is so in scoring, else once so many have failed, and temporary only where all failed for the moment; those of [`gate`](Self::gate); the store's error.
     pub async fn calibrate_by_outcomes(
         &self,
         bound: HarmBound,
@@ -294,8 +297,7 @@ impl Journeyman {
                     tried.unattempted = due.len();
                     return Ok(tried);
                 }
-                attempted(&mut ask, view.model(), due, &mut tried).await;
-                tried.refuse_failures(count)?;
+                attempted(&mut ask, view.model(), (&due, count), &mut tried).await?;
                 Ok(tried)
             })
         };
@@ -333,7 +335,7 @@ struct Tried {
     /// Number of tasks with a candidate where they are too few to be attempted.
     unattempted: usize,
     /// Why each other task is left out.
-    failed: Vec<String>,
+    failed: Vec<Failed>,
 }
 
 impl Tried {
@@ -344,10 +346,21 @@ impl Tried {
         let Some(first) = self.failed.first().filter(|_| failed * LEFT_OUT > drawn) else {
             return Ok(());
         };
-        let message = format!("{failed} of {drawn} drawn tasks failed, more than a tenth: {first}");
-        Err(Error::new(ErrorKind::Unavailable, OPERATION, message)
-            .temporary()
-            .hint("remove the cause of the first failure, and call it again"))
+        let message = format!(
+            "{failed} of {drawn} drawn tasks failed, more than a tenth: {}",
+            first.why
+        );
+        let error = Error::new(ErrorKind::Unavailable, OPERATION, message);
+        let passes = self.failed.iter().all(|one| one.by != FailedBy::Attempt);
+        Err(match passes {
+            true => error
+                .temporary()
+                .hint("remove the cause of the first failure, and call it again"),
+            false => error.hint(
+                "remove the cause of the first failure; where the judge decides about none of these tasks, give the session the judge and the \
+                 world of the runs that kept them, or have it do tasks that its own know",
+            ),
+        })
     }
 }
 
@@ -385,16 +398,20 @@ async fn selected(
         };
         let selected = select(ask, view, selector, &query).await;
         match decided(&selected, scale) {
-            Err(why) => tried.failed.push(why),
+            Err(why) => tried.failed.push(Failed {
+                why,
+                by: FailedBy::Moment,
+            }),
             Ok(None) => tried.without += 1,
             // Without this candidate the task would have another one, or none: a new task like it finds this one.
             Ok(Some(best)) if view.library().is_made_with(&best.skill.id, &task.id) => {
                 tried.own += 1;
             }
             Ok(Some(best)) => match view.library().get(&best.skill.id) {
-                None => tried
-                    .failed
-                    .push("the candidate is not in the library".to_owned()),
+                None => tried.failed.push(Failed {
+                    why: "the candidate is not in the library".to_owned(),
+                    by: FailedBy::Moment,
+                }),
                 Some(entry) => due.push(Due {
                     skill: entry.skill.clone(),
                     score: best.value,
@@ -428,8 +445,24 @@ fn decided(selected: &Selected, scale: Scale) -> std::result::Result<Option<&Sco
     }
 }
 
-/// Attempts each task without a skill and with its candidate.
-async fn attempted(ask: &mut Ask, model: Option<&ModelId>, due: Vec<Due>, tried: &mut Tried) {
+/// Attempts each task without a skill and with its candidate, until too many fail.
+///
+/// # Errors
+/// `Unavailable` where too many of the `drawn` tasks are left out.
+async fn attempted(
+    ask: &mut Ask,
+    model: Option<&ModelId>,
+    (due, drawn): (&[Due], usize),
+    tried: &mut Tried,
+) -> Result<()> {
+    for batch in due.chunks(AT_ONCE) {
+        attempted_at_once(ask, model, batch, tried).await;
+        tried.refuse_failures(drawn)?;
+    }
+    Ok(())
+}
+
+async fn attempted_at_once(ask: &mut Ask, model: Option<&ModelId>, due: &[Due], tried: &mut Tried) {
     let cases = due.iter().flat_map(|one| {
         let skills = [None, Some(Box::new(one.skill.clone()))];
         skills.map(|skill| Case {
@@ -440,7 +473,7 @@ async fn attempted(ask: &mut Ask, model: Option<&ModelId>, due: Vec<Due>, tried:
     });
     let cases: Vec<Case> = cases.collect();
     let runs = play_all(ask, &mut MaintenanceBudget::default(), cases).await;
-    for (one, pair) in due.into_iter().zip(runs.chunks_exact(2)) {
+    for (one, pair) in due.iter().zip(runs.chunks_exact(2)) {
         let came_to = [&pair[0], &pair[1]].map(|played| came_to(model, played));
         let (before, with) = match came_to {
             [Ok(before), Ok(with)] => (before, with),
@@ -449,12 +482,12 @@ async fn attempted(ask: &mut Ask, model: Option<&ModelId>, due: Vec<Due>, tried:
             [Ok(before), Err(failed)] if failed.by != FailedBy::OtherModel => (before, 0.0),
             [Err(failed), Ok(with)] if failed.by == FailedBy::Attempt => (0.0, with),
             [Err(failed), _] | [_, Err(failed)] => {
-                tried.failed.push(failed.why);
+                tried.failed.push(failed);
                 continue;
             }
         };
         tried.scores.push(OutcomeScores {
-            task: one.case.task.id,
+            task: one.case.task.id.clone(),
             score: one.score,
             before,
             with,
@@ -462,7 +495,7 @@ async fn attempted(ask: &mut Ask, model: Option<&ModelId>, due: Vec<Due>, tried:
     }
 }
 
-/// An attempt without a score.
+/// A task without a candidate's score, or an attempt without a verdict.
 struct Failed {
     why: String,
     by: FailedBy,

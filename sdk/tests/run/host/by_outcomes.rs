@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Mutex};
 
 use journeyman::{
-    SkillId,
+    Retry, SkillId,
     contract::Scorer,
     domain::FoundWeight,
     run::{OutcomeCalibration, ThresholdBy},
@@ -322,9 +322,12 @@ fn a_task_whose_candidate_was_written_from_it_is_left_out_and_counts_neither_as_
 fn tasks_at_which_both_attempts_fail_are_left_out_up_to_a_tenth() {
     block_on(async {
         let store = learned_with("good", 20).await;
-        for (fails, passes, left_out) in
-            [(2_u64, true, Some(2)), (2, false, Some(2)), (3, true, None)]
-        {
+        for (fails, passes, left_out) in [
+            (2_u64, true, Some(2)),
+            (2, false, Some(2)),
+            (3, true, None),
+            (3, false, None),
+        ] {
             let agent = ScriptedExecutor::acting(move |attempt: &Attempt<'_>, _: &[Step]| {
                 let number = attempt.task.id.as_str().rsplit('-').next();
                 let number: u64 = number.and_then(|last| last.parse().ok()).unwrap_or(0);
@@ -348,12 +351,30 @@ fn tasks_at_which_both_attempts_fail_are_left_out_up_to_a_tenth() {
                 None => {
                     let error = calibration.expect_err("too many fail");
                     assert_eq!(error.kind(), ErrorKind::Unavailable);
+                    assert_eq!(error.retry() == Retry::Temporary, passes, "{error}");
                     let message = "3 of 20 drawn tasks failed";
                     assert!(error.message().contains(message), "{error}");
                     assert!(error.message().contains("it is busy"), "{error}");
                 }
             }
         }
+    });
+}
+
+#[test]
+fn where_all_attempts_fail_the_fit_ends_before_all_tasks_are_attempted() {
+    block_on(async {
+        let store = learned_with("good", 60).await;
+        let agent = Arc::new(ScriptedExecutor::acting(|_, _| {
+            Play::Fail(Error::invalid("Executor::execute", "the task is not known"))
+        }));
+        let parts = parts_with(&store, &agent);
+        let journeyman = open_as("fits", &parts, gated()).await;
+        let error = journeyman.calibrate_by_outcomes(BOUND, 60).await;
+        let error = error.expect_err("all fail");
+        assert_eq!(error.retry(), Retry::Permanent);
+        assert!(error.message().contains("32 of 60 drawn"), "{error}");
+        assert_eq!(agent.calls(), 64);
     });
 }
 
