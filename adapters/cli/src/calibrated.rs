@@ -8,7 +8,7 @@ use journeyman::{
 };
 use serde_json::json;
 
-use crate::files::{unreadable, whole};
+use crate::files::{begin, unreadable, whole};
 
 /// Reads a calibration from its file.
 ///
@@ -17,6 +17,15 @@ use crate::files::{unreadable, whole};
 pub(crate) fn read(operation: &'static str, file: &Path) -> Result<GateCalibration> {
     let text = fs::read_to_string(file).map_err(|source| unreadable(operation, file, source))?;
     GateCalibration::from_json(&text).map_err(|error| error.with("path", file.display()))
+}
+
+/// Checks that a calibration can be written, where a file is named for it: a fit may take hours.
+///
+/// # Errors
+/// Those of [`begin`].
+pub(crate) fn may_be_written(operation: &'static str, file: Option<&Path>) -> Result<()> {
+    // The file of a moment is removed when it is dropped.
+    file.map_or(Ok(()), |file| begin(operation, file).map(drop))
 }
 
 /// Writes a calibration, where a file is named for it.

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::opened::Opening;
 use crate::{
     arguments::Calibrate,
-    calibrated::{keep, threshold, written},
+    calibrated::{keep, may_be_written, threshold, written},
     output::Answer,
     progress::Progress,
 };
@@ -32,8 +32,9 @@ pub(crate) async fn calibrate(library: Option<&Path>, command: &Calibrate) -> Re
         most: command.most_harmed.unwrap_or(default.most),
         error: command.error.unwrap_or(default.error),
     };
-    // Before a model is loaded.
+    // Before a model is loaded, and before all attempts.
     bound.validate()?;
+    may_be_written(CALIBRATE, command.out.as_deref())?;
     let opening = Opening {
         library,
         needs_library: true,

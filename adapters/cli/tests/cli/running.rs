@@ -221,6 +221,18 @@ fn what_a_run_learned_is_certified_for_its_model_and_for_another_one() {
     place
         .run(&[&by_outcomes[..], &["--most-harmed", "0"]].concat())
         .failed(1, "most must be above 0 and below 1");
+    // What is there is said before anything is attempted: of a run's file that is not there nothing is said.
+    place
+        .run(&[
+            "library",
+            "calibrate",
+            "none.toml",
+            "--outcomes",
+            "9",
+            "--out",
+            &out,
+        ])
+        .failed(1, "something is there already");
     let pairs = |told: &serde_json::Value| -> u64 {
         let skills = told["skills"].as_array().unwrap().iter();
         skills.map(|one| one["pairs"].as_u64().unwrap()).sum()

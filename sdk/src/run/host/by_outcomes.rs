@@ -297,7 +297,7 @@ impl Journeyman {
                     tried.unattempted = due.len();
                     return Ok(tried);
                 }
-                attempted(&mut ask, view.model(), (&due, count), &mut tried).await?;
+                attempted(&mut ask, view.model(), (due.as_slice(), count), &mut tried).await?;
                 Ok(tried)
             })
         };

@@ -20,7 +20,8 @@ const MANY: u64 = 12;
 /// Number of attempts with a skill after which one of them should have credited it.
 const OFTEN: u64 = 20;
 
-/// The probability that a session ever says in vain that scores have drifted, where its tasks are drawn as those of the fit were.
+/// The probability that a session ever says in vain that scores have drifted, where these are drawn as those of the fit were: in evaluations
+/// of tasks that no skill was made with. In learning there are further candidates, such as skills on trial and those of the task.
 const FALSE_ALARM: f64 = 0.01;
 
 /// Number of tasks that a session remembers to have seen, the latest: another decision about one of them says nothing new.

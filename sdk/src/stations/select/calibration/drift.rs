@@ -64,7 +64,9 @@ const BETS: [(f64, f64); 7] = [
 /// less). So a long watch takes little memory, a few thousand cells; a sample of bounded size would make ranks hang on each other.
 ///
 /// Scores of tasks that are alike come together, and count as drift. Give one for each task, in the order of the tasks. A session does so by
-/// itself where its recipe has a calibration that keeps scores ([`Recipe::calibrate`](crate::recipe::Recipe::calibrate)).
+/// itself where its recipe has a calibration that keeps scores ([`Recipe::calibrate`](crate::recipe::Recipe::calibrate)). In learning it
+/// decides among more skills than a fit by outcomes does, those on trial and those that were written from the task, so that an alarm there
+/// may be about the skills and not about the tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreDrift {
     error: f64,
