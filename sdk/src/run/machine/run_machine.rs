@@ -159,7 +159,7 @@ pub struct RunMachine {
 impl RunMachine {
     /// The version of the JSON form. Raise it when a built-in policy asks other questions, or asks them in another order: a
     /// journal keeps answers by place, and the answers of an older journal would be given to other questions.
-    pub const SCHEMA: u32 = 21;
+    pub const SCHEMA: u32 = 22;
 
     /// Begins a run.
     ///
