@@ -31,11 +31,12 @@ use journeyman::{
     contract::LanguageModel,
     domain::{EndReason, State, Task},
     library::SkillLibrary,
+    recipe::Recipe,
     run::{
         Journeyman,
         report::{FindingKind, RunReport},
     },
-    stations::proof::LiftPolicy,
+    stations::proof::{LiftPolicy, ProvenRelease},
 };
 use journeyman_disk::DiskStore;
 use serde_json::json;
@@ -75,6 +76,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
         return approve(RUN, Some(file.form.world(&file.source, &file.folder)?)).await;
     }
     let withholds = file.recipe.select.withhold.is_some();
+    let lifts = lift_policy(&file.recipe);
     let drift = file.recipe.gate().as_ref().and_then(drift_check);
     let keeps_scores = (file.recipe.gate()).is_some_and(|gate| gate.fitted_on.is_some());
     let run = file.open().await?;
@@ -107,7 +109,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     }
     let agent = run.agent.as_deref();
     if withholds {
-        let lifts = run.journeyman.lift(LiftPolicy::default())?;
+        let lifts = run.journeyman.lift(lifts)?;
         let model = agent.map(|agent| &agent.capabilities().model);
         let known = Known::of(&lifts, &skills, model);
         answer.text.push_str(&known.text());
@@ -121,6 +123,16 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
     }
     answer.json["remarks"] = remarks.into();
     Ok(answer)
+}
+
+/// How sure the ledger of lifts has to be: as sure as the recipe's program of proofs, by which the events of the run say verdicts.
+fn lift_policy(recipe: &Recipe) -> LiftPolicy {
+    let mut policy = LiftPolicy::default();
+    if let Some(proven) = recipe.maintenance.get::<ProvenRelease>() {
+        policy.error = proven.compare.error;
+        policy.false_discoveries = proven.compare.error;
+    }
+    policy
 }
 
 /// What a run measured and learned.
