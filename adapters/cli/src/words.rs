@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 54] = [
+const WORDS: [(&str, &str); 55] = [
     ("(`ChatFormat::max_tokens`)", "(`answer_tokens` in [model])"),
     (
         "set `Components::scorer` and `Components::prompt_format`, or choose the selector `top`, which needs no scores",
@@ -10,6 +10,10 @@ const WORDS: [(&str, &str); 54] = [
     (
         "set `Components::scorer` and `Components::prompt_format`, or choose a selector without scores",
         "let a GGUF score (`gguf` in [model_for.gate]), or choose without scores: set = { \"select.selector\" = { name = \"top\", options = { limit = 1 } } }",
+    ),
+    (
+        "set `Components::scorer` and `Components::prompt_format`",
+        "let a GGUF score: `gguf` in [model_for.gate]",
     ),
     (
         "the host gave no scorer or no prompt format",

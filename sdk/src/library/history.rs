@@ -28,7 +28,9 @@ impl SkillLibrary {
         for moved in &mut moves {
             moved.operation = Operation::Merged;
         }
-        let stay = beside && skill.state != State::Active;
+        // As the library took it: one that has to be looked at first is in quarantine.
+        let in_use = |entry: &Entry| entry.skill.state == State::Active;
+        let stay = beside && !self.get(&skill.id).is_some_and(in_use);
         for id in sources {
             let Ok(entry) = self.known(id) else { continue };
             let merged = Merged {

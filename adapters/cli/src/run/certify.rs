@@ -71,7 +71,7 @@ fn text(certificate: &Certificate, margin: f64) -> String {
     );
     for skill in skills {
         if let Some(reason) = &skill.waits {
-            text.push_str(&format!("{} waits: {reason}.\n", skill.name));
+            text.push_str(&format!("{} is held back: {reason}.\n", skill.name));
         }
     }
     if skills.iter().any(|skill| skill.pairs == 0) {
@@ -172,12 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_that_helps_and_waits_says_why() {
+    fn a_skill_that_helps_and_is_held_back_says_why() {
         let mut held = skill(Conclusion::Better, 9);
         held.waits = Some("it would break letter-3".to_owned());
         let said = text(&of(vec![held]), 0.0);
         assert!(
-            said.contains("brew waits: it would break letter-3.\n"),
+            said.contains("brew is held back: it would break letter-3.\n"),
             "{said}"
         );
     }

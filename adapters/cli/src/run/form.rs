@@ -138,6 +138,13 @@ pub(super) enum HeldOut {
     File(PathBuf),
 }
 
+/// Whether what an arm sets takes the place of what the file has at a path: the same field, or a part of the selector that the arm replaces.
+fn replaces(set: &Table, path: &str) -> bool {
+    const SELECTOR: &str = "select.selector";
+    let is_part = path.starts_with(SELECTOR) && set.contains_key(SELECTOR);
+    is_part || set.contains_key(path)
+}
+
 fn standard() -> Spanned<String> {
     Spanned::new(0..0, "standard".to_owned())
 }
@@ -192,10 +199,10 @@ impl Form {
                 .hint("it was changed while it was read: call the command again")
         })?;
         let arm = arm.into_inner();
-        // In the place of the file's, not beside it.
-        self.set.retain(|path, _| !arm.set.contains_key(path));
+        // In the place of the file's, not beside it. The options of a selector are those of the one that is named.
+        self.set.retain(|path, _| !replaces(&arm.set, path));
         self.unset
-            .retain(|path| !arm.set.contains_key(path.get_ref()));
+            .retain(|path| !replaces(&arm.set, path.get_ref()));
         self.model_for.extend(arm.model_for);
         Ok(Self {
             name: self.name,

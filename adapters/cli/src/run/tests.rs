@@ -253,6 +253,11 @@ fn what_an_arm_sets_holds_against_a_longer_and_a_shorter_path_of_the_file() {
         |recipe| recipe.maintenance.budget.attempts == Some(50),
     );
     check(
+        "set = { \"select.selector\" = { name = \"top\" }, \"select.selector.options.limit\" = 3 }",
+        "set = { \"select.selector\" = { name = \"random\" } }",
+        |recipe| recipe.select.selector.name == "random",
+    );
+    check(
         "set = { \"select.withhold\" = { share = 0.5 } }\nunset = [\"select.withhold\"]",
         "set = { \"select.withhold.share\" = 0.25 }",
         |recipe| {

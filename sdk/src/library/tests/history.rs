@@ -388,6 +388,27 @@ fn a_merge_on_trial_leaves_its_sources_as_they_are_until_it_is_active() {
 }
 
 #[test]
+fn the_sources_of_a_merge_that_the_library_holds_in_quarantine_stay_beside_it() {
+    let library = start(small(9, 9), vec![add("a"), add("b")]);
+    let tainted = Skill {
+        taint: Taint::Tainted,
+        ..made("m", 1, "good")
+    };
+    assert_eq!(tainted.state, State::Active);
+    let merged = LibraryChange::Merge {
+        skill: Box::new(tainted),
+        sources: vec!["a".into(), "b".into()],
+        beside: true,
+    };
+    let (beside, _) = then(&library, vec![merged]);
+    assert_eq!(entry(&beside, "m").skill.state, State::Quarantined);
+    check_tiers(&beside, "a b", "");
+    let (active, _) = then(&beside, vec![set_state("m", State::Active)]);
+    check_tiers(&active, "m", "");
+    assert_eq!(entry(&active, "a").skill.state, State::Archived);
+}
+
+#[test]
 fn the_sources_of_a_merge_give_way_whatever_state_it_comes_into_use_from() {
     for first in [
         State::Trial,

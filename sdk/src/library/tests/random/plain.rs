@@ -488,7 +488,6 @@ impl Reference {
     }
 
     fn merge(&mut self, skill: &Skill, sources: &[&str], beside: bool, revision: u64) {
-        let stay = beside && skill.state != State::Active;
         let known: Vec<Row> = sources
             .iter()
             .filter_map(|id| self.row(id).cloned())
@@ -500,6 +499,8 @@ impl Reference {
         if known.is_empty() || !self.add(&skill, sum / known.len() as f64, revision) {
             return;
         }
+        let merged = self.row(skill.id.as_str());
+        let stay = beside && merged.is_some_and(|row| row.state != State::Active);
         for source in sources {
             if let Some(row) = self.row(source) {
                 row.merged = Some((skill.id.to_string(), row.version(), row.state));
