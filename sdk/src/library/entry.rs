@@ -224,7 +224,7 @@ impl Entry {
     }
 
     /// Whether it was archived by [`give_way`](Self::give_way), and not by the merge itself.
-    pub(super) fn gave_way(&self) -> bool {
+    pub(crate) fn gave_way(&self) -> bool {
         let was_in_use = |merged: &Merged| merged.from != State::Archived;
         self.skill.state == State::Archived
             && self.state_set().is_some()

@@ -410,37 +410,48 @@ pub(super) fn start(
     })
 }
 
-/// Leaves out a merge of a skill that was merged before and is still compared with what it was merged into: of a source the library keeps
-/// one merge, and a second one would end the first comparison. What depends on the merge is left out with it.
+/// Leaves out a merge of a skill that was merged before and is still compared with what it was merged into, or gave way to it: of a source the
+/// library keeps one merge. A second one would end the first comparison, or what comes back where the first merge is taken back, and with a
+/// model that it is not proven on. What depends on the merge is left out with it.
 fn refuse_merged_twice(ask: &mut Ask, library: &SkillLibrary, changes: &mut Vec<LibraryChange>) {
-    let compared = library.entries().filter_map(|entry| {
+    let merged = library.entries().filter_map(|entry| {
         let merged = entry.merged.as_ref()?;
         let into = &library.get(&merged.into)?.skill;
         let is_source = entry.skill.state.is_offered() && merged.version == entry.skill.version;
         let waits = matches!(into.state, State::Trial | State::Quarantined);
-        (is_source && waits).then(|| (entry.skill.id.clone(), into.name.clone()))
+        let why = match entry.gave_way() {
+            true => gave_way(&into.name),
+            false if is_source && waits => not_proven(&into.name),
+            false => return None,
+        };
+        Some((entry.skill.id.clone(), why))
     });
-    let mut compared: BTreeMap<SkillId, SkillName> = compared.collect();
+    let mut merged: BTreeMap<SkillId, String> = merged.collect();
     let mut refused: Vec<SkillRef> = Vec::new();
     changes.retain(|change| {
         let LibraryChange::Merge { skill, sources, .. } = change else {
             let mut refused = refused.iter();
             return !refused.any(|one| admission_rule::depends_on(change, one));
         };
-        let known = sources.iter().find_map(|one| compared.get_key_value(one));
-        if let Some((source, into)) = known {
-            let reason = format!(
-                "{}: {source} was merged into {into}, which is not proven against it yet",
-                skill.name
-            );
+        let known = sources.iter().find_map(|one| merged.get_key_value(one));
+        if let Some((source, why)) = known {
+            let reason = format!("{}: {source} {why}", skill.name);
             ask.tell(EventKind::Refused { reason });
             refused.push(skill.reference());
             return false;
         }
-        let new = sources.iter().map(|one| (one.clone(), skill.name.clone()));
-        compared.extend(new);
+        let why = not_proven(&skill.name);
+        merged.extend(sources.iter().map(|one| (one.clone(), why.clone())));
         true
     });
+}
+
+fn not_proven(into: &SkillName) -> String {
+    format!("was merged into {into}, which is not proven against it yet")
+}
+
+fn gave_way(into: &SkillName) -> String {
+    format!("was merged into {into}, and gave way to it")
 }
 
 /// The changes of a program where another one releases skills by proof: nothing that is on trial becomes active by them, and what they add,

@@ -153,6 +153,15 @@ fn sources_of_pairs(library: &SkillLibrary) -> Vec<usize> {
     pairs.map(|pair| pair.sources.len()).collect()
 }
 
+/// Whether something was refused for a reason with this text.
+fn is_refused(events: Events, why: &str) -> bool {
+    let mut events = told(events).into_iter();
+    events.any(|event| match event.kind {
+        EventKind::Refused { reason } => reason.contains(why),
+        _ => false,
+    })
+}
+
 #[test]
 fn a_merge_is_on_trial_beside_its_sources_until_it_is_proven_against_them() {
     block_on(async {
@@ -175,7 +184,7 @@ fn a_merge_is_on_trial_beside_its_sources_until_it_is_proven_against_them() {
 }
 
 #[test]
-fn a_skill_that_is_compared_with_a_merge_is_not_merged_again_until_that_is_decided() {
+fn a_skill_that_is_compared_with_a_merge_or_gave_way_to_it_is_not_merged_again() {
     block_on(async {
         let again = Merges {
             into: "again",
@@ -189,13 +198,38 @@ fn a_skill_that_is_compared_with_a_merge_is_not_merged_again_until_that_is_decid
         let (library, states) = learned(&journeyman, mixed(&kinds, 0..8)).await;
         assert_eq!(states, [State::Trial, State::Active, State::Active]);
         assert!(library.get(&SkillId::new("again")).is_none());
-        let refused = told(events).into_iter().any(|event| match event.kind {
-            EventKind::Refused { reason } => reason.contains("taps was merged into all"),
-            _ => false,
-        });
-        assert!(refused);
+        assert!(is_refused(events, "taps was merged into all, which is not"));
         let (_, states) = learned(&journeyman, mixed(&kinds, 8..16)).await;
         assert_eq!(states, [State::Active, State::Archived, State::Archived]);
+        // What gave way comes back where that merge is taken back, so that it is merged into nothing else.
+        let events = journeyman.events();
+        let (library, states) = learned(&journeyman, mixed(&kinds, 16..24)).await;
+        assert_eq!(states, [State::Active, State::Archived, State::Archived]);
+        assert!(library.get(&SkillId::new("again")).is_none());
+        let taps = library.get(&SkillId::new("taps")).expect("there");
+        let into = taps.merged.as_ref().map(|merged| merged.into.as_str());
+        assert_eq!(into, Some("all"));
+        assert!(is_refused(events, "taps was merged into all, and gave way"));
+    });
+}
+
+#[test]
+fn a_skill_whose_merge_did_worse_is_merged_again() {
+    block_on(async {
+        let again = Merges {
+            into: "again",
+            sources: &["taps", "letters"],
+            description: "How to do taps and letters.",
+            ..TWO
+        };
+        let journeyman = session_with(proving(4), &[TWO, again], |_| false).await;
+        let kinds = ["taps", "cakes"];
+        let (library, states) = learned(&journeyman, mixed(&kinds, 0..8)).await;
+        assert_eq!(states, [State::Trial, State::Active, State::Active]);
+        assert!(library.get(&SkillId::new("again")).is_none());
+        let (library, states) = learned(&journeyman, mixed(&kinds, 8..24)).await;
+        assert_eq!(states, [State::Disabled, State::Active, State::Active]);
+        assert!(library.get(&SkillId::new("again")).is_some());
     });
 }
 
