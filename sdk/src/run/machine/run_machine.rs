@@ -582,7 +582,7 @@ impl RunMachine {
         let policy = proven.map_or_else(LiftPolicy::default, |program| program.lifts());
         self.lift_watch.0.follow(&self.library, others, &policy);
         let applied = self.apply(own)?;
-        let changed = self.lift_watch.0.changed(&self.library, own, &policy);
+        let changed = self.lift_watch.0.changed(&self.library, &policy);
         self.lifts.extend(changed.iter().cloned());
         let boxed = changed.into_iter().map(Box::new);
         let told = boxed.map(|lift| EventKind::LiftChanged { lift });

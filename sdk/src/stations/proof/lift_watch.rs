@@ -49,7 +49,8 @@ impl LiftWatch {
         self.next.is_some()
     }
 
-    /// Counts what came since the last look, by these commits, and tells nothing of it. The first look reads the whole ledger.
+    /// Counts what came since the last look, by these commits of others, and tells nothing of it: not of tasks that they took back either, which
+    /// no run does. The first look reads the whole ledger, and so does the one after tasks were taken back.
     pub(crate) fn follow(
         &mut self,
         library: &SkillLibrary,
@@ -65,30 +66,17 @@ impl LiftWatch {
         }
     }
 
-    /// Counts what came since the last look, by these commits, and gives the lifts on which the verdict is another one now.
+    /// Counts what came since the last look, by a run's own commits, and gives the lifts on which the verdict is another one now.
     pub(crate) fn changed(
         &mut self,
         library: &SkillLibrary,
-        committed: &[Committed],
         policy: &LiftPolicy,
     ) -> Vec<LiftReport> {
-        let mut before = BTreeMap::new();
-        if takes_back(committed) {
-            before = std::mem::take(&mut self.followed);
-            self.next = None;
-        } else if !self.is_behind(library) {
+        if !self.is_behind(library) {
             return Vec::new();
         }
         self.count(library);
-        for (of, followed) in &mut self.followed {
-            if let Some(before) = before.remove(of) {
-                followed.helps = before.helps;
-            }
-        }
-        let mut changed = self.judge(policy);
-        // What is left has no task any more.
-        let known = before.into_iter().filter(|(_, one)| one.helps.is_some());
-        changed.extend(known.map(|(of, _)| of));
+        let changed = self.judge(policy);
         Lifts::reports(library, &changed, *policy)
     }
 
@@ -194,7 +182,7 @@ mod tests {
             };
             let committed = Committed { cause, ..sample };
             self.library.apply(&committed).expect("it applies");
-            let told = self.watch.changed(&self.library, &[committed], &policy);
+            let told = self.watch.changed(&self.library, &policy);
             for lift in &told {
                 match lift.helps {
                     Some(helps) => self.known.insert(lift.skill.clone(), helps),
@@ -202,6 +190,32 @@ mod tests {
                 };
             }
             told
+        }
+
+        /// Applies a host's commit that takes the tasks of a run back.
+        fn retire(&mut self, run: &str) {
+            let next = self.library.revision().next().0;
+            let change = LibraryChange::RetireRun {
+                run: RunId::new(run),
+                reason: "a bad day".to_owned(),
+            };
+            let committed = sample::committed(next, vec![change]);
+            self.library.apply(&committed).expect("it applies");
+            let policy = LiftPolicy::default();
+            self.watch.follow(&self.library, &[committed], &policy);
+        }
+
+        /// The verdicts by which a change is one.
+        fn watched(&self) -> BTreeMap<Option<SkillRef>, bool> {
+            let followed = self.watch.followed.iter();
+            let known = followed.filter_map(|((of, _), one)| {
+                let skill = match of {
+                    LiftOf::Library => None,
+                    LiftOf::Skill(skill) => Some(skill.clone()),
+                };
+                Some((skill, one.helps?))
+            });
+            known.collect()
         }
 
         /// What the whole ledger says.
@@ -258,41 +272,40 @@ mod tests {
         let mut late = LiftWatch::default();
         let policy = LiftPolicy::default();
         late.follow(&told.library, &[], &policy);
-        assert!(late.changed(&told.library, &[], &policy).is_empty());
+        assert!(late.changed(&told.library, &policy).is_empty());
     }
 
     #[test]
-    fn tasks_that_are_taken_back_take_the_verdict_with_them() {
+    fn tasks_that_others_take_back_take_the_verdict_with_them_and_no_run_tells_it() {
         let good = sample::skill("good").reference();
         let both = BTreeMap::from([(None, true), (Some(good.clone()), true)]);
+        let task = |number: u64| {
+            let assignment = task(number, &good, [1.0, 0.0]);
+            vec![LibraryChange::Assign(Box::new(assignment))]
+        };
         // Fifty tasks of one run, and ten of a later one.
         let proven = || {
             let mut told = Told::default();
             for number in 0..60 {
-                let task = LibraryChange::Assign(Box::new(task(number, &good, [1.0, 0.0])));
-                told.commit(if number < 50 { "run" } else { "later" }, vec![task]);
+                told.commit(if number < 50 { "run" } else { "later" }, task(number));
             }
-            assert_eq!(told.known, both);
+            assert_eq!((&told.known, &told.watched()), (&both, &both));
             told
-        };
-        let retire = |run: &str| {
-            vec![LibraryChange::RetireRun {
-                run: RunId::new(run),
-                reason: "a bad day".to_owned(),
-            }]
         };
         // Ten tasks alone are no proof.
         let mut told = proven();
-        let changed = told.commit("back", retire("run"));
-        let left = changed.iter().map(|lift| lift.given + lift.withheld);
-        assert_eq!(left.collect::<Vec<_>>(), [10, 10]);
-        assert!(told.known.is_empty() && told.ledger().1.is_empty());
+        told.retire("run");
+        assert!(told.watched().is_empty() && told.ledger().1.is_empty());
+        // The verdict is told when later tasks bring it again.
+        let again = (60..110).flat_map(|number| told.commit("next", task(number)));
+        let again: Vec<LiftReport> = again.collect();
+        assert!(!again.is_empty() && again.iter().all(|lift| lift.helps == Some(true)));
+        assert_eq!(told.watched(), both);
         // Fifty are, and none are not.
         let mut told = proven();
-        assert!(told.commit("back", retire("later")).is_empty());
-        let changed = told.commit("back", retire("run"));
-        let left = changed.iter().map(|lift| (lift.given, lift.withheld));
-        assert_eq!(left.collect::<Vec<_>>(), [(0, 0), (0, 0)]);
-        assert!(told.known.is_empty());
+        told.retire("later");
+        assert_eq!(told.watched(), both);
+        told.retire("run");
+        assert!(told.watched().is_empty());
     }
 }
