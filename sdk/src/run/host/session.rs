@@ -529,8 +529,12 @@ mod tests {
 
     use super::*;
     use crate::{
-        agent::MemoryStore, domain::Withhold, recipe, run::Journeyman,
-        stations::propose::WriteWhen, testing::sample,
+        agent::MemoryStore,
+        domain::Withhold,
+        recipe,
+        run::Journeyman,
+        stations::{propose::WriteWhen, select::Top},
+        testing::sample,
     };
 
     #[test]
@@ -539,29 +543,40 @@ mod tests {
             let components = Components::own_loop().with_store(Arc::new(MemoryStore::new()));
             let mut recipe = recipe::standard();
             recipe.select.withhold = Some(Withhold { share: 0.5 });
+            recipe.select.selector = Top {
+                limit: NonZeroUsize::MIN,
+            }
+            .into();
             recipe.write.when = WriteWhen::Never;
             let opened = Journeyman::open(components, recipe, Options::new("test", Seed(7))).await;
             let journeyman = opened.unwrap();
             let session = &journeyman.session;
-            let begins_with_verdicts = async |number: u64| {
+            let added = journeyman.add(vec![sample::skill("say-one")], "a start");
+            added.await.unwrap();
+            let watch_of_a_run = async |number: u64| {
                 let run = RunId::new(format!("looked-at-{number}"));
                 let tasks = vec![sample::task("a-task", &["one", "two"])];
                 let recipe = session.recipe.clone();
                 let made = session.machine(run, recipe, Mode::Train, tasks, true).await;
                 let (machine, _) = made.unwrap();
-                machine.lift_watch.0.has_begun()
+                machine.lift_watch.0
             };
-            assert!(!begins_with_verdicts(0).await);
-            for number in 1..4 {
+            assert!(!watch_of_a_run(0).await.has_begun());
+            for number in 1..120 {
                 let task = sample::task(&format!("task-{number}"), &["one", "two"]);
                 let attempt = journeyman.begin(task).await.unwrap();
-                attempt.finish(sample::outcome(true)).await.unwrap();
-                assert!(begins_with_verdicts(number).await, "after {number}");
+                let has = !attempt.injection().skills.is_empty();
+                attempt.finish(sample::outcome(has)).await.unwrap();
+                let watch = watch_of_a_run(number).await;
+                assert!(watch.has_begun(), "after {number}");
             }
+            // The skill was given to about half of them, and only those were done.
+            let watch = format!("{:?}", watch_of_a_run(120).await);
+            assert!(watch.contains("helps: Some(true)"), "{watch}");
             // Verdicts of another revision than the library's are not those that hold now.
-            let added = journeyman.add(vec![sample::skill("say-one")], "a start");
+            let added = journeyman.add(vec![sample::skill("say-two")], "a start");
             added.await.unwrap();
-            assert!(!begins_with_verdicts(4).await);
+            assert!(!watch_of_a_run(121).await.has_begun());
         });
     }
 }

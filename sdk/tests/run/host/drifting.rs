@@ -173,7 +173,8 @@ fn attempts_at_one_task_are_compared_once_and_raise_no_alarm() {
         }
         let alarms = alarms(events);
         assert_eq!(alarms.len(), 1, "{alarms:?}");
-        assert!((8..=100).contains(&alarms[0]), "{alarms:?}");
+        // As after the hundred alone.
+        assert_eq!(alarms, drifted(&store, &fitted).await.1);
     });
 }
 

@@ -398,15 +398,20 @@ fn a_merge_that_one_model_released_takes_nothing_from_another_and_is_proven_agai
         store.commit(&commit).await.expect("committed");
         let first = session_by(&store, With::model("first"), "one").await;
         assert_eq!(injected(&first).await, ["all", "all"]);
-        let second = session_by(&store, With::model("second"), "two").await;
+        let with_all = With::acting("second", agent(|_| true));
+        let second = session_by(&store, with_all, "two").await;
         assert_eq!(injected(&second).await, ["taps", "cakes"]);
-        let (library, states) = learned(&second, mixed(&["taps", "cakes"], 0..8)).await;
+        let (library, states) = learned(&second, mixed(&["taps", "cakes"], 0..40)).await;
         assert_eq!(states, [State::Active, State::Archived, State::Archived]);
         let sources = sources_of_pairs(&library);
         assert!(
             !sources.is_empty() && sources.iter().all(|count| *count == 2),
             "{sources:?}"
         );
+        let all = library.get(&SkillId::new("all")).expect("there");
+        let proven = all.life.proven(all.skill.version, &ModelId::new("second"));
+        assert_eq!(proven, Some(true), "{sources:?}");
+        assert_eq!(injected(&second).await, ["all", "all"]);
     });
 }
 

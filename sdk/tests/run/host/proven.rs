@@ -333,8 +333,12 @@ pub(super) struct With(ModelCapabilities, pub(super) ScriptedExecutor);
 
 impl With {
     pub(super) fn model(name: &str) -> Arc<Self> {
+        Self::acting(name, agent())
+    }
+
+    pub(super) fn acting(name: &str, agent: ScriptedExecutor) -> Arc<Self> {
         let capabilities = ModelCapabilities::new(ModelId::new(name), 4096);
-        Arc::new(Self(capabilities, agent()))
+        Arc::new(Self(capabilities, agent))
     }
 }
 
