@@ -109,9 +109,9 @@ impl Journeyman {
     /// ([`GateCalibration::by_outcomes`]).
     ///
     /// At most `tasks` different ones are drawn, by the session's seed alone: whatever the kept attempt came to, and whatever skill it had.
-    /// For each the skills are selected anew as an evaluation with the calibration does, with today's library. The candidate that the gate decides about is
-    /// tried, whatever its score is; a task without one counts as not harmed. A task is left out where its candidate was made with it
-    /// ([`OutcomeCalibration::own`]): such a candidate does better there than at a new task, and a new task would find it.
+    /// For each the skills are selected anew as an evaluation with the calibration does, with today's library. The candidate that the gate
+    /// decides about is tried, whatever its score is; a task without one counts as not harmed. A task is left out where its candidate was
+    /// made with it ([`OutcomeCalibration::own`]): such a candidate does better there than at a new task, and a new task would find it.
     ///
     /// Both attempts have temperature 0 and the seeds of the world and of the agent in common. One alone that cannot be made, or
     /// that a judge cannot decide about, counts as not done; with the skill also one that fails for the moment, since the skill may be why,
@@ -163,7 +163,8 @@ impl Journeyman {
     /// `Invalid` for a bound out of its ranges, and where no drawn task has a candidate; `Unsupported` without a scorer or a prompt format,
     /// for a selector without a gate that decides about one candidate, and where attempts cannot be repeated: without an agent, a judge, or
     /// a world that can be set up again; `Unavailable` where more than a tenth of the drawn tasks fail, before any attempt where that
-    /// is so in scoring, else once so many have failed, and temporary only where all failed for the moment; those of [`gate`](Self::gate); the store's error.
+    /// is so in scoring, else once so many have failed, and temporary only where all failed for the moment; those of [`gate`](Self::gate);
+    /// the store's error.
     pub async fn calibrate_by_outcomes(
         &self,
         bound: HarmBound,
