@@ -356,8 +356,8 @@ fn a_skill_is_made_with_the_tasks_that_it_and_its_sources_were_written_from_test
             "merged",
             &["first", "later", "compared", "of-one", "of-two", "tested"][..],
         ),
-        ("two", &["of-two", "tested"]),
-        ("one", &["of-one"]),
+        ("two", &["of-two", "tested"][..]),
+        ("one", &["of-one"][..]),
     ] {
         for task in [
             "first", "later", "compared", "of-one", "of-two", "tested", "new",
