@@ -24,7 +24,8 @@ pub struct LiftReport {
     pub helps: Option<bool>,
     /// The share of tasks that are done with it, less the share without it, from -1 to 1; `None` while one of them is not known.
     pub difference: Option<f64>,
-    /// The lower end of the range of the difference, which holds at every look with a probability of 95%.
+    /// The lower end of the range of the difference. The range holds at every look with a probability of 95%; where the recipe
+    /// has the program `proven`, of 1 less its [`ComparePolicy::error`](crate::stations::proof::ComparePolicy::error).
     pub low: f64,
     /// The upper end.
     pub high: f64,
