@@ -38,7 +38,6 @@ impl Trace {
             trajectory,
             verdict,
             world_seed,
-            gate_score: None,
         }
     }
 

@@ -10,6 +10,7 @@ use journeyman::{
     contract::SkillStore,
     domain::{Assessment, Trace},
     library::SkillLibrary,
+    papers::scribe::AssessPolicy,
     recipe::Recipe,
 };
 use quickstart::Parts;

@@ -342,9 +342,6 @@ async fn certified(
     let name = format!("certified-{}", budget.most);
     let named = (name.as_str(), seed);
     let session = under(other, Arc::clone(&store), by_proof(), named).await?;
-    // What the other model may cost: as many pairs a skill as there are tasks.
-    let mut compare = ComparePolicy::default();
-    compare.most = TRIED as u64;
     let certificate = session.certify(budget).await?;
     let library = session.library().await?;
     let is_proven = |skill: &SkillRef| {

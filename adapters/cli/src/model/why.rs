@@ -6,7 +6,6 @@ use futures::StreamExt;
 use journeyman::{
     Error, Result, Seed,
     agent::FrozenStore,
-    contract::Components,
     domain::{Candidate, FoundWeight, ScoreKind, Selection, SkillRef, Task},
     library::SkillLibrary,
     recipe,

@@ -119,7 +119,7 @@ fn attempts_are_assessed_again_without_a_change_of_the_library() {
             (0, Revision(0))
         );
 
-        let mut refused = open;
+        let mut refused = open.clone();
         refused.least_confidence = 2.0;
         assert!(journeyman.assess(&attempts, &refused).await.is_err());
         let mut without = variant_parts();

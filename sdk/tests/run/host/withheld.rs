@@ -254,10 +254,8 @@ fn where_the_ledger_releases_skills_a_verdict_is_as_sure_as_a_release() {
         for (error, is_told) in [(0.05, true), (1e-30, false)] {
             let mut recipe = proving(4);
             recipe.select.withhold = Some(Withhold { share: 0.5 });
-            let compare = ComparePolicy {
-                error,
-                ..ComparePolicy::default()
-            };
+            let mut compare = ComparePolicy::default();
+            compare.error = error;
             let set = |program: &mut ProvenRelease| program.compare = compare;
             recipe.maintenance.edit(set);
             let journeyman = with_two_skills(recipe, own_loop()).await;
