@@ -32,6 +32,8 @@ pub struct Arena {
     executor: ModelExecutor,
     reworded: ModelExecutor,
     pub(crate) roles: GeneralRoles,
+    /// Greatest number of tokens of a role's answer, where the role's own is not smaller.
+    answer_tokens: usize,
     environment: Toolworld,
 }
 
@@ -77,11 +79,19 @@ impl Arena {
             executor: executor(Arc::new(prompt_format.clone()))?,
             reworded: executor(Arc::new(Reworded(prompt_format.clone())))?,
             roles: GeneralRoles::shipped()?.with_options(options),
+            answer_tokens: usize::MAX,
             environment: Toolworld::new(STEPS)?,
             scorer,
             prompt_format,
             model,
         })
+    }
+
+    /// The same with answers of roles that end after so many tokens, whatever the role allows.
+    #[must_use]
+    pub fn with_answers_of(mut self, tokens: usize) -> Self {
+        self.answer_tokens = tokens;
+        self
     }
 
     /// One greedy attempt with these skills in the prompt.
@@ -134,6 +144,7 @@ impl Arena {
     pub(crate) fn ask(&self, task: &RoleTask, seed: u64) -> Result<Answered> {
         let request = RoleRequest::new(task, Seed(seed));
         let mut asked = self.roles.prompt(&request)?;
+        asked.max_tokens = asked.max_tokens.min(self.answer_tokens);
         // As a run does: a build that holds no model to a schema reads what is written.
         if !self.model.capabilities().json_schema {
             asked.json_schema = None;
