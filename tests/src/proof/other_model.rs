@@ -136,7 +136,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
         in_use as f64,
         Bound::AtLeast(1.0),
     );
-    for (name, value, bound) in rows(&certified, [early, late], &truth) {
+    for (name, value, bound) in rows(&certified, &[early, late], &truth) {
         figures.record(&format!("other model: {name}"), value, bound);
     }
     Ok(())
@@ -144,7 +144,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 
 type Row = (&'static str, f64, Bound);
 
-fn rows(certified: &Certified, [early, late]: [Evaluated; 2], truth: &[Truth]) -> Vec<Row> {
+fn rows(certified: &Certified, [early, late]: &[Evaluated; 2], truth: &[Truth]) -> Vec<Row> {
     let said = |is: fn(&Conclusion) -> bool| {
         let skills = certified.skills.iter();
         skills.filter(|one| is(&one.conclusion)).count() as f64
@@ -156,23 +156,8 @@ fn rows(certified: &Certified, [early, late]: [Evaluated; 2], truth: &[Truth]) -
         skills.filter(|(at, truth)| is(*at, truth)).count() as f64
     };
     let mean = |of: fn(&Truth) -> f64| stats::mean(&truth.iter().map(of).collect::<Vec<f64>>());
-    let evaluated = early.tasks.min(late.tasks) as f64;
-    vec![
-        (
-            "tasks evaluated before and after a proof there",
-            evaluated,
-            Bound::AtLeast((SERVICES * TRUTH) as f64),
-        ),
-        (
-            "evaluated with a skill before a proof there, %",
-            early.unproven,
-            Bound::AtMost(0.0),
-        ),
-        (
-            "evaluated with a skill that is not proven there, %",
-            late.unproven,
-            Bound::AtMost(0.0),
-        ),
+    let mut rows = evaluations(early, late).to_vec();
+    rows.extend([
         (
             "skills said to help",
             said(|one| *one == Conclusion::Better),
@@ -213,6 +198,28 @@ fn rows(certified: &Certified, [early, late]: [Evaluated; 2], truth: &[Truth]) -
             "held-out tasks done at once with their service's, %",
             mean(|truth| truth.with),
             Bound::None,
+        ),
+    ]);
+    rows
+}
+
+/// The rows of the evaluations before and after a proof.
+fn evaluations(early: &Evaluated, late: &Evaluated) -> [Row; 3] {
+    [
+        (
+            "tasks evaluated before and after a proof there",
+            early.tasks.min(late.tasks) as f64,
+            Bound::AtLeast((SERVICES * TRUTH) as f64),
+        ),
+        (
+            "evaluated with a skill before a proof there, %",
+            early.unproven,
+            Bound::AtMost(0.0),
+        ),
+        (
+            "evaluated with a skill that is not proven there, %",
+            late.unproven,
+            Bound::AtMost(0.0),
         ),
     ]
 }
@@ -402,7 +409,7 @@ mod tests {
             unproven: 0.0,
         };
         let truth = [truth(0.0, 50.0), truth(10.0, 10.0), truth(0.0, 20.0)];
-        let rows = rows(&certified, [evaluated; 2], &truth);
+        let rows = rows(&certified, &[evaluated; 2], &truth);
         let value = |name: &str| {
             let row = rows.iter().find(|(known, ..)| *known == name);
             row.map(|(_, value, _)| *value)
