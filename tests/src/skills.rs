@@ -25,7 +25,7 @@ pub fn admitted(draft: &SkillDraft, id: impl Into<SkillId>, origin: Origin) -> R
     to_skill(draft, admittance)
 }
 
-/// What an empty index is told of a whole library.
+/// The update by which an empty index takes in a whole library.
 pub(crate) fn whole(skills: Vec<Skill>) -> IndexUpdate {
     IndexUpdate {
         library: None,

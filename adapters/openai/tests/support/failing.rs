@@ -1,4 +1,4 @@
-//! A server that fails by a script, and what is asked of it.
+//! A server that fails as a script says, and the requests that tests send to it.
 
 use std::{
     sync::{

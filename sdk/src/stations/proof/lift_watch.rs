@@ -29,7 +29,7 @@ pub(crate) struct LiftWatch {
 struct Followed {
     gain: EvidenceAbove,
     harm: EvidenceAbove,
-    /// Whether it helps, as it was told last; `None` where that is not known.
+    /// The verdict that the last event reported: whether it helps; `None` where that is not known.
     helps: Option<bool>,
 }
 
@@ -161,7 +161,7 @@ mod tests {
         }
     }
 
-    /// A library to which commits of a run come, and what is told of its lifts.
+    /// A library that a test commits to, and the watch that reports its lifts.
     #[derive(Default)]
     struct Told {
         library: SkillLibrary,
@@ -170,7 +170,7 @@ mod tests {
     }
 
     impl Told {
-        /// Applies a commit of a run, and gives what is told of it.
+        /// Applies a commit of a run, and returns the verdicts that it changes.
         fn commit(&mut self, run: &str, changes: Vec<LibraryChange>) -> Vec<LiftReport> {
             let policy = LiftPolicy::default();
             self.watch.follow(&self.library, &[], &policy);
