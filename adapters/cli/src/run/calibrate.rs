@@ -25,6 +25,10 @@ const MORE: &str = "Tasks are drawn from the library's kept attempts, each once:
     file, and `--outcomes` says how many are drawn at most. Tasks that the skills were written from, tested by or compared at do not count: let it do \
     others (`\"write.when\" = \"never\"`). The threshold of before stays in force.";
 
+/// What to do where the judge gave no verdict on tasks.
+const UNJUDGED: &str = "The judge does not know the tasks that have no verdict: name the file of the run that did them, or let this one do tasks \
+    that its judge knows.";
+
 /// `library` is the folder that the arguments name, which comes before the file's.
 pub(crate) async fn calibrate(library: Option<&Path>, command: &Calibrate) -> Result<Answer> {
     let default = HarmBound::default();
@@ -62,6 +66,7 @@ pub(crate) async fn calibrate(library: Option<&Path>, command: &Calibrate) -> Re
             "needed": bound.least_tasks(),
             "without": calibration.without,
             "left_out": calibration.left_out,
+            "unjudged": calibration.unjudged,
             "own": calibration.own,
             "model": calibration.model,
             "seed": run.seed.0,
@@ -85,6 +90,9 @@ fn text(calibration: &OutcomeCalibration, file: Option<&Path>) -> String {
         let tokens = calibration.usage.total();
         text.push_str(&format!("With {model}; {tokens} tokens.\n"));
     }
+    if calibration.unjudged > 0 {
+        text.push_str(&format!("{UNJUDGED}\n"));
+    }
     match fitted(calibration) {
         Some(fitted) => text.push_str(&format!("{}\n{}", threshold(fitted), written(file))),
         None => text.push_str(&format!("{MORE}\n")),
@@ -107,6 +115,7 @@ mod tests {
             "tasks": 12,
             "without": 2,
             "left_out": 1,
+            "unjudged": 5,
             "own": 3,
             "model": "m",
             "usage": Usage::default(),
@@ -114,8 +123,9 @@ mod tests {
         let calibration: OutcomeCalibration = serde_json::from_value(said).unwrap();
         let text = text(&calibration, None);
         for part in [
-            "not yet fitted: 12 tasks, at least 45 needed; left out, since they failed: 1; left out, since their candidates were made with them: 3\n",
+            "not yet fitted: 12 tasks, at least 45 needed; left out, since they failed: 1; 5 tasks left out: the judge gave no verdict; left out, since their candidates were made with them: 3\n",
             "With m; 0 tokens.",
+            "The judge does not know the tasks that have no verdict: ",
             "tiers.traces",
         ] {
             assert!(text.contains(part), "{part:?} in {text}");

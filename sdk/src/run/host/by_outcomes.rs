@@ -55,9 +55,12 @@ pub struct OutcomeCalibration {
     pub tasks: u64,
     /// Number of those at which no candidate was found, so that none is ever injected.
     pub without: u64,
-    /// Number of drawn tasks that were left out: a score or the attempt without a skill failed for the moment, both attempts could not be made
-    /// or judged, or another model acted.
+    /// Number of drawn tasks that were left out: a score or the attempt without a skill failed for the moment, both attempts could not be
+    /// made, or another model acted.
     pub left_out: u64,
+    /// Number of drawn tasks that were left out since the judge gave no verdict on the attempt without a skill: it does not know the task.
+    #[serde(default)]
+    pub unjudged: u64,
     /// Number of drawn tasks that were left out since their candidate was made with them: it, an earlier version or a skill that it was made
     /// from was written from the task, is tested by it, or was compared at it.
     #[serde(default)]
@@ -66,6 +69,16 @@ pub struct OutcomeCalibration {
     pub model: Option<ModelId>,
     /// Tokens of the attempts.
     pub usage: Usage,
+}
+
+impl OutcomeCalibration {
+    fn count(&mut self, tried: &Tried) {
+        self.tasks = (tried.scores.len() + tried.unattempted + tried.without) as u64;
+        self.without = tried.without as u64;
+        self.left_out = tried.failed.len() as u64;
+        self.unjudged = tried.unjudged as u64;
+        self.own = tried.own as u64;
+    }
 }
 
 impl fmt::Display for OutcomeCalibration {
@@ -93,6 +106,11 @@ impl fmt::Display for OutcomeCalibration {
         if self.left_out > 0 {
             write!(f, "; left out, since they failed: {}", self.left_out)?;
         }
+        match self.unjudged {
+            0 => {}
+            1 => f.write_str("; 1 task left out: the judge gave no verdict")?,
+            count => write!(f, "; {count} tasks left out: the judge gave no verdict")?,
+        }
         match self.own {
             0 => Ok(()),
             count => write!(
@@ -113,10 +131,14 @@ impl Journeyman {
     /// decides about is tried, whatever its score is; a task without one counts as not harmed. A task is left out where its candidate was
     /// made with it ([`OutcomeCalibration::own`]): such a candidate does better there than at a new task, and a new task would find it.
     ///
-    /// Both attempts have temperature 0 and the seeds of the world and of the agent in common. One alone that cannot be made, or
-    /// that a judge cannot decide about, counts as not done; with the skill also one that fails for the moment, since the skill may be why,
-    /// as where it makes an attempt take too long. A task is left out where both fail, where the attempt without the skill fails for
-    /// the moment, and where another model acted.
+    /// Both attempts have temperature 0 and the seeds of the world and of the agent in common. One alone that cannot be made counts as not
+    /// done. With the skill so does one that fails for the moment, and one without a verdict, since the skill may be why, as where it makes an
+    /// attempt take too long. A task is left out where both fail, where the attempt without the skill fails for the moment, and where
+    /// another model acted.
+    ///
+    /// A task is also left out where the judge gives no verdict on the attempt without the skill: it does not know the task
+    /// ([`OutcomeCalibration::unjudged`]). Where too few others are left for any threshold, or it gives none at the first 32 tasks, no more
+    /// are attempted, and nothing is fitted yet.
     ///
     /// Nothing is committed, and no pair of [`certify`](Self::certify) counts or is made. Where there are too few tasks for any threshold,
     /// nothing is attempted. The calibration is for [`Recipe::calibrate`](crate::recipe::Recipe::calibrate).
@@ -197,6 +219,7 @@ impl Journeyman {
             tasks: count,
             without: 0,
             left_out: 0,
+            unjudged: 0,
             own: 0,
             model,
             usage: Usage::default(),
@@ -208,13 +231,10 @@ impl Journeyman {
         let acts = calibration.model.as_ref();
         let (tried, usage) = self.tried((library, cases), (scale, least), acts).await?;
         let (scores, without, seed) = (&tried.scores, tried.without, session.options.seed);
-        calibration.tasks = (scores.len() + tried.unattempted + without) as u64;
-        calibration.without = without as u64;
-        calibration.left_out = tried.failed.len() as u64;
-        calibration.own = tried.own as u64;
         calibration.usage = usage;
-        if calibration.tasks < least {
-            let more = least - calibration.tasks;
+        calibration.count(&tried);
+        if calibration.tasks < least || tried.lacks_verdicts(0, least) {
+            let more = least.saturating_sub(calibration.tasks).max(1);
             calibration.fit = ByOutcomes::NotYet { more };
             return Ok(calibration);
         }
@@ -298,7 +318,8 @@ impl Journeyman {
                     tried.unattempted = due.len();
                     return Ok(tried);
                 }
-                attempted(&mut ask, view.model(), (due.as_slice(), count), &mut tried).await?;
+                let of = (due.as_slice(), count, least);
+                attempted(&mut ask, view.model(), of, &mut tried).await?;
                 Ok(tried)
             })
         };
@@ -331,6 +352,8 @@ struct Tried {
     scores: Vec<OutcomeScores>,
     /// Number of tasks at which no candidate was found.
     without: usize,
+    /// Number of tasks that are left out since the judge gave no verdict without a skill.
+    unjudged: usize,
     /// Number of tasks that are left out since their candidates were made with them.
     own: usize,
     /// Number of tasks with a candidate where they are too few to be attempted.
@@ -358,10 +381,17 @@ impl Tried {
                 .temporary()
                 .hint("remove the cause of the first failure, and call it again"),
             false => error.hint(
-                "remove the cause of the first failure; where the judge decides about none of these tasks, give the session the judge and the \
-                 world of the runs that kept them, or have it do tasks that its own know",
+                "remove the cause of the first failure; where the world does not know these tasks, give the session the world of the runs that \
+                 kept them, or have it do tasks that its own knows",
             ),
         })
+    }
+
+    /// Whether there is no threshold for want of verdicts, even if each of the tasks that are `open` gets one: the judge gave none at any
+    /// task so far, or too few tasks are left.
+    fn lacks_verdicts(&self, open: usize, least: u64) -> bool {
+        let most = (self.scores.len() + self.without + open) as u64;
+        self.unjudged > 0 && (self.scores.is_empty() || most < least)
     }
 }
 
@@ -446,19 +476,24 @@ fn decided(selected: &Selected, scale: Scale) -> std::result::Result<Option<&Sco
     }
 }
 
-/// Attempts each task without a skill and with its candidate, until too many fail.
+/// Attempts each task without a skill and with its candidate, until too many fail or have no verdict.
 ///
 /// # Errors
 /// `Unavailable` where too many of the `drawn` tasks are left out.
 async fn attempted(
     ask: &mut Ask,
     model: Option<&ModelId>,
-    (due, drawn): (&[Due], usize),
+    (due, drawn, least): (&[Due], usize, u64),
     tried: &mut Tried,
 ) -> Result<()> {
+    let mut open = due.len();
     for batch in due.chunks(AT_ONCE) {
         attempted_at_once(ask, model, batch, tried).await;
         tried.refuse_failures(drawn)?;
+        open -= batch.len();
+        if tried.lacks_verdicts(open, least) {
+            break;
+        }
     }
     Ok(())
 }
@@ -479,8 +514,13 @@ async fn attempted_at_once(ask: &mut Ask, model: Option<&ModelId>, due: &[Due], 
         let (before, with) = match came_to {
             [Ok(before), Ok(with)] => (before, with),
             // What one of the two alone could not do is a result of the skill; so is what takes too long with it, or cannot be asked of a
-            // server for the length of its prompt, which fail for the moment.
+            // server for the length of its prompt, which fail for the moment, and what the judge cannot decide with it.
             [Ok(before), Err(failed)] if failed.by != FailedBy::OtherModel => (before, 0.0),
+            // The judge does not know the task. One that it has no verdict on with the skill alone is above: the skill may be why.
+            [Err(failed), _] if failed.by == FailedBy::NoVerdict => {
+                tried.unjudged += 1;
+                continue;
+            }
             [Err(failed), Ok(with)] if failed.by == FailedBy::Attempt => (0.0, with),
             [Err(failed), _] | [_, Err(failed)] => {
                 tried.failed.push(failed);
@@ -505,8 +545,10 @@ struct Failed {
 /// What an attempt without a score says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailedBy {
-    /// It fails or is not judged, and would be so another time.
+    /// It fails, and would do so another time.
     Attempt,
+    /// The judge gave no verdict.
+    NoVerdict,
     /// It failed for the moment.
     Moment,
     /// It was made by another model than the session's.
@@ -525,7 +567,7 @@ fn came_to(model: Option<&ModelId>, played: &PlayedCase) -> std::result::Result<
             failed(why, FailedBy::OtherModel)
         }
         Ok(run) if run.verdict.success().is_some() => Ok(run.verdict.score()),
-        Ok(_) => failed(NO_VERDICT.to_owned(), FailedBy::Attempt),
+        Ok(_) => failed(NO_VERDICT.to_owned(), FailedBy::NoVerdict),
         Err(error) if is_temporary(error) => failed(error.to_string(), FailedBy::Moment),
         Err(error) => failed(error.to_string(), FailedBy::Attempt),
     }

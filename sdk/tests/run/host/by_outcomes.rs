@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Mutex};
 
 use journeyman::{
     Retry, SkillId,
-    contract::Scorer,
+    contract::{Judge, JudgeRequest, Scorer},
     domain::FoundWeight,
     run::{OutcomeCalibration, ThresholdBy},
     stations::select::{ByOutcomes, GateCalibration, HarmBound},
@@ -405,6 +405,106 @@ fn an_attempt_that_fails_with_the_skill_alone_counts_as_harm() {
             assert_eq!(harmed.count as usize, above.count());
             assert!((1..6).contains(&harmed.count), "{harmed}");
         }
+    });
+}
+
+/// A judge that says what the world does about each attempt but these, of which it knows nothing.
+fn judge(is_unknown: impl Fn(&JudgeRequest<'_>) -> bool + Send + Sync + 'static) -> Arc<dyn Judge> {
+    Arc::new(ScriptedJudge::by(move |request, _| {
+        let outcome = request.trajectory.outcome.as_ref();
+        let is_done = outcome.is_some_and(|outcome| outcome.success);
+        Play::Give(match is_unknown(request) {
+            true => Verdict::undecided(),
+            false => Verdict::binary(is_done),
+        })
+    }))
+}
+
+/// The number at the end of a task's id.
+fn number(task: &Task) -> u64 {
+    let last = task.id.as_str().rsplit('-').next();
+    last.and_then(|last| last.parse().ok()).unwrap_or(0)
+}
+
+#[test]
+fn tasks_that_the_judge_does_not_know_are_left_out_and_said() {
+    block_on(async {
+        let store = learned_with("bad", 30).await;
+        let mut parts = parts(&store, scorer(), "first");
+        parts.judge = Some(judge(|request| number(request.task) < 10));
+        let journeyman = open_as("fits", &parts, gated()).await;
+        let calibration = calibration(&journeyman, 30).await;
+        assert_eq!((calibration.tasks, calibration.unjudged), (20, 10));
+        assert_eq!((calibration.left_out, calibration.own), (0, 0));
+        let told = calibration.to_string();
+        let said = "; 10 tasks left out: the judge gave no verdict";
+        assert!(told.contains(said), "{told}");
+        // They are in no count of the fit, and neither are their scores.
+        let fitted = fitted(calibration);
+        let harmed = fitted.outcomes.expect("fitted on them").fitted.harmed;
+        assert_eq!(harmed.of, 20);
+        assert_eq!(fitted.scores.expect("they are kept").values.len(), 20);
+    });
+}
+
+#[test]
+fn where_the_judge_knows_too_few_tasks_the_answer_is_not_yet() {
+    block_on(async {
+        let store = learned_with("good", 60).await;
+        // All are drawn, in two batches; the judge knows those from a number on.
+        let told_of = |known: u64| {
+            let store = Arc::clone(&store);
+            async move {
+                let with = With::model("first");
+                let mut parts = parts(&store, scorer(), "first");
+                parts.executor = Some(Arc::clone(&with) as _);
+                parts.judge = Some(judge(move |request| number(request.task) < known));
+                let journeyman = open_as("fits", &parts, gated()).await;
+                (calibration(&journeyman, 60).await, with.1.calls())
+            }
+        };
+        // None of the first batch is known: the second one is not attempted.
+        let (none, calls) = told_of(60).await;
+        assert_eq!(none.fit, ByOutcomes::NotYet { more: 7 });
+        assert_eq!((none.tasks, none.unjudged), (0, 32));
+        assert_eq!(calls, 64);
+        assert_eq!(
+            none.to_string(),
+            "not yet fitted: 0 tasks, at least 7 needed; 32 tasks left out: the judge gave no verdict"
+        );
+        // Of all, four are known, of which the first batch may have some.
+        let (few, calls) = told_of(56).await;
+        assert!(few.tasks <= 4, "{few}");
+        let more = 7 - few.tasks;
+        assert_eq!(few.fit, ByOutcomes::NotYet { more });
+        assert_eq!(calls as u64, 2 * (few.tasks + few.unjudged));
+        // As many as are needed.
+        let (enough, _) = told_of(53).await;
+        assert_eq!((enough.tasks, enough.unjudged), (7, 53));
+        assert!(matches!(enough.fit, ByOutcomes::Fitted(_)), "{enough}");
+    });
+}
+
+#[test]
+fn a_verdict_that_is_missing_with_the_skill_alone_counts_as_not_done() {
+    block_on(async {
+        let store = learned_with("good", 20).await;
+        let has_a_skill = |request: &JudgeRequest<'_>| !request.trajectory.exposures.is_empty();
+        let mut parts = parts(&store, scorer(), "first");
+        parts.judge = Some(judge(has_a_skill));
+        let journeyman = open_as("fits", &parts, gated()).await;
+        let with = calibration(&journeyman, 20).await;
+        assert_eq!((with.tasks, with.unjudged), (20, 0));
+        let fitted = fitted(with);
+        let outcomes = fitted.outcomes.expect("fitted on them").fitted;
+        assert_eq!((outcomes.harmed.of, outcomes.helped.count), (20, 0));
+
+        // Without a verdict on the attempt without it there is nothing to compare.
+        parts.judge = Some(judge(move |request| !has_a_skill(request)));
+        let journeyman = open_as("without", &parts, gated()).await;
+        let without = calibration(&journeyman, 20).await;
+        assert_eq!((without.tasks, without.unjudged), (0, 20));
+        assert_eq!(without.fit, ByOutcomes::NotYet { more: 7 });
     });
 }
 
