@@ -1,5 +1,6 @@
 //! Does it help: how often what is said of a skill is wrong on streams with a known truth, and how many attempts it takes.
 
+mod attempts;
 mod cost;
 mod drift;
 mod harm;

@@ -89,7 +89,7 @@ pub(super) fn components(parts: &Parts, store: Arc<MemoryStore>) -> Result<Compo
 }
 
 /// A session on a store.
-pub(super) async fn session(
+async fn session(
     parts: &Parts,
     store: Arc<MemoryStore>,
     recipe: Recipe,
