@@ -184,18 +184,20 @@ impl fmt::Display for NothingReason {
             ),
             Self::BelowRelative { best, threshold } => write!(
                 f,
-                "the best candidate's softmax probability {best:.3} is below {threshold:.3} (`GatePolicy::relative`)"
+                "the best candidate has {:.1}% of the probability that the candidates share, less than the gate's {:.1}%",
+                100.0 * best,
+                100.0 * threshold
             ),
             Self::BelowAbsolute { best, threshold } => write!(
                 f,
-                "the best candidate's score, {best:.3} nats, is not above {threshold:.3} (`GatePolicy::absolute`)"
+                "the best candidate's score, {best:.3} nats, is not above the gate's threshold of {threshold:.3} nats"
             ),
             Self::Uncalibrated(why) => write!(f, "no threshold for this model: {why}"),
             Self::ScorerUnavailable(why) => write!(f, "no scores: {why}"),
             Self::RetrieverUnavailable(why) => write!(f, "no retrieval: {why}"),
             Self::SelectorFailed(why) => write!(f, "the host's selector failed: {why}"),
             Self::Withheld => {
-                f.write_str("what was chosen is withheld by chance, to tell what it brings (`SelectPolicy::withhold`)")
+                f.write_str("what was chosen is withheld by chance, to tell what it brings (`select.withhold` of the recipe)")
             }
             Self::Disabled => f.write_str("the recipe injects nothing"),
             Self::WarmUp => f.write_str("the run is warming up"),
@@ -227,7 +229,12 @@ impl fmt::Display for Selection {
             Some(best),
         ) = (&self.decision, self.best())
         {
-            write!(f, ", with a score of {:.3}", best.value)?;
+            let unit = match self.score {
+                None => "",
+                Some(ScoreKind::Mean) => " nats a token",
+                Some(_) => " nats",
+            };
+            write!(f, ", with a score of {:.3}{unit}", best.value)?;
         }
         if !self.quarantined.is_empty() {
             let tried: Vec<String> = self.quarantined.iter().map(ToString::to_string).collect();

@@ -140,7 +140,7 @@ impl Recipe {
             "the program `proven` releases skills on trial, and this recipe begins them as active";
         Err(Error::invalid("Recipe::resolve", message)
             .with("field", field)
-            .hint("set it to `State::Trial`, or take the program out"))
+            .hint("set it to `trial`, or take the program out"))
     }
 
     /// Checks that the recipe keeps so many attempts, which a policy needs.

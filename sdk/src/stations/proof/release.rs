@@ -545,7 +545,7 @@ fn undone(model: Option<&ModelId>, entry: &Entry, reason: String) -> Vec<Library
 fn by_lift(ask: &mut Ask, (lifts, view): (&Lifts, &View), entry: &Entry) -> Vec<LibraryChange> {
     let model = view.model();
     let Some(lift) = lifts.skill(&entry.skill.reference(), model) else {
-        let reason = "nothing can be attempted again here, and no task went without it by chance yet (`SelectPolicy::withhold`)";
+        let reason = "nothing can be attempted again here, and no task went without it by chance yet (`select.withhold` of the recipe)";
         wait(ask, entry, reason.to_owned());
         return Vec::new();
     };
@@ -585,7 +585,7 @@ fn tell(ask: &mut Ask, trial: &Trial<'_>) {
     let reason = match comparison.conclusion() {
         Conclusion::NoDifference => format!("{so_far}: no difference that matters"),
         Conclusion::NotYet { .. } if comparison.is_over() => {
-            format!("{so_far} are no proof, and no more pairs are made (`ComparePolicy::most`)")
+            format!("{so_far} are no proof, and no more pairs are made: the greatest number is reached")
         }
         Conclusion::NotYet { more: Some(more) } => {
             format!("{so_far} are no proof yet; about {more} more tasks would tell")

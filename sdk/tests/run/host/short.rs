@@ -204,7 +204,7 @@ fn a_selection_says_what_was_decided_and_why() {
     let below = nothing(NothingReason::BelowAbsolute { best, threshold });
     assert_eq!(
         below,
-        "inject nothing: the best candidate's score, 0.250 nats, is not above 5.000 (`GatePolicy::absolute`)"
+        "inject nothing: the best candidate's score, 0.250 nats, is not above the gate's threshold of 5.000 nats"
     );
 }
 
