@@ -205,6 +205,10 @@ pub(crate) fn expected(said: &str) -> String {
         Some((before, expected)) if before.starts_with("unknown variant ") => {
             format!("there is no such choice: expected {expected}")
         }
+        // The name that follows is a type's.
+        None if said.starts_with("data did not match any variant") => {
+            "the value has none of the forms that are allowed here".to_owned()
+        }
         _ => said.to_owned(),
     }
 }
@@ -220,6 +224,11 @@ fn in_words(expected: &str) -> String {
         _ if whole(expected) => "a whole number".to_owned(),
         _ if expected == "f64" || expected == "f32" => "a number".to_owned(),
         _ if expected == "a boolean" => "true or false".to_owned(),
+        _ if expected == "a sequence" => "a list".to_owned(),
+        _ if expected == "a map" || expected.starts_with("struct ") => {
+            "a table of fields".to_owned()
+        }
+        _ if expected.contains("enum ") => "one of the field's choices".to_owned(),
         _ => expected.to_owned(),
     }
 }
@@ -577,6 +586,34 @@ mod tests {
         let within = made(&hisme, &format!("{micro}.each"), Some(json!(5))).unwrap_err();
         let known = "there is no such field: expected one of `every`, `first`, `program`";
         assert_eq!(within.message, known);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_without_the_names_of_rusts_types() {
+        for (said, told) in [
+            ("invalid type: string \"x\", expected f64", "a number"),
+            (
+                "invalid type: integer `3`, expected struct ModelForm",
+                "a table of fields",
+            ),
+            (
+                "invalid type: integer `3`, expected a map",
+                "a table of fields",
+            ),
+            (
+                "invalid type: boolean `true`, expected a sequence",
+                "a list",
+            ),
+            (
+                "invalid type: integer `3`, expected string or table, or enum Protocol",
+                "one of the field's choices",
+            ),
+        ] {
+            let due = format!("the value does not fit: expected {told}");
+            assert_eq!(expected(said), due);
+        }
+        let untagged = expected("data did not match any variant of untagged enum HeldOut");
+        assert!(!untagged.contains("HeldOut"), "{untagged}");
     }
 
     #[test]

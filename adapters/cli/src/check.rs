@@ -6,7 +6,7 @@ use journeyman::Result;
 use journeyman_disk::{CheckReport, FolderFault};
 use serde_json::{Value, json};
 
-use crate::output::{Answer, Exit, cell, error_json, error_text};
+use crate::output::{Answer, Exit, cell, error_json, error_text, of_them};
 use crate::progress::Progress;
 
 pub(crate) fn check(root: &Path) -> Result<Answer> {
@@ -59,8 +59,11 @@ fn report_text(report: &CheckReport) -> String {
         n => format!("{n} faults; {to_do}"),
     };
     text.push_str(&format!(
-        "{said}: revision {}, {} journal entries, {} files, {} folders\n",
-        report.revision, report.entries, report.files, report.folders
+        "{said}: revision {}, {}, {}, {}\n",
+        report.revision,
+        of_them(report.entries, "journal entry", "journal entries"),
+        of_them(report.files, "file", "files"),
+        of_them(report.folders, "folder", "folders")
     ));
     text
 }

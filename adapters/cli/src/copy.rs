@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 use crate::{
     files::{begin, finish, holds_anything, is_there, parent, unreadable, unwritable},
     library::{load, open, options},
-    output::Answer,
+    output::{Answer, of_them},
     progress::Progress,
 };
 
@@ -49,7 +49,8 @@ pub(crate) async fn copy(
     let copied = load(&store).await?;
     if copied.revision() == opened.library.revision() && copied != opened.library {
         let message = "the copy is not the same library";
-        return Err(Error::new(ErrorKind::Internal, COPY, message).hint("please report it"));
+        return Err(Error::new(ErrorKind::Internal, COPY, message)
+            .hint("this is a fault of the command: please report it"));
     }
     drop(progress);
     Ok(said(&target, written))
@@ -133,12 +134,18 @@ fn said(path: &Path, what: Archived) -> Answer {
     let path = path.display().to_string();
     let missing = match what.missing {
         0 => String::new(),
-        n => format!("{n} files of skills are lost, and not included\n"),
+        1 => "1 file of a skill is lost, and not included: `journeyman library check` names it\n"
+            .to_owned(),
+        n => format!(
+            "{n} files of skills are lost, and not included: `journeyman library check` names them\n"
+        ),
     };
     Answer {
         text: format!(
-            "revision {}, {} journal entries and {} files in {path}\n{missing}",
-            what.revision, what.entries, what.files
+            "revision {}, {} and {} in {path}\n{missing}",
+            what.revision,
+            of_them(what.entries, "journal entry", "journal entries"),
+            of_them(what.files, "file", "files")
         ),
         json: json!({
             "output": path,

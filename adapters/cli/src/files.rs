@@ -12,13 +12,20 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 pub(crate) fn unreadable(operation: &'static str, path: &Path, source: io::Error) -> Error {
-    let (kind, message) = match source.kind() {
-        io::ErrorKind::NotFound => (ErrorKind::NotFound, "there is nothing at this path"),
-        _ => (ErrorKind::Unavailable, "the path cannot be read"),
-    };
-    Error::new(kind, operation, message)
+    if source.kind() == io::ErrorKind::NotFound {
+        return Error::new(
+            ErrorKind::NotFound,
+            operation,
+            "there is nothing at this path",
+        )
         .with("path", path.display())
-        .hint("see that it is there and that this user may read it")
+        .hint("check the spelling: a path begins at the current folder, and one within a file at that file's folder")
+        .source_from(source);
+    }
+    Error::new(ErrorKind::Unavailable, operation, "the path cannot be read")
+        .with("path", path.display())
+        .with("reason", source.kind())
+        .hint("see that this user may read it")
         .source_from(source)
 }
 
@@ -32,6 +39,7 @@ pub(crate) fn unwritable(operation: &'static str, path: &Path, source: io::Error
         "the path cannot be written",
     )
     .with("path", path.display())
+    .with("reason", source.kind())
     .hint("see that the folder is there, has room and may be written by this user")
     .source_from(source)
 }

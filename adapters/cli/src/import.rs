@@ -139,8 +139,9 @@ fn of_folder(
     let findings = findings.filter(|found| found.rule != Rule::Secret);
     let warnings = Refused::or_warnings(place, findings)?;
     let read = || {
-        let text = std::str::from_utf8(&folder.text)
-            .map_err(|_| Error::invalid(IMPORT, "SKILL.md is not UTF-8"))?;
+        let text = std::str::from_utf8(&folder.text).map_err(|_| {
+            Error::invalid(IMPORT, "SKILL.md is not UTF-8").hint("save it as UTF-8 text")
+        })?;
         let (file, _) = SkillMd::read(text, Some(name))?;
         skill(&file, folder.refs()?)
     };

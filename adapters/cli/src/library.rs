@@ -53,7 +53,10 @@ pub(crate) async fn create(root: &Path) -> Result<Answer> {
     let revision = open(root, true).await?.library.revision();
     Ok(Answer {
         json: json!({"output": root.display().to_string(), "revision": revision}),
-        text: format!("an empty library: {}\n", root.display()),
+        text: format!(
+            "an empty library: {}\n`journeyman skill import` takes skills in, and `journeyman run` learns some\n",
+            root.display()
+        ),
         ..Answer::default()
     })
 }

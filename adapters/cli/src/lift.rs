@@ -67,7 +67,8 @@ fn as_text(lifts: &Lifts, tasks: usize) -> String {
     let sure = 100.0 * (1.0 - error);
     let wrong = 100.0 * lifts.policy.false_discoveries;
     format!(
-        "{}\n{tasks} tasks of which chance decided what their attempts were given. Ranges hold at every look with {sure:.0}%, each by itself; of \
+        "{}\nPOINTS: the share of tasks done with the skill, less the one without it, times 100, with its range. STEPS, TOKENS: with less without, \
+         for a task.\n{tasks} tasks of which chance decided what their attempts were given. Ranges hold at every look with {sure:.0}%, each by itself; of \
          the verdicts at most {wrong:.0}% are wrong in the mean.\n",
         table(&titles, &rows)
     )

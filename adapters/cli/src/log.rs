@@ -32,7 +32,11 @@ pub(crate) async fn log(root: &Path, name: Option<&str>, limit: Option<usize>) -
     }
     commits.reverse();
     commits.truncate(limit.unwrap_or(usize::MAX));
-    let mut text = String::new();
+    let mut text = match (commits.is_empty(), &wanted) {
+        (true, None) => "no commits: nothing has changed this library yet\n".to_owned(),
+        (true, Some(_)) => "no commits about this skill\n".to_owned(),
+        _ => String::new(),
+    };
     for (committed, applied) in &commits {
         text.push_str(&commit_text(committed, applied, &library, wanted.as_ref()));
     }
@@ -162,9 +166,11 @@ fn commit_text(
         lines.push(format!("  {name} {version}: {what}\n"));
     }
     for passed in applied.passed_over.iter().filter(|_| wanted.is_none()) {
-        let reason = word(&passed.reason).replace('_', " ");
-        let change = passed.change;
-        lines.push(format!("  change {change} had no effect: {reason}\n"));
+        let number = passed.change + 1;
+        lines.push(format!(
+            "  change {number} had no effect: {}\n",
+            passed.reason
+        ));
     }
     text.push_str(&first_lines(&lines));
     text
@@ -174,12 +180,12 @@ fn commit_text(
 fn change_text(change: &LibraryChange, name: impl Fn(&SkillId) -> String) -> Option<String> {
     match change {
         LibraryChange::Configure(policy) => Some(format!(
-            "tiers of {} and {}",
+            "at most {} skills in the cache and {} in the reservoir",
             policy.cache, policy.reservoir
         )),
         LibraryChange::Credit { skill, reward, .. } => {
             let (name, version) = (name(&skill.id), skill.version);
-            Some(format!("{name} {version}: credited {reward}"))
+            Some(format!("{name} {version}: credited {reward:.2}"))
         }
         LibraryChange::SetState {
             skill,

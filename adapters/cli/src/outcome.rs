@@ -103,8 +103,8 @@ impl Outcome {
             false => first_rows(&["NAME", "VERSION", "WHAT"], &rows),
         };
         let said = match self.revision {
-            _ if self.dry_run => "nothing was changed (--dry-run)".to_owned(),
-            Some(revision) => format!("revision {revision}"),
+            _ if self.dry_run => "nothing was changed: this was a dry run".to_owned(),
+            Some(revision) => format!("done: the library is at revision {revision}"),
             None => "nothing to change".to_owned(),
         };
         text.push_str(&said);

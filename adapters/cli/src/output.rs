@@ -127,11 +127,8 @@ fn say(text: &str) {
 pub(crate) fn error_text(error: &Error) -> String {
     let mut text = cell(&of_the_command(error.message()));
     for (key, value) in error.facts() {
-        text.push_str(&format!(
-            "\n  {}: {}",
-            cell(key),
-            cell(&of_the_command(value))
-        ));
+        let key = cell(key).replace('_', " ");
+        text.push_str(&format!("\n  {key}: {}", cell(&of_the_command(value))));
     }
     if let Some(hint) = error.hint_text() {
         text.push_str(&format!("\n  hint: {}", cell(&of_the_command(hint))));
@@ -201,6 +198,15 @@ pub(crate) fn first_rows(head: &[&str], rows: &[Vec<String>]) -> String {
     let table = table(head, rows);
     let lines: Vec<String> = table.lines().map(|line| format!("{line}\n")).collect();
     first_lines(&lines)
+}
+
+/// What a nat is, for a table that has some.
+pub(crate) const NATS: &str = "One nat more is 2.7 times the probability.";
+
+/// A number of things: `1 file`, `2 files`.
+pub(crate) fn of_them(number: u64, one: &str, several: &str) -> String {
+    let what = if number == 1 { one } else { several };
+    format!("{number} {what}")
 }
 
 /// A number with so many digits after its point; `-` where there is none.

@@ -15,7 +15,7 @@ use crate::{
     files::{parent, sync_all},
     library::{Opened, load, options},
     outcome::make,
-    output::{Answer, Exit, cell, error_json, error_text},
+    output::{Answer, Exit, cell, error_json, error_text, of_them},
     progress::Progress,
 };
 
@@ -155,8 +155,10 @@ impl Repaired {
             None => text.push_str("the database is sound\n"),
             Some(saved) => {
                 text.push_str(&format!(
-                    "saved into a new database: the commits up to revision {}, {} journal entries, {} files\n",
-                    saved.revision, saved.entries, saved.files
+                    "saved into a new database: the commits up to revision {}, {}, {}\n",
+                    saved.revision,
+                    of_them(saved.entries, "journal entry", "journal entries"),
+                    of_them(saved.files, "file", "files")
                 ));
                 for lost in &saved.lost {
                     text.push_str(&format!("not saved: {}\n", error_text(lost)));
@@ -168,7 +170,8 @@ impl Repaired {
                 "quarantined: {name}, which was not offered before; read it, and `journeyman skill release` it\n"
             ));
         }
-        text.push_str(&format!("{} folders rewritten\n", self.written));
+        let written = of_them(self.written as u64, "folder", "folders");
+        text.push_str(&format!("{written} rewritten\n"));
         text.push_str(&faults_text(&self.folder_faults));
         for folder in &self.not_taken_in {
             let folder = cell(folder);
@@ -192,7 +195,8 @@ fn free_place(root: &Path) -> Result<PathBuf> {
             return Ok(path);
         }
     }
-    Err(Error::invalid(REPAIR, "there is no free name for the copy"))
+    Err(Error::invalid(REPAIR, "there is no free name for the copy")
+        .hint("name a place for the copy with --aside"))
 }
 
 /// Refuses a copy inside the library, which would copy itself without end.

@@ -40,7 +40,7 @@ pub(crate) async fn retire(root: &Path, which: &Retire) -> Result<Answer> {
     json["runs"] = runs.iter().map(run_json).collect();
     let more = match which.yes {
         true => "",
-        false => "--yes undoes these runs\n",
+        false => "the same command with --yes undoes these runs\n",
     };
     Ok(Answer {
         json,

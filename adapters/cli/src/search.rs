@@ -81,6 +81,10 @@ pub(crate) async fn search(root: &Path, search: &Search) -> Result<Answer> {
     let mut text = table(&["NAME", "STATE", "BM25", "SHARES OF THE WORDS"], &rows);
     if rows.is_empty() {
         text = "No skill has a word of the query. `skill list` lists all; --all searches also those that are not offered.\n".to_owned();
+    } else {
+        text.push_str(
+            "BM25: how well the query's words find the skill; more is better, and only scores of one query compare.\n",
+        );
     }
     Ok(Answer {
         json: json!({"revision": opened.library.revision(), "skills": skills}),

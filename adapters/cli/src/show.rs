@@ -1,6 +1,6 @@
 //! `skill list`, `skill show` and `skill diff`.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use journeyman::{
     Error, ErrorKind, ModelId, Result, Version,
@@ -40,12 +40,21 @@ pub(crate) async fn list(root: &Path, list: &List) -> Result<Answer> {
     entries.sort_by(|one, other| one.skill.name.cmp(&other.skill.name));
     let rows: Vec<Vec<String>> = entries.iter().map(|entry| row(entry)).collect();
     let head = ["NAME", "VERSION", "STATE", "TIER", "UTILITY", "USES", "ID"];
+    let text = match rows.is_empty() {
+        false => table(&head, &rows),
+        true if opened.library.entries().next().is_some() => {
+            "No skill is in such a state. `journeyman skill list` without --state shows all.\n"
+                .to_owned()
+        }
+        true => "The library has no skill yet: `journeyman skill import` takes some in, and `journeyman run` learns some.\n"
+            .to_owned(),
+    };
     Ok(Answer {
         json: json!({
             "revision": opened.library.revision(),
             "skills": entries.iter().map(|entry| summary(entry)).collect::<Vec<_>>(),
         }),
-        text: table(&head, &rows),
+        text,
         ..Answer::default()
     })
 }
@@ -171,19 +180,38 @@ fn lines(facts: &[(&str, Value)]) -> String {
     let rows: Vec<Vec<String>> = facts
         .iter()
         .filter(|(_, value)| !value.is_null() && *value != json!([]))
-        .map(|(name, value)| vec![name.replace('_', " "), plain(value)])
+        .map(|(name, value)| vec![label(name), plain(value)])
         .collect();
     table(&[], &rows)
 }
 
-/// A value as text: strings without quotes, lists with commas.
+/// A fact's name as text, with what its numbers count.
+fn label(name: &str) -> String {
+    match name {
+        "added_at" => "added at revision".to_owned(),
+        "changed_at" => "changed at revision".to_owned(),
+        "lifetime" => "attempts".to_owned(),
+        "content_sha256" => "SHA-256 of content".to_owned(),
+        name => name.replace('_', " "),
+    }
+}
+
+/// A value as text: strings without quotes, lists with commas, fractions with three digits.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => {
+            format!("{:.3}", number.as_f64().unwrap_or_default())
+        }
         Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(", "),
         Value::Object(fields) => {
             let fields = fields.iter().filter(|(_, value)| !value.is_null());
-            let fields = fields.map(|(name, value)| format!("{name} {}", plain(value)));
+            // In the same order, whether or not a build's maps keep that of the fields.
+            let fields: BTreeMap<&String, &Value> = fields.collect();
+            let fields = fields.into_iter().map(|(name, value)| {
+                let name = name.replace('_', " ");
+                format!("{name} {}", plain(value))
+            });
             fields.collect::<Vec<_>>().join(" ")
         }
         other => other.to_string(),

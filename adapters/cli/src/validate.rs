@@ -154,7 +154,9 @@ pub(crate) fn folder(
             .hint("put the folder itself there, or name the link on the command line"));
     }
     let name = name_of(path).ok_or_else(|| {
-        Error::invalid(operation, "the folder has no name in UTF-8").with("path", path.display())
+        Error::invalid(operation, "the folder has no name in UTF-8")
+            .with("path", path.display())
+            .hint("rename the folder: a skill's name is of a-z, 0-9 and hyphens")
     })?;
     Ok((SkillFolder::read(path)?, name))
 }

@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 55] = [
+const WORDS: [(&str, &str); 56] = [
     ("(`ChatFormat::max_tokens`)", "(`answer_tokens` in [model])"),
     (
         "set `Components::scorer` and `Components::prompt_format`, or choose the selector `top`, which needs no scores",
@@ -181,7 +181,14 @@ const WORDS: [(&str, &str); 55] = [
         "continue it with `Journeyman::resume`; `Journeyman::unfinished_runs` lists all such runs",
         "run the same file again: it attempts all of its tasks, and keeps what was learned",
     ),
-    ("register it in `Options::policies`", "name one of these"),
+    (
+        "register it in `Options::policies`; those of a paper are there with its feature of `journeyman`, or with `papers`",
+        "name one of those that are registered",
+    ),
+    (
+        "fit it again, with a bound in its ranges (`GateCalibration::by_outcomes`)",
+        "make it again with `journeyman library calibrate`",
+    ),
     ("; so does `Committed::cause`", ""),
     (
         "set `Components::clock`, such as `SystemClock`",

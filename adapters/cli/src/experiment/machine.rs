@@ -161,7 +161,8 @@ impl Host for Machine {
     fn components(&self, engine: &Engine, arm: &Arm) -> Result<Components> {
         let Some(world) = &engine.world else {
             let message = "a session began outside a cell";
-            return Err(Error::new(ErrorKind::Internal, EXPERIMENT, message));
+            return Err(Error::new(ErrorKind::Internal, EXPERIMENT, message)
+                .hint("this is a fault of the command: please report it"));
         };
         let agent = |model| {
             let mut options = ModelExecutorOptions::default();

@@ -58,8 +58,10 @@ fn of_folders(path: &Path) -> Result<Vec<Skill>> {
     for place in skills_at(EXPERIMENT, path)? {
         let of = |error: Error| error.with("skill", place.display());
         let (folder, name) = folder(EXPERIMENT, &place, place == path).map_err(of)?;
-        let text = String::from_utf8(folder.text)
-            .map_err(|_| of(Error::invalid(EXPERIMENT, "SKILL.md is not UTF-8")))?;
+        let text = String::from_utf8(folder.text).map_err(|_| {
+            let refused = Error::invalid(EXPERIMENT, "SKILL.md is not UTF-8");
+            of(refused.hint("save it as UTF-8 text"))
+        })?;
         let (file, _) = SkillMd::read(&text, Some(&name)).map_err(of)?;
         let draft = file.parts().map_err(of)?.draft;
         skills.push(begun(&draft, &name).map_err(of)?);

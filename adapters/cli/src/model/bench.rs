@@ -17,9 +17,10 @@ use serde_json::{Value, json};
 
 use super::{
     arguments::Bench,
+    layers,
     load::{Model, prompt},
 };
-use crate::output::{Answer, table};
+use crate::output::{Answer, of_them, table};
 use crate::progress::Progress;
 
 /// The words of prompts and candidates.
@@ -77,7 +78,6 @@ pub(super) async fn bench(command: &Bench) -> Result<Answer> {
         prompt_tokens,
     };
     let figures = trial.figures().await?;
-    let machine = machine();
     // Of a worker process only the option is known.
     let engine = trial.model.engine.as_ref();
     let threads = engine.map_or(command.load.threads, |engine| Some(engine.stats().threads));
@@ -102,11 +102,11 @@ pub(super) async fn bench(command: &Bench) -> Result<Answer> {
         json: json!({
             "model": trial.model.scorer.model(),
             "settings": settings,
-            "machine": machine,
+            "machine": machine(),
             "figures": figures.iter().map(as_json).collect::<Vec<_>>(),
             "note": NOTE,
         }),
-        text: as_text(&trial, &figures, &settings, &machine),
+        text: as_text(&trial, &figures, threads),
         ..Answer::default()
     })
 }
@@ -120,7 +120,7 @@ impl Trial<'_> {
             Figure::new(format!("writing, {streams} streams together"), "tokens/s"),
             Figure::new(format!("scoring {candidates}, prompt shared"), "ms"),
             Figure::new(format!("scoring {candidates}, one by one"), "ms"),
-            Figure::new("one by one over shared", "times"),
+            Figure::new("one by one, by shared", "times as long"),
         ];
         let progress = Progress::counted("warming up", self.command.repeats.get() as usize + 1);
         for repeat in 0..=u64::from(self.command.repeats.get()) {
@@ -257,7 +257,7 @@ fn as_json(figure: &Figure) -> Value {
     })
 }
 
-fn as_text(trial: &Trial<'_>, figures: &[Figure], settings: &Value, machine: &Value) -> String {
+fn as_text(trial: &Trial<'_>, figures: &[Figure], threads: Option<u32>) -> String {
     let rows: Vec<Vec<String>> = figures
         .iter()
         .map(|figure| {
@@ -271,21 +271,58 @@ fn as_text(trial: &Trial<'_>, figures: &[Figure], settings: &Value, machine: &Va
             ]
         })
         .collect();
-    let listed = |of: &Value| {
-        let pairs = of.as_object().into_iter().flatten();
-        let pairs = pairs.filter(|(_, value)| !value.is_null());
-        let pairs = pairs.map(|(name, value)| match value.as_str() {
-            Some(text) => format!("{} {text}", name.replace('_', " ")),
-            None => format!("{} {value}", name.replace('_', " ")),
-        });
-        pairs.collect::<Vec<_>>().join(", ")
-    };
     format!(
-        "{}\nmodel {}\nwith {}\non {}\n{NOTE}\n",
+        "{}\nmodel {}\n{}on {}\n{NOTE}\n",
         table(&["FIGURE", "MEDIAN", "UNIT", "RANGE"], &rows),
         trial.model.scorer.model(),
-        listed(settings),
-        listed(machine),
+        settings_text(trial, threads),
+        machine_text(),
+    )
+}
+
+/// How it was measured, in lines.
+fn settings_text(trial: &Trial<'_>, threads: Option<u32>) -> String {
+    let command = trial.command;
+    let capabilities = trial.model.language.capabilities();
+    let threads = threads.map_or_else(String::new, |threads| {
+        let threads = of_them(threads.into(), "thread", "threads");
+        format!(", {threads}")
+    });
+    let place = match command.load.isolated {
+        true => "in a process of its own",
+        false => "in this process",
+    };
+    let speed = capabilities.speed.map_or_else(String::new, |speed| {
+        format!(
+            "when it was loaded it read {:.0} tokens/s and wrote {:.0} tokens/s\n",
+            speed.reads_per_second(),
+            speed.writes_per_second()
+        )
+    });
+    format!(
+        "context {} tokens{threads}, GPU layers {}, {place}\n{speed}\
+         prompts of {} tokens; {} streams that write {} tokens each; {} texts of {} tokens to score\n\
+         {}, seed {}\n",
+        capabilities.context,
+        layers::shown(command.load.gpu_layers),
+        trial.prompt_tokens,
+        command.streams,
+        command.tokens,
+        command.candidates,
+        command.candidate_tokens,
+        of_them(command.repeats.get().into(), "repetition", "repetitions"),
+        command.seed,
+    )
+}
+
+fn machine_text() -> String {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let cores = of_them(cores as u64, "core", "cores");
+    let processor = processor().map_or_else(String::new, |name| format!(", {name}"));
+    format!(
+        "{} {}{processor}, {cores}",
+        std::env::consts::OS,
+        std::env::consts::ARCH
     )
 }
 

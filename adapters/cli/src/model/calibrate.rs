@@ -25,7 +25,7 @@ use super::{arguments::Calibrate, load::Model};
 use crate::{
     calibrated::{keep, threshold, written},
     library::{Read, read},
-    output::{Answer, table},
+    output::{Answer, NATS, table},
     progress::Progress,
     stemming::retriever,
 };
@@ -192,7 +192,7 @@ fn as_text(fitted: &GateCalibration, has_labels: bool, file: Option<&Path>) -> S
         }
     };
     format!(
-        "{}{}\nBehind a share: its interval of 95%. {how}\n{}",
+        "{}{}\nBehind a share: its interval of 95%. {how} {NATS}\n{}",
         table(
             &["TASKS OF", "TASKS", "RIGHT INJECTED", "WRONG INJECTED"],
             &rows

@@ -52,7 +52,9 @@ pub(super) fn info(file: &Path) -> Result<Answer> {
         format!("{name} {:.1}%", 100.0 * share)
     });
     let types: Vec<String> = types.collect();
-    let trained = info.trained_context.map(|tokens| tokens.to_string());
+    let trained = info
+        .trained_context
+        .map(|tokens| format!("{tokens} tokens"));
     let loads = match &info.refused {
         None => "yes, by its header".to_owned(),
         Some(error) => format!("no: {}", error.message()),
@@ -69,9 +71,9 @@ pub(super) fn info(file: &Path) -> Result<Answer> {
             "chat template",
             if info.chat_template { "yes" } else { "no" }.to_owned(),
         ),
-        ("vocabulary", info.vocabulary.to_string()),
+        ("vocabulary", format!("{} tokens", info.vocabulary)),
         ("pooling", info.pooling.clone().unwrap_or_else(unknown)),
-        ("file bytes", info.file_bytes.to_string()),
+        ("file", format!("{} bytes", info.file_bytes)),
         ("sha256", info.sha256.clone()),
         ("writes text", loads),
     ];

@@ -72,7 +72,7 @@ fn list() -> Answer {
         .collect();
     Answer {
         json: json!({ "models": models }),
-        text: table(&["NAME", "DOWNLOAD", "LICENCE", "PLACE", "WHAT"], &rows),
+        text: table(&["NAME", "DOWNLOAD", "LICENSE", "PLACE", "WHAT"], &rows),
         ..Answer::default()
     }
 }

@@ -31,6 +31,16 @@ fn word(text: &str) -> Option<GpuLayers> {
     }
 }
 
+/// The layers as a person gives them.
+pub(crate) fn shown(layers: GpuLayers) -> String {
+    match layers {
+        GpuLayers::None => "none".to_owned(),
+        GpuLayers::Count(layers) => layers.to_string(),
+        GpuLayers::All => "all".to_owned(),
+        _ => "fit".to_owned(),
+    }
+}
+
 fn counted(layers: u32) -> GpuLayers {
     match layers {
         0 => GpuLayers::None,

@@ -11,7 +11,7 @@ use super::{
     arguments::Score,
     load::{Model, prompt},
 };
-use crate::output::{Answer, table};
+use crate::output::{Answer, NATS, table};
 use crate::progress::Progress;
 
 /// A text with its scores.
@@ -120,5 +120,15 @@ fn as_table(scored: &[Scored<'_>], pmi: bool) -> String {
             pmi.into_iter().chain(rest).collect()
         })
         .collect();
-    table(&head, &rows)
+    let mut text = table(&head, &rows);
+    text.push_str(
+        "SUM: the logarithm of the text's probability after the prompt, in nats. MEAN: the same for each of its tokens.",
+    );
+    if pmi {
+        text.push_str(" PMI: SUM less that after an empty prompt, in nats.");
+    }
+    text.push_str(&format!(
+        " CUT: the text was longer than --max-tokens. {NATS}\n"
+    ));
+    text
 }

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use futures::StreamExt;
 use journeyman::{
-    Error, Result, Seed,
+    Error, ErrorKind, Result, Seed,
     agent::FrozenStore,
     domain::{Candidate, FoundWeight, ScoreKind, Selection, SkillRef, Task},
     library::SkillLibrary,
@@ -18,7 +18,7 @@ use super::{arguments::Why, load::Model};
 use crate::{
     calibrated::{self, Calibrated, drift_check},
     library::read,
-    output::{Answer, table},
+    output::{Answer, NATS, table},
     progress::Progress,
     stemming::retriever,
 };
@@ -96,7 +96,8 @@ async fn decided(mut events: Events) -> Result<(Vec<Candidate>, Selection)> {
             _ => {}
         }
     }
-    Err(Error::invalid(WHY, "nothing was decided"))
+    Err(Error::new(ErrorKind::Internal, WHY, "nothing was decided")
+        .hint("this is a fault of the command: please report it"))
 }
 
 /// The score of a skill in its parts.
@@ -181,6 +182,7 @@ impl Explained<'_> {
         if self.has_search() {
             text.push_str(" SEARCH: what the search's score counts beside it, nats. TOTAL: both.");
         }
+        text.push_str(&format!(" {NATS}"));
         text.push_str(&format!("\ngate: {}\n", self.gate()));
         if let Ok(Some(gate)) = self.gate {
             text.push_str(&format!("threshold: {}\n", threshold(gate)));

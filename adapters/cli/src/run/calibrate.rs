@@ -13,7 +13,7 @@ use super::opened::Opening;
 use crate::{
     arguments::Calibrate,
     calibrated::{keep, may_be_written, threshold, written},
-    output::Answer,
+    output::{Answer, NATS},
     progress::Progress,
 };
 
@@ -94,7 +94,7 @@ fn text(calibration: &OutcomeCalibration, file: Option<&Path>) -> String {
         text.push_str(&format!("{UNJUDGED}\n"));
     }
     match fitted(calibration) {
-        Some(fitted) => text.push_str(&format!("{}\n{}", threshold(fitted), written(file))),
+        Some(fitted) => text.push_str(&format!("{}. {NATS}\n{}", threshold(fitted), written(file))),
         None => text.push_str(&format!("{MORE}\n")),
     }
     text

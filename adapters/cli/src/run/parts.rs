@@ -199,10 +199,10 @@ async fn load_all(
         });
     }
     let jobs = models.split_off(1);
-    models
-        .pop()
-        .map(|model| (model, jobs))
-        .ok_or_else(|| Error::new(ErrorKind::Internal, RUN, "no model was loaded"))
+    models.pop().map(|model| (model, jobs)).ok_or_else(|| {
+        Error::new(ErrorKind::Internal, RUN, "no model was loaded")
+            .hint("this is a fault of the command: please report it")
+    })
 }
 
 /// The name of an adapter: a file's stem, or the name that a server has for it.

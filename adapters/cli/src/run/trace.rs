@@ -21,6 +21,7 @@ use super::form::RUN;
 use crate::{
     files::{unreadable, unwritable},
     output::warn,
+    words::of_the_command,
 };
 
 /// The first line of a trace. A file that begins otherwise is somebody's, and is not written over.
@@ -203,6 +204,11 @@ impl Trace {
             (EndReason::Finished, Some(outcome)) if outcome.success => "done".to_owned(),
             (EndReason::Finished, _) => {
                 "the world says that the task is over and not done".to_owned()
+            }
+            (EndReason::Failed(error), _) => {
+                let hint = error.hint_text().map(of_the_command);
+                let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+                format!("a part failed: {}{hint}", of_the_command(error.message()))
             }
             (end, _) => end.to_string(),
         };

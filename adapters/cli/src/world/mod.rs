@@ -23,7 +23,7 @@ pub(crate) use self::{
 };
 use crate::{
     files::{unreadable, unwritable},
-    output::{Answer, Exit, tell, warn},
+    output::{Answer, Exit, of_them, tell, warn},
     progress::Progress,
 };
 
@@ -230,7 +230,8 @@ pub(crate) async fn approve(operation: &'static str, world: Option<WorldConfig>)
     let (count, file) = (tools.len(), approved.display().to_string());
     Ok(Answer {
         text: format!(
-            "{count} tools are approved as they are now: {file}\nTake a line out of the file to withdraw a tool.\n"
+            "approved as now defined: {}, in {file}\nTake a line out of the file to withdraw a tool.\n",
+            of_them(count as u64, "tool", "tools")
         ),
         json: json!({"approved": count, "file": file}),
         exit: Exit::Done,

@@ -13,7 +13,7 @@ fn a_sound_library_is_said_to_be() {
     let text = place.run(&["library", "check"]).done().out;
     assert_eq!(
         text,
-        "sound: revision 3, 1 journal entries, 1 files, 2 folders\n"
+        "sound: revision 3, 1 journal entry, 1 file, 2 folders\n"
     );
     let json = place.json(&["library", "check"]).done().json();
     assert_eq!(
@@ -89,7 +89,7 @@ fn a_damaged_database_gives_what_can_be_read() {
     assert!(
         repair
             .out
-            .contains("up to revision 1, 1 journal entries, 1 files"),
+            .contains("up to revision 1, 1 journal entry, 1 file\n"),
         "{}",
         repair.out
     );

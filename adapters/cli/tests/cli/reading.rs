@@ -205,7 +205,7 @@ fn what_a_person_edited_is_seen_at_once() {
     fs::write(&path, "no frontmatter").unwrap();
     let warned = place.run(&["skill", "list"]).done();
     assert!(
-        warned.err.contains("left_as_it_is: skills/brew"),
+        warned.err.contains("left as it is: skills/brew"),
         "{}",
         warned.err
     );

@@ -585,7 +585,9 @@ fn tell(ask: &mut Ask, trial: &Trial<'_>) {
     let reason = match comparison.conclusion() {
         Conclusion::NoDifference => format!("{so_far}: no difference that matters"),
         Conclusion::NotYet { .. } if comparison.is_over() => {
-            format!("{so_far} are no proof, and no more pairs are made: the greatest number is reached")
+            format!(
+                "{so_far} are no proof, and no more pairs are made: the greatest number is reached"
+            )
         }
         Conclusion::NotYet { more: Some(more) } => {
             format!("{so_far} are no proof yet; about {more} more tasks would tell")

@@ -119,7 +119,8 @@ fn of_file(library: &SkillLibrary, file: &Path) -> Result<BTreeMap<TaskId, Label
             right: ids.collect::<Result<_>>()?,
         };
         if labeled.insert(TaskId::new(&line.id), task).is_some() {
-            return Err(place(Error::invalid(CALIBRATE, "another task has this id")));
+            return Err(place(Error::invalid(CALIBRATE, "another task has this id"))
+                .hint("give each line an id of its own"));
         }
     }
     Ok(labeled)

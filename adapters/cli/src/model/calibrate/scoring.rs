@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use journeyman::{
-    Error, Result, SkillId, TaskId,
+    Error, ErrorKind, Result, SkillId, TaskId,
     contract::Retriever,
     domain::{FoundWeight, Query, ScoreKind},
     library::SkillLibrary,
@@ -63,7 +63,9 @@ impl Scoring<'_> {
             fitted_for: None,
         };
         let Answered::Scored(scores) = self.performer.perform(effect).await? else {
-            return Err(Error::invalid(CALIBRATE, "the model gave no scores"));
+            let message = "the model gave no scores";
+            return Err(Error::new(ErrorKind::Internal, CALIBRATE, message)
+                .hint("this is a fault of the command: please report it"));
         };
         let (mut of_right, mut of_wrong) = (Vec::new(), Vec::new());
         for one in scores? {
