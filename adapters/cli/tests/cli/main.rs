@@ -14,6 +14,7 @@ mod jobs;
 mod maintenance;
 mod model_server;
 mod models;
+mod output_page;
 mod reading;
 mod repair;
 mod running;
