@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use similar::TextDiff;
 
 use crate::{
@@ -337,7 +338,6 @@ impl Difference {
 }
 
 fn fields(skill: &Skill) -> Vec<(&'static str, Option<String>)> {
-    let word = |value: &dyn fmt::Debug| Some(format!("{value:?}").to_lowercase());
     vec![
         ("name", Some(skill.name.to_string())),
         ("original_name", skill.original_name.clone()),
@@ -352,6 +352,18 @@ fn fields(skill: &Skill) -> Vec<(&'static str, Option<String>)> {
         ("taint", word(&skill.taint)),
         ("origin", word(&skill.provenance.origin)),
     ]
+}
+
+/// A choice as it is written in JSON; that of a category is `category coffee`.
+fn word(value: &impl Serialize) -> Option<String> {
+    match serde_json::to_value(value).ok()? {
+        Value::String(word) => Some(word),
+        Value::Object(of) => {
+            let (name, value) = of.iter().next()?;
+            Some(format!("{name} {}", value.as_str().unwrap_or_default()))
+        }
+        other => Some(other.to_string()),
+    }
 }
 
 impl fmt::Display for Difference {

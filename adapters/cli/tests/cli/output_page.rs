@@ -235,11 +235,11 @@ static ERRORS: [Section; 1] = [section(
 const LEFT_OUT: [(&str, &str); 10] = [
     (
         "skill why",
-        "its scores differ in their last digits from machine to machine; the page on models has a sample",
+        "its scores differ in their last digits from machine to machine",
     ),
     (
         "library calibrate",
-        "it needs a model that gives log-probabilities and many tasks; the page on models has a sample",
+        "it needs a model that gives log-probabilities, and some dozens of kept attempts",
     ),
     ("model devices", "it lists the devices of the machine"),
     (
@@ -253,7 +253,7 @@ const LEFT_OUT: [(&str, &str); 10] = [
     ("model bench", "it measures the machine"),
     (
         "model calibrate",
-        "its threshold differs from machine to machine; the page on models has a sample",
+        "its threshold differs from machine to machine",
     ),
     (
         "experiment",

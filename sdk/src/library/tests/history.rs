@@ -554,12 +554,14 @@ fn a_difference_is_told_field_by_field_and_line_by_line() {
     second.body = "1. open\n2. pour slowly\n3. close\n".into();
     second.description = "what it is for now".into();
     second.trigger = Some("pour".into());
+    second.scope = Scope::Category("coffee".into());
     let library = start(small(2, 2), vec![added(first), revised(second)]);
     let id = "a".into();
     let difference = library.difference(&id, Version(1), Version(2)).unwrap();
     assert_eq!(
         difference.to_string(),
         "description: what it is for -> what it is for now\n\
+         scope: general -> category coffee\n\
          trigger: (none) -> pour\n\
          metadata.author: ada -> (none)\n\
          --- a version 1\n+++ a version 2\n@@ -1,3 +1,3 @@\n 1. open\n-2. pour\n+2. pour slowly\n 3. close\n"
