@@ -21,7 +21,7 @@ use crate::{
         admit::{
             Terms,
             admission::{self, Admission},
-            drafted::Drafted,
+            draft::Drafted,
             identity::{Compared, Meanings},
         },
         maintain::{

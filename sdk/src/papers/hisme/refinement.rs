@@ -20,7 +20,7 @@ use crate::{
     stations::{
         admit::{
             Terms,
-            drafted::{self, Drafted, has_same_content},
+            draft::{self, Drafted, has_same_content},
             identity::Meanings,
         },
         maintain::{
@@ -297,7 +297,7 @@ fn refined(
         terms: Terms::default(),
         meanings: &Meanings::default(),
     };
-    let new = drafted::skill_of(
+    let new = draft::skill_of(
         context,
         &context.standing.admit,
         &draft_of,
@@ -337,7 +337,7 @@ fn text_revised(before: &Skill, new: Skill) -> Skill {
         original_name: before.original_name.clone(),
         kind: before.kind,
         scope: before.scope.clone(),
-        ..drafted::revision_of(before, new)
+        ..draft::revision_of(before, new)
     }
 }
 

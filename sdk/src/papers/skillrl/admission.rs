@@ -13,7 +13,7 @@ use crate::{
     stations::{
         admit::{
             Terms, Wording,
-            drafted::{self, Drafted, has_same_content},
+            draft::{self, Drafted, has_same_content},
             identity::{Compared, Meanings},
             placement::{is_numbered, known_as, out_by_host},
         },
@@ -127,7 +127,7 @@ fn skill_of(
         terms: Terms::default(),
         meanings: &Meanings::default(),
     };
-    drafted::skill_of(context, &context.standing.admit, &draft, &one.draft, false)
+    draft::skill_of(context, &context.standing.admit, &draft, &one.draft, false)
 }
 
 /// The skill as it enters, and whether it is the next version of a skill of the bank.
@@ -166,7 +166,7 @@ fn placed(
                 "the skill that it refines has untrusted sources, and is in use".to_owned(),
             );
         }
-        let mut next = drafted::revision_of(before, skill);
+        let mut next = draft::revision_of(before, skill);
         // The name stays: with another one it would look like another skill.
         next.name = before.name.clone();
         next.original_name.clone_from(&before.original_name);
@@ -183,7 +183,7 @@ fn placed(
     };
     let is_retired = |entry: &Entry| entry.skill == *known && entry.is_out_by_retirement();
     if library.get(&known.id).is_some_and(is_retired) {
-        return Ok((drafted::revision_of(known, skill), true));
+        return Ok((draft::revision_of(known, skill), true));
     }
     let known = known_as(library, &known.reference(), &known.name);
     out(format!("the bank has a skill with this {what}: {known}"))

@@ -16,12 +16,9 @@ use crate::{
     },
     run::{
         host::{asking::Ended, journeyman::Journeyman},
-        machine::{
-            admission_rule,
-            effect::{Of, RunContext, effect},
-        },
+        machine::effect::{Of, RunContext, effect},
     },
-    stations::maintain::MaintenanceContext,
+    stations::{admit::admission, maintain::MaintenanceContext},
 };
 
 /// What a call that distils a bank did.
@@ -187,7 +184,8 @@ impl Journeyman {
             Ok(effect(&run_context, 0, Of::Maintenance, place, &question))
         };
         let mut ended = self.to_the_end(start, effect).await?;
-        admission_rule::remove_refused(&run_context, &mut ended.value, &mut ended.events);
+        let rules = &policies.admission;
+        admission::remove_refused(rules, &library, &mut ended.value, &mut ended.events);
         Ok(ended)
     }
 }

@@ -26,9 +26,9 @@ use crate::{
     policy::{Answer, CommitDone},
     run::{
         driver::{
+            attempt::{Desk, TurnRequest},
             deciding::{Deciding, DecidingPart},
             performer::Performer,
-            turns::{Desk, TurnRequest},
         },
         machine::{
             effect::{Effect, EffectId, Station},

@@ -16,10 +16,10 @@ use crate::{
     run::{
         driver::{
             Deciding, DecisionCost,
+            attempt::{Next, Turning},
             drive::Log,
-            guards,
+            performer::sound_trajectory,
             redaction::holds_mark,
-            turns::{Next, Turning},
         },
         host::{
             group::{AttemptGroup, Group, verdict_of},
@@ -232,7 +232,7 @@ impl AttemptHandle {
             end: EndReason::Finished,
             usage: self.usage,
         };
-        let trajectory = guards::sound_trajectory(Box::new(trajectory))?;
+        let trajectory = sound_trajectory(Box::new(trajectory))?;
         self.finished = true;
         let mut answer = Answer::Attempted(Ok(trajectory));
         let redacting = self.session.redacting();

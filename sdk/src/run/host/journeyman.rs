@@ -17,9 +17,9 @@ use crate::{
     policy::Answer,
     run::{
         driver::{
+            attempt::counting,
             drive::{Log, Reach},
             performer::Performer,
-            turns::counting,
         },
         host::{
             checks::{self, Checked, searched},

@@ -36,7 +36,7 @@ use crate::{
         credit::CreditPolicy,
         maintain::cases::whole_attempt,
         proof::contributions,
-        propose::{writers, writing},
+        propose::write_policy,
         recipe::Recipe,
         reward::UsedWhen,
         select::candidates::select,
@@ -121,15 +121,15 @@ pub(crate) async fn one_task(
     let credits = credits(&mut ask, &view, (by, task), &rollouts).await?;
 
     let writer = policies.writer.as_ref();
-    let sources = writing::sources(&context, (&recipe.write, writer), task, &rollouts);
+    let sources = write_policy::sources(&context, (&recipe.write, writer), task, &rollouts);
     let sources = sources.unwrap_or_else(|undue| {
         ask.tell(undue.event());
         Vec::new()
     });
-    let judging = writers::asks(&recipe.credit, (seed, task), &rollouts);
+    let judging = fold::asks(&recipe.credit, (seed, task), &rollouts);
     let shown = sources.iter().filter_map(|place| rollouts.get(*place));
     let shown = shown.filter_map(|one| {
-        let trace = writers::trace(seed, task, one)?;
+        let trace = fold::trace(seed, task, one)?;
         Some((trace, one.report.clone()))
     });
     let (shown, reports): (Vec<Trace>, Vec<AttemptReport>) = shown.unzip();
@@ -139,7 +139,7 @@ pub(crate) async fn one_task(
         checks::one_curation(&written)?;
         let (of_roles, drafts) = written.into_parts();
         let of_roles = of_roles.into_iter();
-        replies.extend(of_roles.filter(|one| writers::is_writer(one.task.role())));
+        replies.extend(of_roles.filter(|one| write_policy::is_writer(one.task.role())));
         Ok(drafts)
     });
     let unread = unreadable(&replies).into_iter();
@@ -254,7 +254,7 @@ async fn contributed(
     for rollout in rollouts {
         let injected = rollout.report.injected.as_slice();
         let decided = rollout.report.success.is_some() && !injected.is_empty();
-        let trace = writers::trace(view.seed(), task, rollout).filter(|_| decided);
+        let trace = fold::trace(view.seed(), task, rollout).filter(|_| decided);
         let (Some(trace), false) = (trace, known.contains_key(injected)) else {
             continue;
         };
@@ -331,7 +331,7 @@ impl Outcome {
         let judged = (0..).zip(&self.tried).filter_map(|(place, tried)| {
             let verdict = tried.verdict.as_ref()?.as_ref().ok()?;
             let trajectory = tried.made.as_ref().ok()?;
-            Some((place, writers::kept(seed, task, trajectory, Some(verdict))))
+            Some((place, fold::kept(seed, task, trajectory, Some(verdict))))
         });
         let judged: Vec<(usize, Trace)> = judged.collect();
         let assessed = ask.each(judged, async |mut ask, (place, attempt)| {
@@ -700,7 +700,7 @@ pub(super) async fn compare(
 
 /// The texts for the library that roles wrote.
 fn drafts(replies: &[RoleReply]) -> impl Iterator<Item = Compared> {
-    let inserted = writers::curation(replies).into_iter();
-    let written = Compared::of_replies(writers::drafts(replies));
+    let inserted = write_policy::curation(replies).into_iter();
+    let written = Compared::of_replies(write_policy::drafts(replies));
     written.chain(inserted.flat_map(curated::compared))
 }

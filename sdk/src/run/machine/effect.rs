@@ -407,16 +407,6 @@ impl<'a> RunContext<'a> {
         self
     }
 
-    /// Replaces the library.
-    pub(crate) fn on<'b>(self, library: &'b SkillLibrary) -> RunContext<'b>
-    where
-        'a: 'b,
-    {
-        let mut run_context: RunContext<'b> = self;
-        run_context.context.library = library;
-        run_context
-    }
-
     /// The view for a policy of a step.
     pub(crate) fn view(&self, step: u64) -> View {
         View::of(&self.context, step)

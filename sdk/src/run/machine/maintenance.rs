@@ -3,7 +3,11 @@
 //! The recipe's programs, ours and the host's, run in their order. The changes of one are one commit; the next starts from the
 //! library after it.
 
-use std::{collections::BTreeMap, sync::Arc, task::Poll};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    task::Poll,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,13 +25,12 @@ use crate::{
     },
     run::{
         machine::{
-            admission_rule,
             effect::{Effect, EffectId, Of, RunContext, Station, effect},
             task_machine::settled,
         },
         report::{EventKind, MaintenanceUsage, RoleTally},
     },
-    stations::recipe::ScheduledProgram,
+    stations::{admit::admission, recipe::ScheduledProgram},
 };
 
 fn usage_of(answer: &Answer) -> MaintenanceUsage {
@@ -232,7 +235,7 @@ impl Maintaining {
             return;
         };
         let next = *next;
-        admission_rule::remove_decided_by_host(context, committed, changes, events);
+        remove_decided_by_host(context, committed, changes, events);
         if changes.is_empty() {
             self.next(next);
             self.go_on(context, events);
@@ -279,7 +282,8 @@ impl Maintaining {
             let next = program.next_number();
             let decided = decided.map(|decided| {
                 decided.map(|mut changes| {
-                    admission_rule::remove_refused(context, &mut changes, events);
+                    let rules = &context.policies.admission;
+                    admission::remove_refused(rules, context.library, &mut changes, events);
                     changes
                 })
             });
@@ -410,6 +414,48 @@ pub(super) fn start(
     })
 }
 
+/// Removes from the changes of maintenance what they decide about skills about which the host, or a person, has decided in these
+/// commits, with the tests that belong to it.
+fn remove_decided_by_host(
+    run_context: &RunContext<'_>,
+    committed: &[Committed],
+    changes: &mut Vec<LibraryChange>,
+    events: &mut Vec<EventKind>,
+) {
+    let by_host: BTreeSet<&SkillId> = committed
+        .iter()
+        .flat_map(Committed::decided_by_host)
+        .collect();
+    let mut removed: BTreeSet<SkillId> = BTreeSet::new();
+    changes.retain(|change| {
+        let skill = match change {
+            LibraryChange::Merge { sources, .. } => {
+                sources.iter().find(|source| by_host.contains(source))
+            }
+            change => change
+                .decides_about()
+                .filter(|skill| by_host.contains(skill)),
+        };
+        if let Some(skill) = skill {
+            let name = run_context
+                .library
+                .get(skill)
+                .map(|entry| entry.skill.name.to_string());
+            let name = name.unwrap_or_else(|| skill.to_string());
+            let reason = format!("{name}: the host, or a person, has decided about it meanwhile");
+            events.push(EventKind::Refused { reason });
+            removed.insert(skill.clone());
+            removed.extend(change.skill().map(|made| made.id.clone()));
+        }
+        skill.is_none()
+    });
+    changes.retain(|change| match change {
+        LibraryChange::PatchBundle { skill, .. } => !removed.contains(skill),
+        LibraryChange::Test { skill, .. } => !removed.contains(&skill.id),
+        _ => true,
+    });
+}
+
 /// Leaves out a merge of a skill that was merged before and is still compared with what it was merged into, or gave way to it: of a source the
 /// library keeps one merge. A second one would end the first comparison, or what comes back where the first merge is taken back, and with a
 /// model that it is not proven on. What depends on the merge is left out with it.
@@ -431,7 +477,7 @@ fn refuse_merged_twice(ask: &mut Ask, library: &SkillLibrary, changes: &mut Vec<
     changes.retain(|change| {
         let LibraryChange::Merge { skill, sources, .. } = change else {
             let mut refused = refused.iter();
-            return !refused.any(|one| admission_rule::depends_on(change, one));
+            return !refused.any(|one| admission::depends_on(change, one));
         };
         let known = sources.iter().find_map(|one| merged.get_key_value(one));
         if let Some((source, why)) = known {

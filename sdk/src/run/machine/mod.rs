@@ -1,7 +1,6 @@
 //! The state machine of a run: the order of tasks, batches and maintenance, the processing of answers, events and reports.
 //! It does no input or output.
 
-pub(crate) mod admission_rule;
 pub(crate) mod attempts;
 pub(crate) mod derived;
 pub(crate) mod effect;

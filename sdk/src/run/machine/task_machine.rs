@@ -14,7 +14,6 @@ use crate::{
     },
     run::{
         machine::{
-            admission_rule,
             attempts::{Outcome, compare, one_task},
             effect::{Effect, EffectId, Of, RunContext, Station, effect, station},
             fold,
@@ -26,10 +25,10 @@ use crate::{
             Terms,
             admission::{self, Admission},
             curated::{self, Curating},
-            drafted::Drafted,
+            draft::Drafted,
         },
         maintain::{cases, live},
-        propose::{writers, writing},
+        propose::write_policy,
     },
 };
 
@@ -217,9 +216,12 @@ impl TaskMachine {
     /// Decides on the task's drafts, which are compared with the present library.
     fn decide(&self, context: &RunContext<'_>, outcome: &Outcome) -> Vec<Admission> {
         let rollouts = outcome.rollouts(context, self.step);
-        let taint = writers::taint(&outcome.sources, &rollouts);
+        let taint = fold::taint(&outcome.sources, &rollouts);
+        let rules = &context.policies.admission;
         let mut admissions = Vec::new();
-        for (number, RoleReply { task, reply }) in writers::drafts(&outcome.replies).enumerate() {
+        for (number, RoleReply { task, reply }) in
+            write_policy::drafts(&outcome.replies).enumerate()
+        {
             let key = match number {
                 0 => self.step.to_string(),
                 number => format!("{}.{number}", self.step),
@@ -246,10 +248,10 @@ impl TaskMachine {
                     admission.confirm(change);
                 }
             }
-            admission_rule::refuse(context, &mut admission);
+            admission::refuse(rules, context.library, &mut admission);
             admissions.push(admission);
         }
-        if let Some(curator) = writers::curation(&outcome.replies) {
+        if let Some(curator) = write_policy::curation(&outcome.replies) {
             let curating = Curating {
                 context,
                 policy: &context.recipe.admit,
@@ -261,7 +263,7 @@ impl TaskMachine {
                 meanings: &outcome.meanings,
             };
             admissions.extend(curated::decide(&curating, &|library, skill| {
-                admission_rule::check_admission(&context.on(library), skill)
+                admission::check(rules, library, skill)
             }));
         }
         admissions
@@ -292,7 +294,7 @@ impl TaskMachine {
                 report.written.push(admission.report.clone());
             }
         }
-        let curator = writers::curation(&outcome.replies);
+        let curator = write_policy::curation(&outcome.replies);
         report.curation = curator.map(|curator| curated::report(curator, admissions));
         events.extend(settled(context, changes, own, decided));
         self.stage = Stage::Done(Box::new(report));
@@ -377,16 +379,16 @@ impl TaskMachine {
         let rollouts = outcome.rollouts(context, self.step);
         let (recipe, credit) = (context.recipe, &context.recipe.credit);
         let candidates = &outcome.selected.candidates;
-        let mut evidence = writers::exposures(context, credit, &self.task, candidates, &rollouts);
-        evidence.extend(writers::attributions(&outcome.replies));
-        evidence.extend(writers::not_followed(credit, &self.task, &rollouts));
+        let mut evidence = fold::exposures(context, credit, &self.task, candidates, &rollouts);
+        evidence.extend(fold::attributions(&outcome.replies));
+        evidence.extend(fold::not_followed(credit, &self.task, &rollouts));
         evidence.extend(outcome.assessments());
         evidence.extend(outcome.assigned(&self.task, &rollouts));
         if recipe.tiers.traces > 0 {
-            let kept = writers::observations(context, self.step, &self.task, &rollouts);
+            let kept = fold::observations(context, self.step, &self.task, &rollouts);
             evidence.extend(kept);
         }
-        evidence.extend(writing::notes(
+        evidence.extend(write_policy::notes(
             context,
             &recipe.write,
             &self.task,

@@ -1,18 +1,25 @@
-//! The decision whether a draft becomes a skill, and as what: a new skill, or the next version of one.
+//! The decision whether a draft becomes a skill, and as what: a new skill, or the next version of one. The admission rules that the
+//! recipe names are asked last, about drafts and about what maintenance makes.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::RoleAnswer,
     domain::{LibraryChange, Skill, SkillDraft, SkillRef},
-    library::Applied,
-    policy::Context,
+    error::{Error, ErrorKind, Result},
+    library::{Applied, SkillLibrary},
+    policy::{AdmitRule, Context},
     run::report::{
         CallKind, CallOutcome, CallRefusal, CuratedCall, EventKind, Sameness, WriteReport,
     },
     stations::admit::{
         AdmitPolicy,
-        drafted::Drafted,
+        draft::Drafted,
         placement::{Placement, Same, place},
     },
 };
@@ -187,5 +194,71 @@ pub(crate) fn admitted(
             refused
         }
         Err(error) => Admission::refused(Some(title), fallback, error.to_string()),
+    }
+}
+
+// The rules that the recipe names are asked last.
+
+/// The admission rules that a recipe names, in their order.
+type Rules<'a> = &'a [Arc<dyn AdmitRule>];
+
+/// Applies admission rules to a skill, in their order.
+///
+/// # Errors
+/// The reason of the first refusal; `Panicked` if a rule panics.
+pub(crate) fn check(rules: Rules<'_>, library: &SkillLibrary, skill: &Skill) -> Result<()> {
+    let ask = || rules.iter().try_for_each(|rule| rule.admit(library, skill));
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| {
+        let message = "the recipe's admission rule panicked";
+        Err(Error::new(ErrorKind::Panicked, "AdmitRule::admit", message))
+    })
+}
+
+/// Refuses a draft that a rule does not admit.
+pub(crate) fn refuse(rules: Rules<'_>, library: &SkillLibrary, admission: &mut Admission) {
+    let entering = match &admission.change {
+        Some(LibraryChange::Add(skill) | LibraryChange::Revise(skill)) => skill,
+        _ => return,
+    };
+    if let Err(error) = check(rules, library, entering) {
+        let title = admission.report.title.take();
+        *admission = Admission::refused(title, admission.report.fallback, error.to_string());
+    }
+}
+
+/// Removes from the changes of maintenance the skills that a rule does not admit, with the changes that depend on them.
+pub(crate) fn remove_refused(
+    rules: Rules<'_>,
+    library: &SkillLibrary,
+    changes: &mut Vec<LibraryChange>,
+    events: &mut Vec<EventKind>,
+) {
+    let mut refused: Vec<SkillRef> = Vec::new();
+    changes.retain(|change| {
+        let entering = change.skill();
+        if let Some(skill) = entering
+            && let Err(error) = check(rules, library, skill)
+        {
+            let reason = format!("{}: {error}", skill.name);
+            events.push(EventKind::Refused { reason });
+            refused.push(skill.reference());
+            return false;
+        }
+        // The changes after a later, admitted version of the skill belong to that version.
+        if let Some(skill) = entering {
+            refused.retain(|one| one.id != skill.id);
+        }
+        !refused.iter().any(|one| depends_on(change, one))
+    });
+}
+
+/// Whether a change makes sense only if the refused skill version enters the library.
+pub(crate) fn depends_on(change: &LibraryChange, refused: &SkillRef) -> bool {
+    match change {
+        LibraryChange::PatchBundle { skill, .. } => *skill == refused.id,
+        LibraryChange::Test { skill, .. } | LibraryChange::Release { skill, .. } => {
+            *skill == *refused
+        }
+        _ => false,
     }
 }

@@ -20,7 +20,7 @@ use crate::{
         admit::{
             AdmitPolicy, Terms,
             admission::{self, Admission},
-            drafted::{self, Drafted},
+            draft::{self, Drafted},
             identity::{Compared, Meanings},
         },
         propose::{CurateCall, curate},
@@ -215,9 +215,9 @@ impl Curating<'_> {
         }
         let context = self.on(library);
         let update = self.drafted(number, vec![known.reference()]);
-        let new = drafted::skill_of(&context, self.policy, &update, &draft, false)
+        let new = draft::skill_of(&context, self.policy, &update, &draft, false)
             .map_err(|error| CallRefusal::NotAdmitted(error.to_string()))?;
-        let mut skill = drafted::revision_of(known, new);
+        let mut skill = draft::revision_of(known, new);
         skill.name = known.name.clone();
         skill.original_name.clone_from(&known.original_name);
         skill.files.clone_from(&known.files);

@@ -9,18 +9,15 @@
 pub(crate) mod admission;
 mod anchors;
 pub(crate) mod curated;
-pub(crate) mod drafted;
+pub(crate) mod draft;
 pub(crate) mod identity;
 mod imported;
-mod insert_ready;
 pub(crate) mod placement;
 mod scan;
-mod to_skill;
 
 pub use anchors::{Anchors, Terms};
+pub use draft::{Admittance, insert_ready, to_skill};
 pub use identity::Wording;
 pub use imported::{imported, offered};
-pub use insert_ready::insert_ready;
-pub use to_skill::{Admittance, to_skill};
 
 pub use crate::policy::admit_policy::{AdmitPolicy, Duplicates, Identity};

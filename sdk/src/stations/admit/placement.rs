@@ -8,7 +8,7 @@ use crate::{
     run::report::{Duplicate, Sameness},
     stations::admit::{
         AdmitPolicy, Duplicates, Identity,
-        drafted::{Drafted, revision_of, skill_of},
+        draft::{Drafted, revision_of, skill_of},
         identity::{Compared, Meanings},
     },
 };

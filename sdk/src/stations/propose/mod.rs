@@ -4,12 +4,10 @@
 //! A curator ([`Curate`]) answers with calls that insert, update and delete skills ([`CurateCall`]; SkillOS, row K2).
 
 pub(crate) mod curate;
-mod due;
-mod options;
-pub(crate) mod writers;
-pub(crate) mod writing;
+pub(crate) mod write_policy;
 
 pub use curate::CurateCall;
-pub use due::{WINDOW, level_at_like_tasks, note_words};
-pub use options::{Recovered, WritePolicy, WriteWhen};
-pub use writers::{Curate, Extract, Summarize};
+pub use write_policy::{
+    Curate, Extract, Recovered, Summarize, WINDOW, WritePolicy, WriteWhen, level_at_like_tasks,
+    note_words,
+};

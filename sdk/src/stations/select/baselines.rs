@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    candidates::{found, selections},
+    candidates::{first, found, selections},
     gate::draw,
 };
 use crate::{
@@ -140,15 +140,6 @@ pub(super) fn unscored(skills: Vec<SkillRef>) -> Selection {
             explored: false,
         },
     })
-}
-
-/// The candidate with the greatest retrieval score; of equal scores the smaller id.
-pub(super) fn first(retrieved: &[Candidate]) -> Option<&Candidate> {
-    let by_score = |a: &&Candidate, b: &&Candidate| {
-        let by_score = a.score.total_cmp(&b.score);
-        by_score.then_with(|| b.skill.cmp(&a.skill))
-    };
-    retrieved.iter().max_by(by_score)
 }
 
 /// The skills with the greatest retrieval scores, best first; of equal scores the smaller id first.

@@ -86,6 +86,15 @@ pub(super) async fn found(
     }
 }
 
+/// The candidate with the greatest retrieval score; of equal scores the smaller id.
+pub(super) fn first(retrieved: &[Candidate]) -> Option<&Candidate> {
+    let by_score = |a: &&Candidate, b: &&Candidate| {
+        let by_score = a.score.total_cmp(&b.score);
+        by_score.then_with(|| b.skill.cmp(&a.skill))
+    };
+    retrieved.iter().max_by(by_score)
+}
+
 /// As many selections as the recipe asks for, each with a seed of its own.
 ///
 /// # Errors

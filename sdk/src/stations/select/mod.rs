@@ -23,7 +23,6 @@
 mod baselines;
 mod calibration;
 pub(crate) mod candidates;
-mod from_gate;
 pub(crate) mod gate;
 mod null;
 mod options;

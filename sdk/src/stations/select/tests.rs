@@ -1,5 +1,6 @@
 use super::{
-    baselines::{first, top, unscored},
+    baselines::{top, unscored},
+    candidates::first,
     gate::draw,
     *,
 };

@@ -16,7 +16,7 @@ use crate::{
     stations::{
         admit::{
             curated::{fingerprint, held_for, refused_draft},
-            drafted,
+            draft,
         },
         maintain::{
             MaintenanceContext,
@@ -190,7 +190,7 @@ pub(super) fn put_away(draft: SkillId, released: &SkillRef) -> LibraryChange {
 
 /// The draft as the skill's next version, under the skill's own name.
 fn next_version(draft: &Skill, known: &Skill) -> Skill {
-    let mut next = drafted::revision_of(known, draft.clone());
+    let mut next = draft::revision_of(known, draft.clone());
     next.state = State::Trial;
     next.name = known.name.clone();
     next.original_name.clone_from(&known.original_name);

@@ -9,7 +9,7 @@ use crate::{
     library::format::SkillMd,
     papers::hisme::{MicroPolicy, refinement::NextVersion},
     stations::{
-        admit::drafted::{has_same_content, revision_of},
+        admit::draft::{has_same_content, revision_of},
         maintain::MaintenanceContext,
     },
 };

@@ -1,24 +1,211 @@
-//! The skills of one attempt for each of its turns, and the [`Guidance`] that gives them to the executor.
+//! One attempt of the agent, or a test case, which is one too: it is made and judged, and its [`Guidance`] gives the executor the skills
+//! of each turn.
 
 use std::{
     fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    time::Duration,
 };
 
 use async_trait::async_trait;
 use futures::channel::{mpsc::UnboundedSender, oneshot};
 
 use crate::{
-    contract::{Components, Guidance, Tokenizer, TurnContext},
-    domain::{Exposure, Injection, LeftOut, SkillRef, SkillUse, Task, Trajectory, TurnQuery},
+    contract::{Attempt, Components, Guidance, JudgeRequest, Tokenizer, TurnContext},
+    domain::{
+        Action, Exposure, Injection, LeftOut, SkillRef, SkillUse, Task, Trajectory, TurnQuery,
+        Usage, Verdict,
+    },
     error::{Error, ErrorKind, Result},
-    policy::ChosenSkill,
+    id::ModelId,
+    policy::{CaseRun, ChosenSkill},
     run::{
-        driver::performer::Performer,
-        machine::effect::{AttemptEffect, EffectId, TurnAsk},
+        driver::{
+            performer::{Contained, Performer, sound_trajectory},
+            redaction::holds_mark,
+        },
+        machine::effect::{AttemptEffect, CaseEffect, EffectId, TurnAsk},
     },
     stations::{inject, retrieve::turn_query},
 };
+
+/// How long an executor may exceed its time limit before the driver drops it. An executor that keeps its limit ends by
+/// itself, and returns a trajectory that can be judged.
+const GRACE: Duration = Duration::from_secs(1);
+
+impl Performer {
+    pub(crate) async fn attempt(
+        &self,
+        effect: &AttemptEffect,
+        prefix: &[Action],
+        desk: Option<Desk>,
+    ) -> Result<Box<Trajectory>> {
+        let (Some(executor), Some(environment)) =
+            (&self.components.executor, &self.components.environment)
+        else {
+            return Err(Error::unsupported(
+                "Executor::execute",
+                "the host gave no agent or no world, so no attempt can be made here",
+            )
+            .hint("set `Components::executor` and `Components::environment`, or make the attempts in your own loop: `Journeyman::begin`"));
+        };
+        let task = self.redacting.real(effect)?;
+        let injecting = async { Turning::new(self, effect, task.clone()) };
+        let turning = self
+            .bounded("PromptFormat::skill_text", effect.time_limit, injecting)
+            .await?;
+        let guidance = Guiding { turning, desk };
+        let reset = environment.reset(&task, effect.world_seed);
+        let mut episode = self
+            .bounded("Environment::reset", effect.time_limit, reset)
+            .await?;
+        let attempt = Attempt {
+            id: effect.attempt.clone(),
+            task: &task,
+            seed: effect.seed,
+            temperature: effect.temperature,
+            injection: guidance.turning.first(),
+            guidance: &guidance,
+            time_limit: effect.time_limit,
+            prefix,
+        };
+        let took = AtomicU64::new(0);
+        let mut contained = Contained::new(episode.as_mut(), self, &took);
+        let execution = executor.execute(attempt, &mut contained);
+        let made = self
+            .bounded_around(
+                "Executor::execute",
+                effect.time_limit + GRACE,
+                &took,
+                execution,
+            )
+            .await;
+        // The driver owns the episode and closes it even if the attempt failed. An error on closing does not invalidate the
+        // attempt.
+        let closed = self
+            .bounded("Episode::close", effect.time_limit, episode.close())
+            .await;
+        if let Err(error) = closed {
+            tracing::warn!(%error, "an episode could not be closed");
+        }
+        let mut trajectory = made?;
+        let given = guidance.turning.given();
+        complete_exposures(&mut trajectory, given.exposures);
+        trajectory.injection = given.injection;
+        trajectory.left_out = given.left_out;
+        trajectory.undecided = given.undecided;
+        if trajectory.model.is_none() {
+            trajectory.model = self.acting_model();
+        }
+        Ok(Box::new(trajectory))
+    }
+
+    /// The model that acts, with its adapter; `None` where the agent does not say.
+    pub(crate) fn acting_model(&self) -> Option<ModelId> {
+        self.components.acting_model().cloned()
+    }
+
+    pub(crate) async fn judge(&self, task: &Task, trajectory: &Trajectory) -> Result<Verdict> {
+        let Some(judge) = &self.components.judge else {
+            return Err(Error::unsupported(
+                "Judge::judge",
+                "the host gave no judge, and the attempt was finished without an outcome",
+            )
+            .hint("finish attempts with their outcome, or set `Components::judge`"));
+        };
+        judge.judge(&JudgeRequest { task, trajectory }).await
+    }
+
+    /// Plays a test case and judges the attempt. The attempt's tokens are added to `spent`, also where it cannot be judged.
+    pub(crate) async fn case(&self, case: &CaseEffect, spent: &mut Usage) -> Result<CaseRun> {
+        let CaseEffect { attempt, prefix } = case;
+        self.attempts_again("Performer::perform")?;
+        if !prefix.is_empty() && !self.repeats() {
+            return Err(Error::unsupported(
+                "Performer::perform",
+                "a test case that begins in the middle of an attempt needs a deterministic environment",
+            )
+            .hint("declare it in `Environment::capabilities`, or let cases begin at the first step"));
+        }
+        let trajectory = self.attempt(attempt, prefix, None).await?;
+        spent.add(trajectory.usage);
+        let trajectory = sound_trajectory(trajectory)?;
+        if let Some(fault) = trajectory.fault() {
+            return Err(fault.clone());
+        }
+        if trajectory.lacks_context() {
+            return Err(
+                Error::invalid("Performer::perform", trajectory.end.to_string()).hint(
+                    "use a model with a longer context, or shorten the tools of the environment",
+                ),
+            );
+        }
+        let judging = self.judge(&attempt.task, &trajectory);
+        let verdict = self
+            .bounded("Judge::judge", self.limits.judge, judging)
+            .await?;
+        let own = trajectory.steps.iter().skip(prefix.len());
+        let refused = own.filter(|step| step.result.is_error).count();
+        Ok(CaseRun {
+            refusals: u32::try_from(refused).unwrap_or(u32::MAX),
+            verdict,
+            usage: trajectory.usage,
+            model: trajectory.model.clone(),
+        })
+    }
+
+    /// Whether the environment gives the same answers to the same actions, so that actions can be replayed.
+    pub(crate) fn repeats(&self) -> bool {
+        let world = self.components.environment.as_ref();
+        world.is_some_and(|world| world.capabilities().replays_prefixes())
+    }
+
+    /// Whether test cases can be played: there are an agent, a judge, and a world that can be set up again.
+    pub(crate) fn replays(&self) -> bool {
+        let (parts, world) = (&self.components, self.components.environment.as_ref());
+        parts.executor.is_some()
+            && parts.judge.is_some()
+            && world.is_some_and(|world| world.capabilities().resettable)
+    }
+
+    /// Checks that a task can be attempted again, where the host gave a world.
+    ///
+    /// # Errors
+    /// `Unsupported` where the world cannot be set up again.
+    pub(crate) fn attempts_again(&self, operation: &'static str) -> Result<()> {
+        match &self.components.environment {
+            Some(world) if !world.capabilities().resettable => Err(not_again(operation)),
+            _ => Ok(()),
+        }
+    }
+
+    /// An attempt outside a run, redacted.
+    ///
+    /// # Errors
+    /// The error of an attempt that could not be made, or that a part's fault ended.
+    pub(crate) async fn trial(&self, trial: &CaseEffect) -> Result<Box<Trajectory>> {
+        let CaseEffect { attempt, prefix } = trial;
+        let trajectory = self.attempt(attempt, prefix, None).await?;
+        let mut trajectory = sound_trajectory(trajectory)?;
+        self.redacting
+            .trajectory(&mut trajectory, holds_mark(&attempt.task));
+        match trajectory.fault() {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(trajectory),
+        }
+    }
+}
+
+/// The error of an attempt at a task that was attempted before, in a world that cannot be set up again.
+fn not_again(operation: &'static str) -> Error {
+    Error::unsupported(
+        operation,
+        "the environment does not declare that a task can be set up again, so that no attempt is repeated in it",
+    )
+    .hint("declare `EnvironmentCapabilities::resettable` (`resettable = True` in Python) if a second attempt at a task finds the world as the first one did")
+}
+
+// The skills of an attempt for each of its turns.
 
 /// The state of one attempt's skills: the injection of the first turn, and everything given since.
 pub(crate) struct Turning {
