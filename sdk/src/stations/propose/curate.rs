@@ -1,6 +1,7 @@
 //! A curator's calls: their schemas, and their checks against the library (SkillOS, architecture; row K2). Pure.
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
 use crate::{
     domain::{SkillName, State, ToolCall},
@@ -39,11 +40,14 @@ use crate::{
 /// assert_eq!(CurateCall::read(&ToolCall::new("drop_table", json!({}))), Err(CallRefusal::UnknownTool));
 /// # Ok::<(), CallRefusal>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum CurateCall {
     /// Adds a skill.
+    #[serde(rename = "insert_skill")]
     Insert {
         /// Its name, in any form that gives a [`SkillName`] (`clean_object`).
+        #[serde(deserialize_with = "file_stem")]
         name: String,
         /// When to use it and what it does.
         description: String,
@@ -51,8 +55,10 @@ pub enum CurateCall {
         body: String,
     },
     /// Writes the next version of a skill; a text that is not given stays as it is.
+    #[serde(rename = "update_skill")]
     Update {
         /// The skill's name or id.
+        #[serde(deserialize_with = "file_stem")]
         skill: String,
         /// The new description.
         description: Option<String>,
@@ -60,35 +66,14 @@ pub enum CurateCall {
         body: Option<String>,
     },
     /// Takes a skill out of use. It is archived, and a person can bring it back.
+    #[serde(rename = "delete_skill")]
     Delete {
         /// The skill's name or id.
+        #[serde(deserialize_with = "file_stem")]
         skill: String,
         /// The reason, in words.
         reason: String,
     },
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct InsertArguments {
-    name: String,
-    description: String,
-    body: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct UpdateArguments {
-    skill: String,
-    description: Option<String>,
-    body: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DeleteArguments {
-    skill: String,
-    reason: String,
 }
 
 impl CurateCall {
@@ -98,45 +83,25 @@ impl CurateCall {
     /// [`CallRefusal::UnknownTool`], or [`CallRefusal::Arguments`] for a missing or other argument, one that is no text, and an
     /// update that gives neither text.
     pub fn read(call: &ToolCall) -> Result<Self, CallRefusal> {
-        let call = match CallKind::of(&call.tool) {
-            CallKind::Insert => {
-                let InsertArguments {
-                    name,
-                    description,
-                    body,
-                } = arguments(call)?;
-                Self::Insert {
-                    name: file_stem(name),
-                    description,
-                    body,
-                }
-            }
-            CallKind::Update => {
-                let UpdateArguments {
-                    skill,
-                    description,
-                    body,
-                } = arguments(call)?;
-                if description.is_none() && body.is_none() {
-                    let message = "neither `description` nor `body` is given";
-                    return Err(CallRefusal::Arguments(message.to_owned()));
-                }
-                Self::Update {
-                    skill: file_stem(skill),
-                    description,
-                    body,
-                }
-            }
-            CallKind::Delete => {
-                let DeleteArguments { skill, reason } = arguments(call)?;
-                Self::Delete {
-                    skill: file_stem(skill),
-                    reason,
-                }
-            }
-            CallKind::Unknown => return Err(CallRefusal::UnknownTool),
-        };
-        Ok(call)
+        if CallKind::of(&call.tool) == CallKind::Unknown {
+            return Err(CallRefusal::UnknownTool);
+        }
+        let arguments = Value::Object(call.arguments.clone());
+        let tagged = Map::from_iter([(call.tool.clone(), arguments)]);
+        let read: Self = serde_json::from_value(Value::Object(tagged)).map_err(|error| {
+            // The text may name an argument of any length.
+            CallRefusal::Arguments(error.to_string().chars().take(200).collect())
+        })?;
+        if let Self::Update {
+            description: None,
+            body: None,
+            ..
+        } = &read
+        {
+            let message = "neither `description` nor `body` is given";
+            return Err(CallRefusal::Arguments(message.to_owned()));
+        }
+        Ok(read)
     }
 
     /// The kind of the call.
@@ -203,19 +168,13 @@ pub(crate) fn offered<'a>(
     }
 }
 
-fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, CallRefusal> {
-    let given = serde_json::Value::Object(call.arguments.clone());
-    serde_json::from_value(given).map_err(|error| {
-        // The text may name an argument of any length.
-        CallRefusal::Arguments(error.to_string().chars().take(200).collect())
-    })
-}
-
-fn file_stem(mut name: String) -> String {
+/// A name as a call gives it, without the end `.md`.
+fn file_stem<'de, D: Deserializer<'de>>(name: D) -> Result<String, D::Error> {
+    let mut name = String::deserialize(name)?;
     if let Some(stem) = name.strip_suffix(".md") {
         name.truncate(stem.len());
     }
-    name
+    Ok(name)
 }
 
 /// The skill's name in a call, or the tool's name where it is unknown, for reports: at most [`SkillName::MAX`] characters.
@@ -225,7 +184,7 @@ pub(crate) fn about(call: &ToolCall) -> String {
         CallKind::Update | CallKind::Delete => call.arguments.get("skill"),
         CallKind::Unknown => return call.tool.chars().take(SkillName::MAX).collect(),
     };
-    let name = argument.and_then(serde_json::Value::as_str);
+    let name = argument.and_then(Value::as_str);
     name.unwrap_or_default()
         .chars()
         .take(SkillName::MAX)
