@@ -15,13 +15,13 @@ use crate::{
         project,
         refactor::instances::{Instance, InstanceOutcome, Trials, instances_of},
     },
-    policy::{Case, PlayedCase, RoleReply},
+    policy::{Case, Played, PlayedCase, RoleReply},
     run::report::EventKind,
     stations::{
         admit::{
             Terms,
             admission::{self, Admission},
-            draft::Drafted,
+            draft::DraftSources,
             identity::{Compared, Meanings},
         },
         maintain::{
@@ -232,17 +232,16 @@ pub(crate) fn proposed(
         let taints = taints.chain(attempts.iter().map(Trace::taint));
         // What is written is to do what succeeded. Tasks that failed can confirm it later.
         let sources = attempts.iter().filter(|trace| trace.is_success());
-        let drafted = Drafted {
+        let draft_sources = DraftSources {
             key: format!("{step}/refactor/{number}"),
             role: Role::Refactor,
             tasks: sources.map(|trace| trace.task.id.clone()).collect(),
             taint: taints.max().unwrap_or_default(),
             parents: Vec::new(),
-            reply,
             terms: Terms::of(attempts),
             meanings,
         };
-        match propose(context, &drafted, attempts, group, events) {
+        match propose(context, (&draft_sources, reply), attempts, group, events) {
             Ok(proposed) => all.push(proposed),
             Err(group) => changes.push(handled(&group)),
         }
@@ -256,12 +255,12 @@ pub(crate) fn proposed(
 /// The group's fingerprint, if there is nothing to try.
 fn propose(
     context: &MaintenanceContext<'_, MacroPolicy>,
-    drafted: &Drafted<'_>,
+    (sources, reply): (&DraftSources<'_>, &Result<Option<Played>>),
     attempts: &[Trace],
     group: String,
     events: &mut Vec<EventKind>,
 ) -> std::result::Result<Proposed, String> {
-    let admission = admission::decide(context, &context.standing.admit, drafted, &[]);
+    let admission = admission::decide(context, &context.standing.admit, (sources, reply), &[]);
     let skill = admission.change.as_ref().and_then(LibraryChange::skill);
     let Some(skill) = skill.cloned() else {
         // The instances may confirm a skill that the library has already.
@@ -283,7 +282,7 @@ fn propose(
         return Err(group);
     }
     Ok(Proposed {
-        compared: Compared::of_skill(&skill, drafted.terms.clone()),
+        compared: Compared::of_skill(&skill, sources.terms.clone()),
         skill,
         admission: Some(admission),
         cases: instances_of(context, attempts.iter()),

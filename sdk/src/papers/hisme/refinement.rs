@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{BundleCase, Judgement, LibraryChange, Role, Skill, SkillRef, Taint, Trace},
-    error::Result,
     id::{AttemptId, SkillId, TaskId},
     library::Entry,
     papers::hisme::{
@@ -20,7 +19,7 @@ use crate::{
     stations::{
         admit::{
             Terms,
-            draft::{self, Drafted, has_same_content},
+            draft::{self, DraftSources, has_same_content},
             identity::Meanings,
         },
         maintain::{
@@ -217,7 +216,7 @@ pub(crate) fn next_versions(
             }
         };
         let key = format!("{step}/refine/{}", before.id);
-        match refined(context, key, (before, attempts), (played, reply), &all) {
+        match refined(context, key, (before, attempts), played, &all) {
             // Its evidence is marked as handled once it was tested.
             Ok(Refined::Next(skill, note)) => {
                 events.extend(note.map(|note| refused(format!("{}: {note}", before.name))));
@@ -272,7 +271,7 @@ fn refined(
     context: &MaintenanceContext<'_, MicroPolicy>,
     key: String,
     (before, attempts): (&Skill, &[Trace]),
-    (played, reply): (&Played, &Result<Option<Played>>),
+    played: &Played,
     others: &[NextVersion],
 ) -> std::result::Result<Refined, Option<String>> {
     let is_whole = whole::is_allowed(context);
@@ -287,20 +286,19 @@ fn refined(
         RoleAnswer::Nothing(reason) => return Err(Some(reason.clone())),
         _ => return Err(None),
     };
-    let draft_of = Drafted {
+    let sources = DraftSources {
         key,
         role: Role::Refine,
         tasks: attempts.iter().map(|trace| trace.task.id.clone()).collect(),
         taint: attempts.iter().map(Trace::taint).max().unwrap_or_default(),
         parents: vec![before.reference()],
-        reply,
         terms: Terms::default(),
         meanings: &Meanings::default(),
     };
     let new = draft::skill_of(
         context,
         &context.standing.admit,
-        &draft_of,
+        &sources,
         draft,
         played.fallback,
     )

@@ -8,12 +8,11 @@ use crate::{
     id::AttemptId,
     library::{Entry, SkillLibrary},
     papers::skillrl::{BankPolicy, distillation::DraftedSkill},
-    policy::Played,
     run::report::EventKind,
     stations::{
         admit::{
             Terms, Wording,
-            draft::{self, Drafted, has_same_content},
+            draft::{self, DraftSources, has_same_content},
             identity::{Compared, Meanings},
             placement::{is_numbered, known_as, out_by_host},
         },
@@ -116,18 +115,22 @@ fn skill_of(
     number: usize,
     one: &DraftedSkill,
 ) -> Result<Skill> {
-    let reply: Result<Option<Played>> = Ok(None);
-    let draft = Drafted {
+    let sources = DraftSources {
         key: format!("{step}/bank/{number}"),
         role: one.role,
         tasks: one.tasks.clone(),
         taint: one.taint,
         parents: one.refines.iter().cloned().collect(),
-        reply: &reply,
         terms: Terms::default(),
         meanings: &Meanings::default(),
     };
-    draft::skill_of(context, &context.standing.admit, &draft, &one.draft, false)
+    draft::skill_of(
+        context,
+        &context.standing.admit,
+        &sources,
+        &one.draft,
+        false,
+    )
 }
 
 /// The skill as it enters, and whether it is the next version of a skill of the bank.

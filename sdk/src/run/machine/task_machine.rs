@@ -25,7 +25,7 @@ use crate::{
             Terms,
             admission::{self, Admission},
             curated::{self, Curating},
-            draft::Drafted,
+            draft::DraftSources,
         },
         maintain::{cases, live},
         propose::write_policy,
@@ -226,18 +226,21 @@ impl TaskMachine {
                 0 => self.step.to_string(),
                 number => format!("{}.{number}", self.step),
             };
-            let drafted = Drafted {
+            let sources = DraftSources {
                 key,
                 role: task.role(),
                 tasks: vec![self.task.id.clone()],
                 taint,
                 parents: Vec::new(),
-                reply,
                 terms: Terms::of(task.attempts()),
                 meanings: &outcome.meanings,
             };
-            let mut admission =
-                admission::decide(context, &context.recipe.admit, &drafted, &admissions);
+            let mut admission = admission::decide(
+                context,
+                &context.recipe.admit,
+                (&sources, reply),
+                &admissions,
+            );
             if let Some(same) = admission.same() {
                 let mut attempts = task.attempts().iter();
                 let change =

@@ -13,13 +13,13 @@ use crate::{
     domain::{LibraryChange, Skill, SkillDraft, SkillRef},
     error::{Error, ErrorKind, Result},
     library::{Applied, SkillLibrary},
-    policy::{AdmitRule, Context},
+    policy::{AdmitRule, Context, Played},
     run::report::{
         CallKind, CallOutcome, CallRefusal, CuratedCall, EventKind, Sameness, WriteReport,
     },
     stations::admit::{
         AdmitPolicy,
-        draft::Drafted,
+        draft::DraftSources,
         placement::{Placement, Same, place},
     },
 };
@@ -130,10 +130,10 @@ impl Admission {
 pub(crate) fn decide(
     context: &Context<'_>,
     policy: &AdmitPolicy,
-    drafted: &Drafted<'_>,
+    (sources, reply): (&DraftSources<'_>, &Result<Option<Played>>),
     before: &[Admission],
 ) -> Admission {
-    let played = match drafted.reply {
+    let played = match reply {
         Ok(Some(played)) => played,
         Ok(None) => {
             let reason = "the run cannot ask its roles: the host gave no model, or no roles";
@@ -146,14 +146,14 @@ pub(crate) fn decide(
         RoleAnswer::Nothing(reason) => return Admission::refused(None, false, reason.clone()),
         _ => return Admission::refused(None, false, "the role wrote no skill"),
     };
-    admitted(context, policy, drafted, draft, played.fallback, before)
+    admitted(context, policy, sources, draft, played.fallback, before)
 }
 
 /// Decides about a draft.
 pub(crate) fn admitted(
     context: &Context<'_>,
     policy: &AdmitPolicy,
-    drafted: &Drafted<'_>,
+    sources: &DraftSources<'_>,
     draft: &SkillDraft,
     fallback: bool,
     before: &[Admission],
@@ -161,7 +161,7 @@ pub(crate) fn admitted(
     let title = draft.title.clone();
     let coming = before.iter().filter_map(|one| one.change.as_ref()?.skill());
     let coming: Vec<&Skill> = coming.collect();
-    match place((context, policy), drafted, draft, fallback, &coming) {
+    match place((context, policy), sources, draft, fallback, &coming) {
         Ok(Placement::Enters {
             skill,
             revised,

@@ -20,7 +20,7 @@ use crate::{
         admit::{
             AdmitPolicy, Terms,
             admission::{self, Admission},
-            draft::{self, Drafted},
+            draft::{self, DraftSources},
             identity::{Compared, Meanings},
         },
         propose::{CurateCall, curate},
@@ -185,8 +185,8 @@ impl Curating<'_> {
     ) -> Changed {
         let draft = inserted((name, description, body));
         let context = self.on(library);
-        let drafted = self.drafted(number, Vec::new());
-        let entered = admission::admitted(&context, self.policy, &drafted, &draft, false, &[]);
+        let sources = self.sources(number, Vec::new());
+        let entered = admission::admitted(&context, self.policy, &sources, &draft, false, &[]);
         entered
             .change
             .ok_or_else(|| CallRefusal::NotAdmitted(entered.report.refused.unwrap_or_default()))
@@ -214,7 +214,7 @@ impl Curating<'_> {
             return Err(CallRefusal::Untrusted);
         }
         let context = self.on(library);
-        let update = self.drafted(number, vec![known.reference()]);
+        let update = self.sources(number, vec![known.reference()]);
         let new = draft::skill_of(&context, self.policy, &update, &draft, false)
             .map_err(|error| CallRefusal::NotAdmitted(error.to_string()))?;
         let mut skill = draft::revision_of(known, new);
@@ -254,14 +254,13 @@ impl Curating<'_> {
         }
     }
 
-    fn drafted(&self, number: u64, parents: Vec<SkillRef>) -> Drafted<'_> {
-        Drafted {
+    fn sources(&self, number: u64, parents: Vec<SkillRef>) -> DraftSources<'_> {
+        DraftSources {
             key: format!("{}/curate.{number}", self.step),
             role: Role::Curate,
             tasks: vec![self.task.clone()],
             taint: self.shown_taint(),
             parents,
-            reply: &self.curator.reply,
             terms: Terms::of(self.curator.task.attempts()),
             meanings: self.meanings,
         }

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     id::{SkillId, TaskId, Version, sha256_hex},
     library::format::{SchemaRefusal, SchemaStage, SkillMd},
-    policy::{Context, Played},
+    policy::Context,
     stations::admit::{AdmitPolicy, anchors::Terms, identity::Meanings},
 };
 
@@ -110,9 +110,9 @@ pub fn to_skill(draft: &SkillDraft, admittance: Admittance) -> Result<Skill> {
     })
 }
 
-/// A role's answer, and the sources of the draft in it.
+/// Where a role's draft comes from, and what it is compared by.
 #[derive(Clone, Debug)]
-pub(crate) struct Drafted<'a> {
+pub(crate) struct DraftSources<'a> {
     /// Unique among the drafts of the run; the skill's id is derived from it.
     pub(crate) key: String,
     /// The role that wrote the draft.
@@ -123,8 +123,6 @@ pub(crate) struct Drafted<'a> {
     pub(crate) taint: Taint,
     /// The versions that it was made from.
     pub(crate) parents: Vec<SkillRef>,
-    /// The role's answer.
-    pub(crate) reply: &'a Result<Option<Played>>,
     /// The terms of its attempts.
     pub(crate) terms: Terms,
     /// The embeddings that were asked for.
@@ -138,11 +136,11 @@ pub(crate) struct Drafted<'a> {
 pub(crate) fn skill_of(
     context: &Context<'_>,
     policy: &AdmitPolicy,
-    drafted: &Drafted<'_>,
+    sources: &DraftSources<'_>,
     draft: &SkillDraft,
     fallback: bool,
 ) -> Result<Skill> {
-    let origin = match drafted.role {
+    let origin = match sources.role {
         _ if fallback => Origin::TraceAbstract,
         Role::Extract => Origin::Extracted,
         Role::Refactor => Origin::Refactored,
@@ -154,17 +152,17 @@ pub(crate) fn skill_of(
     let provenance = Provenance {
         origin,
         runs: vec![context.run.clone()],
-        tasks: drafted.tasks.clone(),
+        tasks: sources.tasks.clone(),
     };
     // Ids grow with time: of equal utilities the skill with the greater id, the later one, stays in its tier.
-    let identity = sha256_hex(format!("{}/{}/{}", context.run, drafted.key, draft.title));
+    let identity = sha256_hex(format!("{}/{}/{}", context.run, sources.key, draft.title));
     let revision = context.library.revision();
     let admittance = Admittance {
         id: SkillId::new(format!("sk-{revision:08}-{}", &identity[..8])),
         version: Version(1),
         provenance,
-        taint: drafted.taint,
-        parents: drafted.parents.clone(),
+        taint: sources.taint,
+        parents: sources.parents.clone(),
     };
     let mut skill = to_skill(draft, admittance)?;
     if skill.state == State::Active {

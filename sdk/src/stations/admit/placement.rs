@@ -8,7 +8,7 @@ use crate::{
     run::report::{Duplicate, Sameness},
     stations::admit::{
         AdmitPolicy, Duplicates, Identity,
-        draft::{Drafted, revision_of, skill_of},
+        draft::{DraftSources, revision_of, skill_of},
         identity::{Compared, Meanings},
     },
 };
@@ -72,7 +72,7 @@ impl Same {
 struct Placing<'a> {
     context: &'a Context<'a>,
     policy: &'a AdmitPolicy,
-    drafted: &'a Drafted<'a>,
+    sources: &'a DraftSources<'a>,
     coming: &'a [&'a Skill],
     compared: Compared,
     identity: Identity,
@@ -84,21 +84,21 @@ struct Placing<'a> {
 /// `Model` for a draft that is not [`insert_ready`](super::insert_ready); `Conflict` where a run may not bring the skill back.
 pub(super) fn place(
     (context, policy): (&Context<'_>, &AdmitPolicy),
-    drafted: &Drafted<'_>,
+    sources: &DraftSources<'_>,
     draft: &SkillDraft,
     fallback: bool,
     coming: &[&Skill],
 ) -> Result<Placement> {
-    let skill = skill_of(context, policy, drafted, draft, fallback)?;
+    let skill = skill_of(context, policy, sources, draft, fallback)?;
     let placing = Placing {
         context,
         policy,
-        drafted,
+        sources,
         coming,
-        compared: Compared::of_skill(&skill, drafted.terms.clone()),
+        compared: Compared::of_skill(&skill, sources.terms.clone()),
         identity: match policy.identity {
             // An abstracted trace of calls says what was called and no more: a skill that has the same called is the same.
-            Identity::Meaning { .. } if fallback && !drafted.terms.is_empty() => {
+            Identity::Meaning { .. } if fallback && !sources.terms.is_empty() => {
                 Identity::Meaning { least: 0.0 }
             }
             identity => identity,
@@ -109,7 +109,7 @@ pub(super) fn place(
         library,
         &placing.identity,
         &placing.compared,
-        drafted.meanings,
+        sources.meanings,
     ) {
         return Ok(Placement::Known(out));
     }
@@ -135,7 +135,7 @@ pub(super) fn place(
 impl Placing<'_> {
     /// How a known skill is the same as the draft, if it is.
     fn same(&self, known: &Skill) -> Option<Same> {
-        let (identity, meanings) = (&self.identity, self.drafted.meanings);
+        let (identity, meanings) = (&self.identity, self.sources.meanings);
         let by = self
             .compared
             .same(identity, meanings, (self.context.library, known))?;
@@ -174,7 +174,7 @@ impl Placing<'_> {
     /// skills are compared by bytes, or doubles are let in, there is none.
     fn abstracted(&self, skill: &Skill) -> Option<&Entry> {
         let by_meaning = matches!(self.identity, Identity::Meaning { .. });
-        if !by_meaning || self.policy.duplicates == Duplicates::Add || self.drafted.terms.is_empty()
+        if !by_meaning || self.policy.duplicates == Duplicates::Add || self.sources.terms.is_empty()
         {
             return None;
         }
@@ -191,7 +191,7 @@ impl Placing<'_> {
             let known = &entry.skill;
             let compared = || {
                 self.compared
-                    .same(&of_calls, self.drafted.meanings, (library, known))
+                    .same(&of_calls, self.sources.meanings, (library, known))
             };
             is_trace(known)
                 && known.state.is_offered()
@@ -275,7 +275,7 @@ impl Placing<'_> {
         let origin = known.provenance.origin;
         let keeps = matches!(origin, Origin::Human | Origin::TraceAbstract)
             || known.taint == Taint::Tainted && known.state.is_offered();
-        if keeps || self.drafted.taint > known.taint {
+        if keeps || self.sources.taint > known.taint {
             return Ok(self.enter_unless_known(skill));
         }
         Ok(Placement::Enters {
