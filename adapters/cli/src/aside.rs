@@ -123,11 +123,9 @@ enum Identity {
 
 impl Folder {
     fn identity(&self) -> Identity {
-        let parts = self
-            .content
-            .as_ref()
-            .and_then(|content| content.file.parts().ok());
-        match parts.and_then(|parts| parts.id) {
+        let file = self.content.as_ref().map(|content| &content.file);
+        let file = file.filter(|file| file.skill().is_ok());
+        match file.and_then(SkillMd::id) {
             Some(id) => Identity::Id(id),
             None => Identity::Name(self.name.clone()),
         }

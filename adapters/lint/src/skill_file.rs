@@ -41,7 +41,7 @@ pub(super) fn check(
     findings.extend(cut_values(&examined));
     findings.extend(name_fault(&examined));
     findings.extend(reserved(&examined));
-    if let Some(Err(error)) = examined.skill.as_ref().map(SkillMd::parts) {
+    if let Some(Err(error)) = examined.skill.as_ref().map(SkillMd::skill) {
         findings.push(of_fault(&error, &examined));
     }
     let before = findings.len();

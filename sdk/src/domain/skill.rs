@@ -180,6 +180,22 @@ impl SkillDraft {
     }
 }
 
+impl From<&Skill> for SkillDraft {
+    /// What a role writes of a skill. Its title is the original name, or the name where there is none.
+    fn from(skill: &Skill) -> Self {
+        let title = skill.original_name.clone();
+        Self {
+            title: title.unwrap_or_else(|| skill.name.to_string()),
+            description: skill.description.clone(),
+            kind: skill.kind,
+            scope: skill.scope.clone(),
+            trigger: skill.trigger.clone(),
+            body: skill.body.clone(),
+            metadata: skill.metadata.clone(),
+        }
+    }
+}
+
 /// A skill, in one version.
 ///
 /// ```

@@ -63,7 +63,7 @@ fn of_folders(path: &Path) -> Result<Vec<Skill>> {
             of(refused.hint("save it as UTF-8 text"))
         })?;
         let (file, _) = SkillMd::read(&text, Some(&name)).map_err(of)?;
-        let draft = file.parts().map_err(of)?.draft;
+        let draft = SkillDraft::from(&file.skill().map_err(of)?);
         skills.push(begun(&draft, &name).map_err(of)?);
     }
     refuse_nothing(skills)

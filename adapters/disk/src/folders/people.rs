@@ -7,7 +7,7 @@ use journeyman::{
     Error, Result, SkillId, Version,
     domain::{
         Cause, Commit, FilePath, FileRef, LibraryChange, Origin, Provenance, Revision, Skill,
-        SkillName, State, Taint, sha256_hex,
+        SkillName, State, sha256_hex,
     },
     library::{Entry, SkillLibrary, format::SkillMd},
 };
@@ -151,31 +151,17 @@ fn human_version(
     version: Version,
     state: State,
 ) -> Result<Skill> {
-    let parts = file.parts()?;
-    let name = parts.name.as_str();
     Ok(Skill {
         id: id.clone(),
         version,
-        original_name: (parts.draft.title != name).then(|| parts.draft.title.clone()),
-        name: parts.name,
-        description: parts.draft.description,
-        kind: parts.draft.kind,
-        scope: parts.draft.scope,
         state,
-        trigger: parts.draft.trigger,
-        body: parts.draft.body,
-        allowed_tools: parts.allowed_tools,
-        license: parts.license,
-        compatibility: parts.compatibility,
-        metadata: parts.draft.metadata,
         files,
-        parents: Vec::new(),
         provenance: Provenance {
             origin: Origin::Human,
             runs: Vec::new(),
             tasks: Vec::new(),
         },
-        taint: Taint::Clean,
+        ..file.skill()?
     })
 }
 
@@ -199,7 +185,8 @@ fn fresh_id(found: &Found, library: &SkillLibrary, rows: &Rows) -> SkillId {
 pub(super) fn named_id(folder: &SkillFolder, name: &SkillName) -> Option<SkillId> {
     let text = std::str::from_utf8(&folder.text).ok()?;
     let (file, _) = SkillMd::read(text, Some(name.as_str())).ok()?;
-    file.parts().ok()?.id
+    file.skill().ok()?;
+    file.id()
 }
 
 /// One commit of all changes by people.

@@ -25,20 +25,19 @@ const ARISE: (Reader, Writer) = (arise::read, arise::write);
 /// The skill as its file gives it back.
 fn through_file(skill: &Skill) -> Skill {
     let text = SkillMd::from(skill).write().unwrap();
-    let parts = SkillMd::read_strict(&text, Some(skill.name.as_str()))
+    let read = SkillMd::read_strict(&text, Some(skill.name.as_str()))
         .unwrap()
-        .parts()
+        .skill()
         .unwrap();
-    let renamed = parts.draft.title != parts.name.as_str();
     Skill {
-        original_name: renamed.then_some(parts.draft.title),
-        name: parts.name,
-        description: parts.draft.description,
-        kind: parts.draft.kind,
-        scope: parts.draft.scope,
-        trigger: parts.draft.trigger,
-        body: parts.draft.body,
-        metadata: parts.draft.metadata,
+        original_name: read.original_name,
+        name: read.name,
+        description: read.description,
+        kind: read.kind,
+        scope: read.scope,
+        trigger: read.trigger,
+        body: read.body,
+        metadata: read.metadata,
         ..skill.clone()
     }
 }

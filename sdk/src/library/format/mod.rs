@@ -8,4 +8,4 @@ pub use arise::{
     AriseDocument, AriseLimits, AriseSchema, DEFAULT_CHECK, GENERAL_CHECK, ProblemTypes,
     SchemaRefusal, SchemaStage, TraceStep, seed_skills,
 };
-pub use skill_md::{Examined, Forgiven, SkillMd, SkillParts};
+pub use skill_md::{Examined, Forgiven, SkillMd};

@@ -10,7 +10,6 @@ mod yaml;
 use std::collections::BTreeMap;
 
 pub use forgiven::Forgiven;
-pub use parts::SkillParts;
 pub use read::Examined;
 
 use crate::domain::SkillName;

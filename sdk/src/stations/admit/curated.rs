@@ -1,13 +1,10 @@
 //! The decisions about a curator's calls, one after the other: each is checked against the library as the calls before it leave
 //! it (SkillOS, architecture; row K2).
 
-use std::collections::BTreeMap;
-
 use crate::{
     contract::{RoleAnswer, RoleTask},
     domain::{
-        Cause, Kind, LibraryChange, Origin, Role, Scope, Skill, SkillDraft, SkillRef, State, Taint,
-        ToolCall,
+        Cause, LibraryChange, Origin, Role, Skill, SkillDraft, SkillRef, State, Taint, ToolCall,
     },
     error::{ErrorKind, Result},
     id::{SkillId, TaskId, Version},
@@ -84,24 +81,11 @@ pub(crate) fn compared(curator: &RoleReply) -> Vec<Compared> {
             name,
             description,
             body,
-        }) => Some(inserted((name, description, body))),
+        }) => Some(SkillDraft::new(name, description, body)),
         _ => None,
     });
     let compared = inserts.map(|draft| Compared::of_draft(&draft, terms.clone()));
     compared.collect()
-}
-
-/// The draft of a skill that a call inserts.
-fn inserted((title, description, body): (String, String, String)) -> SkillDraft {
-    SkillDraft {
-        title,
-        description,
-        kind: Kind::default(),
-        scope: Scope::default(),
-        trigger: None,
-        body,
-        metadata: BTreeMap::new(),
-    }
 }
 
 /// The report of a curator's answer and the decisions about it.
@@ -183,7 +167,7 @@ impl Curating<'_> {
         number: u64,
         (name, description, body): (String, String, String),
     ) -> Changed {
-        let draft = inserted((name, description, body));
+        let draft = SkillDraft::new(name, description, body);
         let context = self.on(library);
         let sources = self.sources(number, Vec::new());
         let entered = admission::admitted(&context, self.policy, &sources, &draft, false, &[]);
@@ -200,15 +184,9 @@ impl Curating<'_> {
         known: &Skill,
         (description, body): (Option<String>, Option<String>),
     ) -> Changed {
-        let draft = SkillDraft {
-            title: (known.original_name.clone()).unwrap_or_else(|| known.name.to_string()),
-            description: description.unwrap_or_else(|| known.description.clone()),
-            kind: known.kind,
-            scope: known.scope.clone(),
-            trigger: known.trigger.clone(),
-            body: body.unwrap_or_else(|| known.body.clone()),
-            metadata: known.metadata.clone(),
-        };
+        let mut draft = SkillDraft::from(known);
+        draft.description = description.unwrap_or(draft.description);
+        draft.body = body.unwrap_or(draft.body);
         // A version in quarantine would take the place of one in use.
         if self.shown_taint().max(known.taint) == Taint::Tainted {
             return Err(CallRefusal::Untrusted);

@@ -44,7 +44,7 @@ pub fn imported(mut skill: Skill, source: &Source) -> Result<Skill> {
         skill.state = State::Active;
     }
     let file = SkillMd::from(&skill);
-    file.parts()?;
+    file.skill()?;
     let mut content = format!("{}\0{}", source.name, file.write()?);
     for (path, file) in &skill.files {
         content.push_str(&format!("\0{path}\0{}", file.sha256));

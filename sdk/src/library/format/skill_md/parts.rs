@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::{Kind, Origin, Provenance, Scope, Skill, SkillDraft, SkillName, State, Taint},
+    domain::{Kind, Origin, Provenance, Scope, Skill, State, Taint},
     error::{Error, Result},
     id::{Category, SkillId, Version},
     library::format::skill_md::{SkillMd, read::ORIGINAL_NAME},
@@ -13,25 +13,7 @@ const ID: &str = "journeyman-id";
 const KIND: &str = "journeyman-kind";
 const SCOPE: &str = "journeyman-scope";
 const TRIGGER: &str = "journeyman-trigger";
-const PARTS: &str = "SkillMd::parts";
-
-/// The parts of a skill that a SKILL.md has. Version, state, provenance and taint are in the store, never in the file.
-#[non_exhaustive]
-#[derive(Clone, Debug, PartialEq)]
-pub struct SkillParts {
-    /// The skill's id, where Journeyman wrote the file.
-    pub id: Option<SkillId>,
-    /// Also the folder's name.
-    pub name: SkillName,
-    /// The content as a draft; its title is the original name, or the name where there is none.
-    pub draft: SkillDraft,
-    /// Tools that the skill says it needs.
-    pub allowed_tools: Vec<String>,
-    /// Name of the license, if any.
-    pub license: Option<String>,
-    /// Systems and tools that the skill needs, if given.
-    pub compatibility: Option<String>,
-}
+const SKILL: &str = "SkillMd::skill";
 
 impl From<&Skill> for SkillMd {
     /// The file of a skill, with `journeyman-id`, and with `journeyman-original-name`, `journeyman-kind`,
@@ -92,47 +74,6 @@ impl Skill {
 }
 
 impl SkillMd {
-    /// Makes a skill of the host's own file ([`Skill::from_skill_md`]).
-    ///
-    /// # Errors
-    /// As [`SkillMd::parts`].
-    pub fn skill(&self) -> Result<Skill> {
-        let parts = self.parts()?;
-        let draft = parts.draft;
-        let number = draft.metadata.get("version").map_or("", String::as_str);
-        let digits = number.trim_start_matches(['v', ' ']);
-        let end = digits.find(|c: char| !c.is_ascii_digit());
-        let version = digits[..end.unwrap_or(digits.len())].parse().unwrap_or(1);
-        Ok(Skill {
-            id: parts
-                .id
-                .unwrap_or_else(|| SkillId::new(parts.name.as_str())),
-            version: Version(std::cmp::max(version, 1)),
-            original_name: (draft.title != parts.name.as_str()).then(|| draft.title.clone()),
-            name: parts.name,
-            description: draft.description,
-            kind: draft.kind,
-            scope: draft.scope,
-            state: State::Active,
-            trigger: draft.trigger,
-            body: draft.body,
-            allowed_tools: parts.allowed_tools,
-            license: parts.license,
-            compatibility: parts.compatibility,
-            metadata: draft.metadata,
-            files: BTreeMap::new(),
-            parents: Vec::new(),
-            provenance: Provenance {
-                origin: Origin::Seed,
-                runs: Vec::new(),
-                tasks: Vec::new(),
-            },
-            taint: Taint::Clean,
-        })
-    }
-}
-
-impl SkillMd {
     /// The metadata keys that Journeyman reads and writes; it ignores all other `journeyman-` keys.
     pub const OWN_KEYS: [&'static str; 7] = [
         ID,
@@ -152,11 +93,17 @@ impl SkillMd {
     /// own number may be a later one. It stays in the metadata.
     pub const SHIPPED: &'static str = "journeyman-shipped";
 
-    /// The parts of the skill; Journeyman's own keys leave the metadata and become fields.
+    /// The skill's id, where Journeyman wrote the file.
+    pub fn id(&self) -> Option<SkillId> {
+        self.metadata.get(ID).map(SkillId::new)
+    }
+
+    /// Makes a skill of the host's own file ([`Skill::from_skill_md`]). Journeyman's own keys leave the metadata and become fields.
+    /// State, provenance and taint are in the store, never in the file.
     ///
     /// # Errors
     /// `Invalid` where one of those keys has a value that no writer gives it.
-    pub fn parts(&self) -> Result<SkillParts> {
+    pub fn skill(&self) -> Result<Skill> {
         let mut metadata = self.metadata.clone();
         let id = metadata.remove(ID).map(SkillId::new);
         if id.as_ref().is_some_and(|id| id.as_str().is_empty()) {
@@ -179,27 +126,44 @@ impl SkillMd {
             },
         };
         let title = metadata.remove(ORIGINAL_NAME);
-        Ok(SkillParts {
-            id,
+        Ok(Skill {
+            id: id.unwrap_or_else(|| SkillId::new(self.name.as_str())),
+            version: version_of(&metadata),
+            original_name: title.filter(|title| title != self.name.as_str()),
             name: self.name.clone(),
-            draft: SkillDraft {
-                title: title.unwrap_or_else(|| self.name.as_str().to_owned()),
-                description: self.description.clone(),
-                kind,
-                scope,
-                trigger: metadata.remove(TRIGGER),
-                body: self.body.clone(),
-                metadata,
-            },
+            description: self.description.clone(),
+            kind,
+            scope,
+            state: State::Active,
+            trigger: metadata.remove(TRIGGER),
+            body: self.body.clone(),
             allowed_tools: self.allowed_tools.clone(),
             license: self.license.clone(),
             compatibility: self.compatibility.clone(),
+            metadata,
+            files: BTreeMap::new(),
+            parents: Vec::new(),
+            provenance: Provenance {
+                origin: Origin::Seed,
+                runs: Vec::new(),
+                tasks: Vec::new(),
+            },
+            taint: Taint::Clean,
         })
     }
 }
 
+/// The whole number at the beginning of `version`, at least 1.
+fn version_of(metadata: &BTreeMap<String, String>) -> Version {
+    let number = metadata.get("version").map_or("", String::as_str);
+    let digits = number.trim_start_matches(['v', ' ']);
+    let end = digits.find(|c: char| !c.is_ascii_digit());
+    let version = digits[..end.unwrap_or(digits.len())].parse().unwrap_or(1);
+    Version(std::cmp::max(version, 1))
+}
+
 fn unknown(key: &'static str, wanted: &str) -> Error {
-    Error::invalid(PARTS, format!("`{key}` is not understood"))
+    Error::invalid(SKILL, format!("`{key}` is not understood"))
         .with("field", key)
         .hint(format!("use {wanted}"))
 }

@@ -379,26 +379,22 @@ fn a_skill_goes_to_its_file_and_back() {
         taint: Taint::Clean,
     };
     let file = SkillMd::from(&skill);
-    let parts = SkillMd::read_strict(&file.write().unwrap(), None)
-        .unwrap()
-        .parts()
-        .unwrap();
-    assert_eq!(parts.id, Some(skill.id.clone()));
-    assert_eq!(parts.name, skill.name);
-    assert_eq!(parts.draft.title, "unseal_coffee");
-    assert_eq!(parts.draft.kind, skill.kind);
-    assert_eq!(parts.draft.scope, skill.scope);
-    assert_eq!(parts.draft.trigger, skill.trigger);
-    assert_eq!(parts.draft.body, skill.body);
-    assert_eq!(parts.draft.metadata, skill.metadata);
-    assert_eq!(parts.allowed_tools, skill.allowed_tools);
+    let read = SkillMd::read_strict(&file.write().unwrap(), None).unwrap();
+    assert_eq!(read.id(), Some(skill.id.clone()));
+    // Version and provenance are not in the file.
+    let read = Skill {
+        version: skill.version,
+        provenance: skill.provenance.clone(),
+        ..read.skill().unwrap()
+    };
+    assert_eq!(read, skill);
 
     let mut odd = file;
     odd.metadata
         .insert("journeyman-kind".to_owned(), "secret".to_owned());
     assert_eq!(
-        odd.parts().unwrap_err().to_string(),
-        "Invalid at SkillMd::parts { field: journeyman-kind }: `journeyman-kind` is not understood; \
+        odd.skill().unwrap_err().to_string(),
+        "Invalid at SkillMd::skill { field: journeyman-kind }: `journeyman-kind` is not understood; \
          hint: use `function`, `workflow` or `knowledge`"
     );
 }
