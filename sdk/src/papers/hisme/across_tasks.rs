@@ -48,15 +48,16 @@ impl MaintenanceProgram for AcrossTasks {
         let meanings = Meanings::of(ask, unclear).await;
         let written = (written.as_slice(), &meanings);
         let mut events = Vec::new();
-        let (proposed, handled) = refactor::proposed(&context, view.step(), written, &mut events);
+        let (trials, handled) = refactor::proposed(&context, view.step(), written, &mut events);
         decided.extend(handled);
         tell(ask, events);
 
-        let runs = play_all(ask, &mut left, refactor::trial_cases(&proposed)).await;
+        let cases = refactor::trial_cases(&trials, view.library());
+        let runs = play_all(ask, &mut left, cases).await;
         tell_undecided(ask, &runs);
         let mut events = Vec::new();
-        let proposed = (proposed, &meanings);
-        decided.extend(refactor::added(&context, proposed, &runs, &mut events));
+        let trials = (trials, &meanings);
+        decided.extend(refactor::added(&context, trials, &runs, &mut events));
         tell(ask, events);
 
         let meanings = Meanings::of(ask, rules::unclear(&context)).await;

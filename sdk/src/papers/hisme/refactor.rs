@@ -7,8 +7,8 @@ use crate::{
     contract::{Embedding, RoleTask},
     domain::{LibraryChange, Role, Skill, SkillRef, SkillUse, State, Trace},
     error::Result,
-    id::{AttemptId, TaskId},
-    library::Entry,
+    id::{AttemptId, SkillId, TaskId},
+    library::{Entry, SkillLibrary},
     papers::hisme::{
         Clique, Fingerprint, MacroPolicy, OverlapGraph, Segment,
         overlaps::Overlaps,
@@ -41,17 +41,33 @@ pub(crate) use crate::papers::hisme::refactor::instances::most_trials;
 /// The prefix of the fingerprints of groups among the handled ones.
 const GROUP: &str = "group/";
 
-/// The skill of a group, not tried on its true instances yet.
+/// A group whose skill is to be tried on the group's true instances.
 #[derive(Clone, Debug)]
-pub(crate) struct Proposed {
-    skill: Skill,
-    /// `None` if the library has the skill already.
-    admission: Option<Admission>,
+pub(crate) struct GroupTrial {
+    tried: Tried,
     cases: Vec<Instance>,
-    /// The fingerprint of its group.
+    /// The fingerprint of the group.
     group: String,
-    /// The skill, to be compared with those of other groups.
-    compared: Compared,
+    /// The terms of the attempts that a new skill was written from, by which it is compared with those of other groups.
+    terms: Terms,
+}
+
+/// The skill of a group.
+#[derive(Clone, Debug)]
+enum Tried {
+    /// A new one, which enters if its instances confirm it.
+    New(Box<Admission>),
+    /// One that the library has already.
+    Known(SkillId),
+}
+
+impl GroupTrial {
+    fn skill<'a>(&'a self, library: &'a SkillLibrary) -> Option<&'a Skill> {
+        match &self.tried {
+            Tried::New(admission) => admission.change.as_ref()?.skill(),
+            Tried::Known(skill) => Some(&library.get(skill)?.skill),
+        }
+    }
 }
 
 /// The segments of the library: the turns of its kept attempts, and its offered skills.
@@ -196,8 +212,8 @@ pub(crate) fn proposed(
     step: u64,
     (replies, meanings): (&[RoleReply], &Meanings),
     events: &mut Vec<EventKind>,
-) -> (Vec<Proposed>, Vec<LibraryChange>) {
-    let mut all: Vec<Proposed> = Vec::new();
+) -> (Vec<GroupTrial>, Vec<LibraryChange>) {
+    let mut all: Vec<GroupTrial> = Vec::new();
     let mut changes = Vec::new();
     for (number, RoleReply { task, reply }) in replies.iter().enumerate() {
         let RoleTask::Refactor {
@@ -242,7 +258,7 @@ pub(crate) fn proposed(
             meanings,
         };
         match propose(context, (&draft_sources, reply), attempts, group, events) {
-            Ok(proposed) => all.push(proposed),
+            Ok(trial) => all.push(trial),
             Err(group) => changes.push(handled(&group)),
         }
     }
@@ -259,10 +275,10 @@ fn propose(
     attempts: &[Trace],
     group: String,
     events: &mut Vec<EventKind>,
-) -> std::result::Result<Proposed, String> {
+) -> std::result::Result<GroupTrial, String> {
     let admission = admission::decide(context, &context.standing.admit, (sources, reply), &[]);
     let skill = admission.change.as_ref().and_then(LibraryChange::skill);
-    let Some(skill) = skill.cloned() else {
+    let Some(skill) = skill else {
         // The instances may confirm a skill that the library has already.
         let same = admission.same().filter(|_| context.plays_cases());
         let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
@@ -281,12 +297,11 @@ fn propose(
         events.extend(Admission::refused(title, false, reason).event());
         return Err(group);
     }
-    Ok(Proposed {
-        compared: Compared::of_skill(&skill, sources.terms.clone()),
-        skill,
-        admission: Some(admission),
+    Ok(GroupTrial {
+        tried: Tried::New(Box::new(admission)),
         cases: instances_of(context, attempts.iter()),
         group,
+        terms: sources.terms.clone(),
     })
 }
 
@@ -297,33 +312,33 @@ fn of_known_skill(
     entry: &Entry,
     attempts: &[Trace],
     group: String,
-) -> Proposed {
+) -> GroupTrial {
     let tasks = Covered::of(entry, []);
     let confirming = attempts
         .iter()
         .filter(|attempt| can_confirm(context, entry, attempt) && tasks.lacks(&attempt.task.id));
     let mut cases = instances_of(context, confirming);
     cases.sort_by_key(|instance| instance.paired);
-    Proposed {
-        compared: Compared::of_skill(&entry.skill, Terms::default()),
-        skill: entry.skill.clone(),
-        admission: None,
+    GroupTrial {
+        tried: Tried::Known(entry.skill.id.clone()),
         cases,
         group,
+        terms: Terms::default(),
     }
 }
 
 /// The true instances of each group, to be played with the group's skill, and paired ones without any skill as well.
-pub(crate) fn trial_cases(proposed: &[Proposed]) -> Vec<Case> {
-    let cases = proposed.iter().flat_map(|one| {
-        one.cases.iter().flat_map(|instance| {
+pub(crate) fn trial_cases(trials: &[GroupTrial], library: &SkillLibrary) -> Vec<Case> {
+    let cases = trials.iter().flat_map(|one| {
+        let skill = one.skill(library);
+        one.cases.iter().flat_map(move |instance| {
             let case = |skill: Option<&Skill>| Case {
                 skill: skill.cloned().map(Box::new),
                 beside: Vec::new(),
                 case: Box::new(instance.case.clone()),
             };
             let unaided = instance.paired.then(|| case(None));
-            unaided.into_iter().chain([case(Some(&one.skill))])
+            unaided.into_iter().chain([case(skill)])
         })
     });
     cases.collect()
@@ -333,24 +348,26 @@ pub(crate) fn trial_cases(proposed: &[Proposed]) -> Vec<Case> {
 /// skill gets the instances that decide something as cases. Where nothing can be replayed, a new skill is added on trial.
 pub(crate) fn added(
     context: &MaintenanceContext<'_, MacroPolicy>,
-    (proposed, meanings): (Vec<Proposed>, &Meanings),
+    (trials, meanings): (Vec<GroupTrial>, &Meanings),
     runs: &[PlayedCase],
     events: &mut Vec<EventKind>,
 ) -> Vec<LibraryChange> {
     let mut runs = runs.iter().map(|ran| &ran.run);
     let mut changes = Vec::new();
-    for proposed in proposed {
-        let tried = Trials::of(proposed.cases, &mut runs);
+    for trial in trials {
+        let skill = trial.skill(context.library).cloned();
+        let tried = Trials::of(trial.cases, &mut runs);
+        let Some(mut skill) = skill else { continue };
         // A group that met a temporary error is found again.
         changes.push(match tried.temporary {
             true => {
-                let what = format!("{}: trying it on its instances", proposed.skill.name);
-                missed(context, &what, &proposed.group, events)
+                let what = format!("{}: trying it on its instances", skill.name);
+                missed(context, &what, &trial.group, events)
             }
-            false => handled(&proposed.group),
+            false => handled(&trial.group),
         });
-        let (mut skill, objection) = (proposed.skill, tried.objection);
-        let Some(mut admission) = proposed.admission else {
+        let objection = tried.objection;
+        let Tried::New(admission) = trial.tried else {
             let known = || "the library has it already".to_owned();
             events.push(EventKind::Refused {
                 reason: format!("{}: {}", skill.name, objection.unwrap_or_else(known)),
@@ -358,18 +375,19 @@ pub(crate) fn added(
             changes.extend(patch_known(context, &skill, tried.instances, &changes));
             continue;
         };
+        let mut admission = *admission;
         if let Some(reason) = objection {
             let title = admission.report.title.take();
-            admission = Admission::refused(title, false, reason);
-            events.extend(admission.event());
+            events.extend(Admission::refused(title, false, reason).event());
             continue;
         }
         // Several groups may have the same skill; the first one that is confirmed is added.
         let mut added = changes.iter().filter_map(LibraryChange::skill);
         let identity = &context.standing.admit.identity;
+        let compared = Compared::of_skill(&skill, trial.terms);
         if added.any(|one| {
             let known = (context.context.library, one);
-            proposed.compared.same(identity, meanings, known).is_some()
+            compared.same(identity, meanings, known).is_some()
         }) {
             continue;
         }
