@@ -16,7 +16,7 @@ const SDK: &str = "sdk/src/";
 
 /// The types of `sdk/src` that a skill's text passes from a role's answer to a prompt: those that hold one skill's instructions,
 /// or one skill of another of these types beside facts for one step. Questions, answers and changes that carry such a type,
-/// and lists of them are left out. A new one is added here by hand.
+/// and lists of them are left out. A new one is added here by hand; `docs/results/house.md` has the reason why each stays.
 const SHAPES: [&str; 15] = [
     // A role's answer.
     "CurateCall",

@@ -367,7 +367,7 @@ pub(crate) fn added(
             false => handled(&trial.group),
         });
         let objection = tried.objection;
-        let Tried::New(admission) = trial.tried else {
+        let Tried::New(mut admission) = trial.tried else {
             let known = || "the library has it already".to_owned();
             events.push(EventKind::Refused {
                 reason: format!("{}: {}", skill.name, objection.unwrap_or_else(known)),
@@ -375,7 +375,6 @@ pub(crate) fn added(
             changes.extend(patch_known(context, &skill, tried.instances, &changes));
             continue;
         };
-        let mut admission = *admission;
         if let Some(reason) = objection {
             let title = admission.report.title.take();
             events.extend(Admission::refused(title, false, reason).event());
