@@ -280,7 +280,7 @@ pub enum RoleTask {
     Refactor {
         /// The successful attempts of the group, and the stored ones from which its skills were made; few or none where a host
         /// added the skills. Before them the failed attempts of a skill-revision group
-        /// ([`RefactorPolicy::revisions`](crate::papers::hisme::RefactorPolicy::revisions)).
+        /// (`papers::hisme::RefactorPolicy::revisions`).
         attempts: Vec<Trace>,
         /// The skills in the group, often none.
         skills: Vec<Skill>,
@@ -302,7 +302,7 @@ pub enum RoleTask {
         /// The role's rules.
         rules: Vec<RoleRule>,
         /// Whether the answer may also change the skill's name, kind, scope and tools, or archive it
-        /// ([`RefinePolicy::whole`](crate::papers::hisme::RefinePolicy::whole)).
+        /// (`papers::hisme::RefinePolicy::whole`).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         whole: bool,
     },

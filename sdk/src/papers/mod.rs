@@ -3,11 +3,11 @@
 //!
 //! | room | paper | in it |
 //! | --- | --- | --- |
-//! | [`arise`] | ARISE | the stages that a written skill passes, the information gain of skills |
-//! | [`scribe`] | SCRIBE | assessment of subgoals, prototypes and their rubrics, the process reward |
-//! | [`hisme`] | HiSME | test bundles, refinement, the filter, refactoring by the overlap graph, rules of roles |
-//! | [`skillos`] | SkillOS | groups of tasks, rollouts of a curator, its reward |
-//! | [`skillrl`] | SkillRL | the bank of general and category skills, and its selector |
+//! | `arise` | ARISE | the stages that a written skill passes, the information gain of skills |
+//! | `scribe` | SCRIBE | assessment of subgoals, prototypes and their rubrics, the process reward |
+//! | `hisme` | HiSME | test bundles, refinement, the filter, refactoring by the overlap graph, rules of roles |
+//! | `skillos` | SkillOS | groups of tasks, rollouts of a curator, its reward |
+//! | `skillrl` | SkillRL | the bank of general and category skills, and its selector |
 //!
 //! The runtime (the crate's other modules but [`recipe`](crate::recipe)) knows no room: a policy is asked by its trait
 //! ([`policy`](crate::policy)). No room sees another one. What several papers share is a station's

@@ -99,18 +99,18 @@ impl Identity {
 #[serde(deny_unknown_fields)]
 pub struct AdmitPolicy {
     /// The state of a skill that a run adds: active at once, or on trial until its test bundle and live attempts release it.
-    /// With [`State::Trial`] and [`MicroPolicy::bundles`](crate::papers::hisme::MicroPolicy::bundles) a curator's update of an active
+    /// With [`State::Trial`] and `papers::hisme::MicroPolicy::bundles` a curator's update of an active
     /// skill is a draft, and the version before stays in use, until micro maintenance has tested it (HiSME, row H6).
     #[serde(default)]
     pub initial_state: State,
     /// The state of a skill that no model wrote: the abstraction of an attempt where the writer's answer could not be read (ARISE D.1).
-    /// [`recipe::arise`](crate::recipe::arise): active, as the paper adds it. Ours: on trial.
+    /// `recipe::arise`: active, as the paper adds it. Ours: on trial.
     #[serde(default = "on_trial")]
     pub fallback_state: State,
     /// What happens to a draft whose title or content the library already has.
     pub duplicates: Duplicates,
     /// When a draft is the same skill as a known one. It also says which versions make one row of a replay buffer
-    /// ([`EvolvePolicy`](crate::papers::hisme::EvolvePolicy)). The papers: equal bytes. Ours: by meaning, since a model that samples
+    /// (`papers::hisme::EvolvePolicy`). The papers: equal bytes. Ours: by meaning, since a model that samples
     /// hardly writes the same bytes twice.
     #[serde(default)]
     pub identity: Identity,

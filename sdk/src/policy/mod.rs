@@ -8,13 +8,13 @@
 //!
 //! | station | trait | named by | ours |
 //! | --- | --- | --- | --- |
-//! | select | [`SelectProgram`] | [`SelectPolicy::selector`](crate::stations::select::SelectPolicy::selector) | `gate`, `first`, `top`, `random`, `nothing` ([`select`](crate::stations::select)), `bank` ([`skillrl`](crate::papers::skillrl)) |
-//! | assess | [`AssessProgram`] | [`Recipe::assess`](crate::recipe::Recipe::assess) | `subgoals` ([`scribe`](crate::papers::scribe)) |
-//! | reward | [`RewardRule`] | [`RewardPolicy::by`](crate::stations::reward::RewardPolicy::by) | `levels` ([`reward`](crate::stations::reward)), `process` ([`scribe`](crate::papers::scribe)) |
+//! | select | [`SelectProgram`] | [`SelectPolicy::selector`](crate::stations::select::SelectPolicy::selector) | `gate`, `first`, `top`, `random`, `nothing` ([`select`](crate::stations::select)), `bank` (`papers::skillrl`) |
+//! | assess | [`AssessProgram`] | [`Recipe::assess`](crate::recipe::Recipe::assess) | `subgoals` (`papers::scribe`) |
+//! | reward | [`RewardRule`] | [`RewardPolicy::by`](crate::stations::reward::RewardPolicy::by) | `levels` ([`reward`](crate::stations::reward)), `process` (`papers::scribe`) |
 //! | credit | [`CreditRule`] | [`CreditPolicy::by`](crate::stations::credit::CreditPolicy::by) | `step`, `rollout` ([`credit`](crate::stations::credit)) |
 //! | write | [`WriteProgram`] | [`WritePolicy::by`](crate::stations::propose::WritePolicy::by) | `summarize`, `extract`, `curate` ([`propose`](crate::stations::propose)) |
 //! | admit | [`AdmitRule`] | [`AdmitPolicy::rules`](crate::stations::admit::AdmitPolicy::rules) | none: the recipe's own admission comes first |
-//! | maintenance | [`MaintenanceProgram`] | [`Maintenance::programs`](crate::recipe::Maintenance::programs) | `micro`, `macro` ([`hisme`](crate::papers::hisme)), `bank` ([`skillrl`](crate::papers::skillrl)), `gains` ([`arise`](crate::papers::arise)), `prototypes`, which an assessor schedules |
+//! | maintenance | [`MaintenanceProgram`] | [`Maintenance::programs`](crate::recipe::Maintenance::programs) | `micro`, `macro` (`papers::hisme`), `bank` (`papers::skillrl`), `gains` (`papers::arise`), `prototypes`, which an assessor schedules |
 //!
 //! The options of ours are structs ([`PolicyOptions`]) that become a [`Policy`] by `into()`, and implement the trait themselves
 //! (but `macro`, which keeps a graph): a host's own policy can ask them. [`Recipe::resolve`](crate::recipe::Recipe::resolve) builds the policies of a recipe, once for a

@@ -95,7 +95,7 @@ impl Journeyman {
     }
 
     /// Replaces the rules of a role, for example by rules that another run learned (HiSME 4.5). Runs change them further
-    /// unless [`MacroPolicy::evolve`](crate::papers::hisme::MacroPolicy::evolve) is switched off. A rule that redaction makes longer
+    /// unless `papers::hisme::MacroPolicy::evolve` is switched off. A rule that redaction makes longer
     /// than [`RoleRule::MAX`] is cut to it.
     ///
     /// # Errors

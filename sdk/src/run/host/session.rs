@@ -385,7 +385,7 @@ pub struct Options {
     /// Whether a run's journal has the generations of roles, token by token, for a trainer; of a model that gives them
     /// ([`ModelCapabilities::token_records`](crate::contract::ModelCapabilities::token_records)). A role whose prompt or answer held
     /// a secret has none. Calls that write no journal keep none, and rollouts follow
-    /// [`Rollouts::record`](crate::papers::skillos::Rollouts::record). Default: no, for they are longer than the rest of the journal.
+    /// `papers::skillos::Rollouts::record`. Default: no, for they are longer than the rest of the journal.
     pub record_roles: bool,
     /// Whether the spans have texts (prompts and answers of roles, arguments and results of tools), redacted. Default: no. A host
     /// that follows OpenTelemetry sets it where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` is set.

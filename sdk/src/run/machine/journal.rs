@@ -186,7 +186,7 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
 }
 
 /// The attempts of a learning or evaluating run with their verdicts, out of the entries of its journal, in the order of tasks:
-/// material for a bank ([`Journeyman::distil_bank`](crate::run::Journeyman::distil_bank)) and for demonstrations
+/// material for a bank (`Journeyman::distil_bank`, feature `skillrl`) and for demonstrations
 /// (`demonstrations` of the crate `journeyman-interchange`). Attempts that could not be made, or that a part's
 /// fault ended, are left out; the verdict is `None` where there is none. As in the library, token records are left out.
 ///

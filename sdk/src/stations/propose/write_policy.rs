@@ -143,7 +143,7 @@ impl WritePolicy {
 #[serde(default, deny_unknown_fields)]
 pub struct Summarize {
     /// How much of each attempt the role is shown, in characters; at most what the role itself shows (its `shown-chars`). The
-    /// paper, and [`recipe::arise`](crate::recipe::arise): 400. Ours: `None`, as much as the role shows, since an attempt by
+    /// paper, and `recipe::arise`: 400. Ours: `None`, as much as the role shows, since an attempt by
     /// native tool calls takes more, and what was refused would be cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown_chars: Option<NonZeroUsize>,
@@ -212,7 +212,7 @@ impl Extract {
 pub struct Curate {
     /// Greatest number of retrieved skills that the curator is shown: the selection's candidates, the best first; where it
     /// has none, such as that of a host's own selector, the skills that were injected. Not published; here 2 in
-    /// [`recipe::skillos`](crate::recipe::skillos).
+    /// `recipe::skillos`.
     pub skills: NonZeroU32,
 }
 

@@ -11,9 +11,9 @@ use crate::{
 
 /// The maintenance programs that run between tasks in learning, ours and a host's own.
 ///
-/// Ours are named by their options: [`MicroPolicy`](crate::papers::hisme::MicroPolicy) (`micro`),
-/// [`MacroPolicy`](crate::papers::hisme::MacroPolicy) (`macro`), [`BankPolicy`](crate::papers::skillrl::BankPolicy) (`bank`) and
-/// [`GainsPolicy`](crate::papers::arise::GainsPolicy) (`gains`). A host's own are registered in
+/// Ours are named by their options: `papers::hisme::MicroPolicy` (`micro`),
+/// `papers::hisme::MacroPolicy` (`macro`), `papers::skillrl::BankPolicy` (`bank`) and
+/// `papers::arise::GainsPolicy` (`gains`). A host's own are registered in
 /// [`Policies`](crate::policy::Policies). No two programs have the same name.
 ///
 /// ```

@@ -166,7 +166,7 @@ pub struct Recipe {
     pub attempts: AttemptPolicy,
     /// How attempts are rewarded.
     pub reward: RewardPolicy,
-    /// How attempts are assessed beside their verdict: ours ([`AssessPolicy`](crate::papers::scribe::AssessPolicy), with the feature `scribe`), or a host's own by the
+    /// How attempts are assessed beside their verdict: ours (`papers::scribe::AssessPolicy`, with the feature `scribe`), or a host's own by the
     /// name under which it is registered ([`AssessProgram`](crate::policy::AssessProgram)); `None` for verdicts alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assess: Option<Policy>,

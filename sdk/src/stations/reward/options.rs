@@ -28,7 +28,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RewardPolicy {
-    /// The rule: one of ours ([`LevelReward`], [`ProcessReward`](crate::papers::scribe::ProcessReward)), or a host's own by the name under which it is registered
+    /// The rule: one of ours ([`LevelReward`], `papers::scribe::ProcessReward`), or a host's own by the name under which it is registered
     /// ([`RewardRule`](crate::policy::RewardRule)).
     pub by: Policy,
     /// When a skill counts as used. The paper's is [`UsedWhen::Injected`].

@@ -7,7 +7,7 @@
 //! | name | options | chooses |
 //! | --- | --- | --- |
 //! | `gate` | [`GatePolicy`] | the best candidate by the scorer's log-probabilities ([`SkillScores`](crate::contract::SkillScores)), or nothing, by [`decide`] |
-//! | `bank` | [`BankSelector`](crate::papers::skillrl::BankSelector) | general skills and those of the task's category; a gate may stand behind it |
+//! | `bank` | `papers::skillrl::BankSelector` | general skills and those of the task's category; a gate may stand behind it |
 //! | `first`, `top` | [`First`], [`Top`] | the first candidates of the search |
 //! | `random` | [`Random`] | a skill of the pool |
 //! | `nothing` | [`Nothing`] | nothing |

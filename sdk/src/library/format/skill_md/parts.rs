@@ -86,7 +86,7 @@ impl SkillMd {
     ];
 
     /// The key of the reason why a draft was not released
-    /// ([`RefinePolicy::keep_drafts`](crate::papers::hisme::RefinePolicy::keep_drafts)). It stays in the metadata.
+    /// (`papers::hisme::RefinePolicy::keep_drafts`). It stays in the metadata.
     pub const REFUSED: &'static str = "journeyman-refused";
 
     /// The key of the version in which a host added the skill ([`Journeyman::add`](crate::run::Journeyman::add)): a library's
