@@ -8,6 +8,18 @@ use serde::{Deserialize, Serialize};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The kind of an error, for a host to act on.
+///
+/// ```
+/// use journeyman::{Error, ErrorKind};
+///
+/// let error = Error::invalid("Desk::close", "the ticket has no number");
+/// let advice = match error.kind() {
+///     ErrorKind::Invalid => "correct the request",
+///     ErrorKind::RateLimited | ErrorKind::Timeout => "wait, and try again",
+///     _ => "look at the hint",
+/// };
+/// assert_eq!(advice, "correct the request");
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ErrorKind {
@@ -38,6 +50,14 @@ pub enum ErrorKind {
 }
 
 /// Whether a retry can succeed.
+///
+/// ```
+/// use journeyman::{Error, ErrorKind, Retry};
+///
+/// let full = Error::new(ErrorKind::Unavailable, "SkillStore::commit", "the disk is full");
+/// assert_eq!(full.retry(), Retry::Permanent);
+/// assert_eq!(full.temporary().retry(), Retry::Temporary);
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Retry {

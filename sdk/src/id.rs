@@ -65,10 +65,26 @@ macro_rules! text_id {
 
 text_id! {
     /// A skill's identity, kept through renames and versions.
+    ///
+    /// ```
+    /// use journeyman::SkillId;
+    ///
+    /// let id = SkillId::new("close-ticket");
+    /// assert_eq!(id, SkillId::from("close-ticket"));
+    /// assert_eq!(id.to_string(), "close-ticket");
+    /// ```
     SkillId;
     /// A task's identity, unique within what a host hands over.
     TaskId;
     /// A learning or evaluation run.
+    ///
+    /// ```
+    /// use journeyman::RunId;
+    ///
+    /// let run = RunId::new("desk/learn-3");
+    /// assert!(run.is_of("desk"));
+    /// assert_eq!(run.kind(), Some("learn"));
+    /// ```
     RunId;
     /// One attempt at one task within a run.
     AttemptId;
@@ -148,6 +164,12 @@ macro_rules! number_id {
 
 number_id! {
     /// A skill's version, from 1.
+    ///
+    /// ```
+    /// use journeyman::Version;
+    ///
+    /// assert_eq!(Version(1).next(), Version(2));
+    /// ```
     Version;
     /// A library's revision: the number of commits made so far.
     Revision;
@@ -156,6 +178,14 @@ number_id! {
 }
 
 /// The seed of a random choice: every random choice is a function of a seed.
+///
+/// ```
+/// use journeyman::Seed;
+///
+/// // The same seed draws the same number on every machine.
+/// assert_eq!(Seed(7).unit(), Seed(7).unit());
+/// assert!(Seed(7).index(3).is_some_and(|place| place < 3));
+/// ```
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -144,6 +144,22 @@ pub trait Environment: fmt::Debug + Send + Sync {
 
 /// One attempt's world. The driver owns it and closes it.
 ///
+/// ```
+/// use journeyman::{Seed, contract::Environment, domain::Action};
+/// use journeyman::testing::{ScriptedEnvironment, sample};
+///
+/// # futures::executor::block_on(async {
+/// let task = sample::task("greet", &["good", "day"]);
+/// let mut episode = ScriptedEnvironment::words().reset(&task, Seed(7)).await?;
+/// let first = episode.step(&Action::Message("good".to_owned())).await?;
+/// assert_eq!(first.outcome, None);
+/// let last = episode.step(&Action::Message("day".to_owned())).await?;
+/// assert!(last.outcome.is_some_and(|outcome| outcome.success));
+/// episode.close().await?;
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
 /// # Behavior
 /// - *outcome*: the transition that ends an episode carries the outcome, and no other does.
 /// - *refusal*: an action that the world refuses is a transition with `is_error`, not an `Err`.

@@ -12,6 +12,22 @@ use crate::{
 };
 
 /// A request to attempt a task.
+///
+/// ```
+/// use journeyman::{
+///     Seed,
+///     contract::{Attempt, FixedGuidance},
+///     domain::{EndReason, Injection, Task},
+/// };
+///
+/// let (task, nothing) = (Task::new("t-1", "Close ticket 17."), Injection::NONE);
+/// let guidance = FixedGuidance::new(Injection::NONE);
+/// let attempt = Attempt::new("first", &task, Seed(7), &nothing, &guidance);
+/// assert_eq!(attempt.temperature, 0.0);
+/// // The executor fills it in.
+/// let trajectory = attempt.trajectory();
+/// assert!(trajectory.steps.is_empty() && trajectory.end == EndReason::GaveUp);
+/// ```
 #[non_exhaustive]
 #[derive(Debug)]
 pub struct Attempt<'a> {

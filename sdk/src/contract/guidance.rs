@@ -80,6 +80,19 @@ pub trait Guidance: fmt::Debug + Send + Sync {
 }
 
 /// The same injection at every turn, for executors that work outside a run.
+///
+/// ```
+/// use journeyman::{
+///     contract::{FixedGuidance, Guidance},
+///     domain::SkillUse,
+///     testing::sample,
+/// };
+///
+/// let skill = sample::skill("close-ticket");
+/// let guidance = FixedGuidance::new(sample::injection(std::slice::from_ref(&skill)));
+/// guidance.used(&skill.reference(), SkillUse::Followed);
+/// assert_eq!(guidance.reported()[&skill.reference()], SkillUse::Followed);
+/// ```
 #[derive(Debug)]
 pub struct FixedGuidance {
     injection: Injection,

@@ -14,6 +14,18 @@ use crate::{
 };
 
 /// A model's capabilities.
+///
+/// ```
+/// use std::time::Duration;
+/// use journeyman::contract::ModelCapabilities;
+///
+/// let mut capabilities = ModelCapabilities::new("smollm2-135m".into(), 8_192);
+/// capabilities.tools = true;
+/// assert!(!capabilities.score);
+/// // Nobody measured its speed, so a limit stays as it is.
+/// let minute = Duration::from_secs(60);
+/// assert_eq!(capabilities.time_limit(minute, 512), minute);
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCapabilities {
@@ -110,12 +122,41 @@ impl ModelCapabilities {
 }
 
 /// Receives a text piece by piece as it is written.
+///
+/// ```
+/// use std::sync::Mutex;
+/// use journeyman::contract::TokenSink;
+///
+/// #[derive(Default)]
+/// struct Shown(Mutex<String>);
+///
+/// impl TokenSink for Shown {
+///     fn token(&self, text: &str) {
+///         self.0.lock().unwrap().push_str(text);
+///     }
+/// }
+///
+/// let shown = Shown::default();
+/// ["On the ", "desk."].iter().for_each(|piece| shown.token(piece));
+/// assert_eq!(shown.0.lock().unwrap().as_str(), "On the desk.");
+/// ```
 pub trait TokenSink: Send + Sync {
     /// The next piece of text. Must not block.
     fn token(&self, text: &str);
 }
 
 /// A request for a text.
+///
+/// ```
+/// use journeyman::{contract::GenerateRequest, domain::{Message, Prompt, Speaker}};
+///
+/// let mut prompt = Prompt::default();
+/// prompt.messages.push(Message::data(Speaker::User, "Where is the lamp?"));
+/// let mut request = GenerateRequest::greedy(prompt, 64);
+/// request.stop.push("\n".to_owned());
+/// assert_eq!(request.sampling.temperature, 0.0);
+/// assert!(request.estimated_prompt().estimated);
+/// ```
 #[derive(Clone)]
 pub struct GenerateRequest {
     /// The prompt.

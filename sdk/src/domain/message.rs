@@ -164,6 +164,15 @@ impl Message {
 ///
 /// An adapter renders the messages by the model's chat template, or, for a model without one, writes their
 /// contents one after the other with nothing between; `open` then begins the model's own turn.
+///
+/// ```
+/// use journeyman::domain::{Message, Prompt, Speaker};
+///
+/// let mut prompt = Prompt::default();
+/// prompt.messages.push(Message::data(Speaker::System, "Answer in one word."));
+/// prompt.messages.push(Message::data(Speaker::User, "Where is the lamp?"));
+/// assert!(prompt.text().ends_with("Where is the lamp?"));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Prompt {
     /// The messages so far.

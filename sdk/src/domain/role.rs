@@ -7,6 +7,13 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A task that a model does besides acting as the agent.
+///
+/// ```
+/// use journeyman::domain::Role;
+///
+/// assert!(Role::WRITERS.contains(&Role::Summarize));
+/// assert!(!Role::WRITERS.contains(&Role::Score));
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

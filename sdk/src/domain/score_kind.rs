@@ -3,6 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 /// How a skill's score is computed from log-probabilities.
+///
+/// ```
+/// use journeyman::{domain::ScoreKind, recipe};
+///
+/// let gate = recipe::standard().gate().expect("it decides by one");
+/// assert_eq!(gate.score, ScoreKind::Pmi);
+/// assert_eq!(ScoreKind::Pmi.name(), "pmi");
+/// ```
 #[non_exhaustive]
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,

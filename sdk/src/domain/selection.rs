@@ -10,6 +10,14 @@ use crate::{
 };
 
 /// The decision for one query.
+///
+/// ```
+/// use journeyman::domain::{NothingReason, Selection};
+///
+/// let nothing = Selection::nothing(NothingReason::NoCandidates);
+/// assert_eq!(nothing.to_string(), "inject nothing: no candidate was found");
+/// assert!(nothing.skills().is_empty() && nothing.fault().is_none());
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Selection {
@@ -96,6 +104,13 @@ impl Selection {
 }
 
 /// Inject skills, or nothing.
+///
+/// ```
+/// use journeyman::domain::{Decision, NothingReason};
+///
+/// let decision = Decision::Nothing(NothingReason::BelowAbsolute { best: 2.0, threshold: 5.0 });
+/// assert!(decision.to_string().contains("2.000 nats, is not above 5.000"));
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -112,6 +127,14 @@ pub enum Decision {
 }
 
 /// Why nothing is injected.
+///
+/// ```
+/// use journeyman::domain::NothingReason;
+///
+/// assert!(!NothingReason::NoCandidates.is_fault());
+/// // Whether a skill fits is not known.
+/// assert!(NothingReason::ScorerUnavailable("no answer within 60 s".to_owned()).is_fault());
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -308,6 +331,17 @@ impl InjectedSkill {
 }
 
 /// The skills that go into a prompt; often none.
+///
+/// ```
+/// use journeyman::domain::{InjectedSkill, Injection, Skill};
+///
+/// let text = "---\nname: close-ticket\ndescription: Closes a ticket.\n---\nVerify, then close.\n";
+/// let skill = Skill::from_skill_md(text)?;
+/// let mut injection = Injection::NONE;
+/// injection.skills.push(InjectedSkill::new(&skill, skill.body.clone()));
+/// assert!(!injection.is_empty() && !injection.has_quarantined());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Injection {
     /// In the order in which they are written.

@@ -36,6 +36,13 @@ pub enum Scope {
 }
 
 /// The state of a skill's life.
+///
+/// ```
+/// use journeyman::domain::State;
+///
+/// assert!(State::Active.is_offered() && State::Trial.is_offered());
+/// assert!(!State::Quarantined.is_offered());
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -127,6 +134,15 @@ pub struct Provenance {
 }
 
 /// A skill in one version.
+///
+/// ```
+/// use journeyman::domain::Skill;
+///
+/// let text = "---\nname: close-ticket\ndescription: Closes a ticket.\n---\nVerify, then close.\n";
+/// let skill = Skill::from_skill_md(text)?.with_version(2);
+/// assert_eq!(skill.reference().to_string(), "close-ticket@2");
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SkillRef {
     /// Which skill.
@@ -142,6 +158,14 @@ impl fmt::Display for SkillRef {
 }
 
 /// A skill that is not yet in a library: it has no id, no version, no state.
+///
+/// ```
+/// use journeyman::domain::SkillDraft;
+///
+/// let mut draft = SkillDraft::new("close-ticket", "Closes a ticket.", "Verify, then close.");
+/// draft.trigger = Some("close ticket".to_owned());
+/// assert_eq!(draft.title, "close-ticket");
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillDraft {

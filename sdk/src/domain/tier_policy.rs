@@ -7,6 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// The policy of the two tiers (ARISE C.2, Table 3).
+///
+/// ```
+/// use journeyman::recipe;
+///
+/// let mut recipe = recipe::standard();
+/// recipe.tiers.cache = 50; // skills that are offered
+/// recipe.tiers.traces = 100; // attempts that are kept
+/// recipe.validate()?;
+/// recipe.tiers.beta = 1.0;
+/// assert!(recipe.validate().is_err(), "an average that ignores what is new");
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TierPolicy {

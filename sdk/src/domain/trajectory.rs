@@ -11,6 +11,14 @@ use crate::{
 };
 
 /// Where an observation came from.
+///
+/// ```
+/// use journeyman::domain::{Source, Trust};
+///
+/// assert_eq!(Source::trusted("desk").trust, Trust::Trusted);
+/// // Anybody may have written a web page: a skill that is learned from it waits in quarantine.
+/// assert_eq!(Source::untrusted("web").trust, Trust::Untrusted);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The source's name, such as `toolworld`.
@@ -20,6 +28,19 @@ pub struct Source {
 }
 
 /// A tool that can be called now.
+///
+/// ```
+/// use journeyman::domain::ToolDefinition;
+/// use serde_json::json;
+///
+/// let schema = json!({
+///     "type": "object",
+///     "properties": { "ticket": { "type": "integer" } },
+///     "required": ["ticket"],
+/// });
+/// let close = ToolDefinition::new("close", "Closes a ticket.", schema);
+/// assert_eq!(close.input_schema["required"][0], "ticket");
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolDefinition {
@@ -32,6 +53,15 @@ pub struct ToolDefinition {
 }
 
 /// An observation of the agent.
+///
+/// ```
+/// use journeyman::domain::{Observation, Source, ToolDefinition};
+/// use serde_json::json;
+///
+/// let close = ToolDefinition::new("close", "Closes a ticket.", json!({ "type": "object" }));
+/// let seen = Observation::new("Ticket 17 is open.", Source::trusted("desk")).with_tools(vec![close]);
+/// assert_eq!(seen.tools[0].name, "close");
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
@@ -47,6 +77,14 @@ pub struct Observation {
 }
 
 /// A call of a tool.
+///
+/// ```
+/// use journeyman::domain::ToolCall;
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("close", json!({ "ticket": 17 }));
+/// assert_eq!(call.arguments["ticket"], 17);
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ToolCall {
@@ -57,6 +95,17 @@ pub struct ToolCall {
 }
 
 /// An action of the agent.
+///
+/// ```
+/// use journeyman::domain::{Action, ToolCall};
+/// use serde_json::json;
+///
+/// let verify = ToolCall::new("verify", json!({ "ticket": 17 }));
+/// let close = ToolCall::new("close", json!({ "ticket": 17 }));
+/// let both = Action::Call(vec![verify, close]);
+/// assert!(both.has_call("close"));
+/// assert_eq!(both.to_json().lines().count(), 2);
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -91,6 +140,15 @@ pub struct Outcome {
 }
 
 /// The result of a step of an episode.
+///
+/// ```
+/// use journeyman::domain::{Observation, Outcome, Source, Transition};
+///
+/// let seen = |text: &str| Observation::new(text, Source::trusted("desk"));
+/// assert!(Transition::refused(seen("Verify the customer first.")).is_error);
+/// let last = Transition::end(seen("The ticket is closed."), Outcome::success());
+/// assert_eq!(last.outcome, Some(Outcome::success()));
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transition {
@@ -103,6 +161,14 @@ pub struct Transition {
 }
 
 /// The result of a step's action.
+///
+/// ```
+/// use journeyman::domain::{Source, StepResult};
+///
+/// let desk = Source::trusted("desk");
+/// assert!(!StepResult::new("The ticket is closed.", desk.clone()).is_error);
+/// assert!(StepResult::refused("Verify the customer first.", desk).is_error);
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepResult {
@@ -160,6 +226,19 @@ pub struct GenerationRecord {
 }
 
 /// One step: observation, action and result.
+///
+/// ```
+/// use journeyman::domain::{Action, Observation, Source, Step, StepResult};
+/// use serde_json::json;
+///
+/// let desk = || Source::trusted("desk");
+/// let call = Action::call("close", json!({ "ticket": 17 }));
+/// let step = Step::new(call, StepResult::new("The ticket is closed.", desk()))
+///     .seeing(Observation::new("Ticket 17 is open.", desk()))
+///     .saying("I close the ticket.");
+/// assert_eq!(step.words(), "I close the ticket.");
+/// assert!(!step.ends_turn());
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
@@ -200,6 +279,14 @@ pub struct UnreadTurn {
 }
 
 /// Why a trajectory ended.
+///
+/// ```
+/// use journeyman::domain::EndReason;
+///
+/// let short = EndReason::ContextLength { prompt: 9_000, context: 8_192 };
+/// assert!(short.to_string().contains("too short"));
+/// assert_eq!(EndReason::GaveUp.to_string(), "the agent gave up");
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -437,6 +524,14 @@ impl ObservationKind {
 }
 
 /// Tokens spent.
+///
+/// ```
+/// use journeyman::domain::Usage;
+///
+/// let mut usage = Usage::new(1_200, 80);
+/// usage.add(Usage::new(1_300, 40));
+/// assert_eq!(usage.total(), 2_620);
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
