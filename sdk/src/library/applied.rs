@@ -11,6 +11,24 @@ use crate::{
 };
 
 /// The effects of a commit on the library, for progress events and for people.
+///
+/// ```
+/// use journeyman::{
+///     domain::LibraryChange,
+///     library::{Operation, SkillLibrary},
+///     testing::sample,
+/// };
+///
+/// let mut library = SkillLibrary::new();
+/// let skill = sample::skill("close-ticket");
+/// let add = || LibraryChange::Add(Box::new(skill.clone()));
+/// let first = library.apply(&sample::committed(1, vec![add()]))?;
+/// assert_eq!(first.moves[0].operation, Operation::Added);
+/// // The library has this version already.
+/// let second = library.apply(&sample::committed(2, vec![add()]))?;
+/// assert_eq!((second.moves.len(), second.passed_over.len()), (0, 1));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {

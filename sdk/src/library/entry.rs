@@ -45,6 +45,23 @@ pub struct Merged {
 }
 
 /// One skill with its evidence.
+///
+/// ```
+/// use journeyman::prelude::*;
+///
+/// # futures::executor::block_on(async {
+/// let options = Options::new("desk", Seed(7));
+/// let session = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
+/// let text = "---\nname: close-ticket\ndescription: Closes a ticket.\n---\nVerify, then close.\n";
+/// session.add(vec![Skill::from_skill_md(text)?], "version 1").await?;
+///
+/// let library = session.library().await?;
+/// let entry = library.get(&"close-ticket".into()).expect("it was added");
+/// assert_eq!((entry.uses, entry.credits, entry.versions().count()), (0, 0, 1));
+/// assert!(!entry.awaits_evidence());
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The current version.

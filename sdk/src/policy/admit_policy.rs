@@ -10,6 +10,16 @@ use crate::{
 };
 
 /// What happens to a draft whose title or content the library already has.
+///
+/// ```
+/// use journeyman::{recipe, stations::admit::Duplicates};
+///
+/// let mut recipe = recipe::standard();
+/// assert_eq!(recipe.admit.duplicates, Duplicates::Revise);
+/// recipe.admit.duplicates = Duplicates::Distinct;
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

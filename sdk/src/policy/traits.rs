@@ -29,6 +29,49 @@ use crate::{
 /// among all of [`View::offered`]. Each of ours can be asked by another one:
 /// `GatePolicy::default().select(ask, view, query)`.
 ///
+/// ```
+/// use std::sync::Arc;
+///
+/// use journeyman::{
+///     domain::{Decision, NothingReason, Selection, TurnQuery},
+///     policy::{Ask, Policies, Policy, SelectProgram, View},
+///     prelude::*,
+///     stations::select::Selected,
+///     testing::sample,
+/// };
+///
+/// /// Gives every task the skill of this name.
+/// #[derive(Debug)]
+/// struct Always(&'static str);
+///
+/// #[async_trait]
+/// impl SelectProgram for Always {
+///     async fn select(&self, _: &mut Ask, view: &View, _: &TurnQuery) -> Result<Selected> {
+///         let mut offered = view.offered();
+///         let selection = match offered.find(|entry| entry.skill.name.as_str() == self.0) {
+///             Some(entry) => Selection::unscored(Decision::Inject {
+///                 skills: vec![entry.skill.reference()],
+///                 explored: false,
+///             }),
+///             None => Selection::nothing(NothingReason::NoCandidates),
+///         };
+///         Ok(selection.into())
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let policies = Policies::new().with_selector("always", |_| Ok(Arc::new(Always("close-ticket"))));
+/// let mut recipe = recipe::standard();
+/// recipe.select.selector = Policy::new("always");
+/// let options = Options::new("desk", Seed(7)).with_policies(policies);
+/// let session = Journeyman::open(Components::own_loop(), recipe, options).await?;
+/// session.add(vec![sample::skill("close-ticket")], "version 1").await?;
+/// let attempt = session.begin(Task::new("t-1", "Close ticket 17.")).await?;
+/// assert!(attempt.skill().is_some());
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
+///
 /// # Behavior
 /// Checked by `testing::conformance::select_program`.
 /// - *repeats*: the same view, query and answers give the same questions and the same choice. A resumed run runs the policy again
@@ -80,6 +123,53 @@ pub trait SelectProgram: fmt::Debug + Send + Sync {
 
 /// Looks after the library between tasks: a maintenance program, of ours or of a host's own
 /// ([`Maintenance::programs`](crate::recipe::Maintenance::programs)).
+///
+/// ```
+/// use std::{num::NonZeroU64, sync::Arc};
+///
+/// use journeyman::{
+///     domain::LibraryChange,
+///     policy::{Ask, MaintenanceProgram, Policies, Policy, View},
+///     prelude::*,
+///     stations::select::First,
+///     testing::sample,
+/// };
+///
+/// /// Puts a skill away that was never of use in three attempts.
+/// #[derive(Debug)]
+/// struct PutAway;
+///
+/// #[async_trait]
+/// impl MaintenanceProgram for PutAway {
+///     async fn maintain(&self, _: &mut Ask, view: &View) -> Result<Vec<LibraryChange>> {
+///         let offered = view.library().entries().filter(|entry| entry.skill.state.is_offered());
+///         let useless = offered.filter(|entry| entry.credits >= 3 && entry.utility <= 0.0);
+///         let changes = useless.map(|entry| LibraryChange::SetState {
+///             skill: entry.skill.id.clone(),
+///             state: State::Archived,
+///             reason: "it was of no use in three attempts".to_owned(),
+///         });
+///         Ok(changes.collect())
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let policies = Policies::new().with_program("put-away", |_| Ok(Arc::new(PutAway)));
+/// let mut recipe = recipe::standard().with_program(NonZeroU64::MIN, Policy::new("put-away"));
+/// recipe.select.selector = First.into();
+/// let options = Options::new("desk", Seed(7)).with_policies(policies);
+/// let session = Journeyman::open(Components::own_loop(), recipe, options).await?;
+/// let skill = sample::skill("close-ticket");
+/// session.add(vec![skill.clone()], "version 1").await?;
+/// for number in 1..=3 {
+///     let attempt = session.begin(Task::new(format!("t-{number}"), "Close a ticket.")).await?;
+///     attempt.finish(Outcome::failure()).await?;
+/// }
+/// let library = session.library().await?;
+/// assert_eq!(library.get(&skill.id).map(|entry| entry.skill.state), Some(State::Archived));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 ///
 /// # Behavior
 /// Checked by `testing::conformance::maintenance_program`.
@@ -154,6 +244,51 @@ pub trait MaintenanceProgram: fmt::Debug + Send + Sync {
 /// ([`WritePolicy::by`](crate::stations::propose::WritePolicy::by)).
 ///
 /// Each of ours can be asked by another one: `Summarize::default().write(ask, view, group)`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use journeyman::{
+///     domain::SkillDraft,
+///     policy::{Ask, Policies, Policy, View, WriteGroup, WriteProgram, Written},
+///     prelude::*,
+/// };
+/// use serde_json::json;
+///
+/// /// Writes down what the world refused, without a model.
+/// #[derive(Debug)]
+/// struct Refusals;
+///
+/// #[async_trait]
+/// impl WriteProgram for Refusals {
+///     async fn write(&self, _: &mut Ask, _: &View, group: &WriteGroup<'_>) -> Result<Written> {
+///         let steps = group.attempts.iter().flat_map(|attempt| &attempt.trajectory.steps);
+///         let refused = steps.filter(|step| step.result.is_error);
+///         let body: Vec<&str> = refused.map(|step| step.result.text.as_str()).collect();
+///         let drafts = match body.is_empty() {
+///             true => Vec::new(),
+///             false => vec![SkillDraft::new("refusals", "What the desk refuses.", body.join("\n"))],
+///         };
+///         Ok(drafts.into())
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let policies = Policies::new().with_writer("refusals", |_| Ok(Arc::new(Refusals)));
+/// let mut recipe = recipe::standard();
+/// recipe.write.by = Policy::new("refusals");
+/// let options = Options::new("desk", Seed(7)).with_policies(policies);
+/// let session = Journeyman::open(Components::own_loop(), recipe, options).await?;
+/// let mut attempt = session.begin(Task::new("t-1", "Close ticket 17.")).await?;
+/// let refused = StepResult::refused("Verify the customer first.", Source::trusted("desk"));
+/// attempt.record(Step::new(Action::call("close", json!({})), refused));
+/// attempt.finish(Outcome::success()).await?;
+/// let library = session.library().await?;
+/// let entry = library.entries().next().expect("a skill was written");
+/// assert_eq!(entry.skill.body, "Verify the customer first.");
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 ///
 /// # Behavior
 /// Checked by `testing::conformance::write_program`.
@@ -254,6 +389,32 @@ pub trait AssessProgram: fmt::Debug + Send + Sync {
 ///
 /// Each of ours can be asked by another one: `LevelReward::default().reward(attempt)`.
 ///
+/// ```
+/// use journeyman::{
+///     Result,
+///     domain::Verdict,
+///     policy::{JudgedAttempt, RewardRule},
+///     testing::sample,
+/// };
+///
+/// /// Rewards success, less a price for each step.
+/// #[derive(Debug)]
+/// struct Priced(f64);
+///
+/// impl RewardRule for Priced {
+///     fn reward(&self, attempt: &JudgedAttempt<'_>) -> Result<Option<f64>> {
+///         let price = self.0 * f64::from(attempt.report.steps);
+///         let done = attempt.verdict.success();
+///         Ok(done.map(|done| f64::from(u8::from(done)) - price))
+///     }
+/// }
+///
+/// let (report, done) = (sample::attempt_report("a-1", &[], true), Verdict::binary(true));
+/// let attempt = JudgedAttempt::new(&report, &done); // of one step
+/// assert_eq!(Priced(0.25).reward(&attempt)?, Some(0.75));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
+///
 /// # Behavior
 /// Checked by `testing::conformance::reward_rule`.
 /// - *repeats*: the same attempt gives the same reward.
@@ -279,6 +440,38 @@ pub trait RewardRule: fmt::Debug + Send + Sync {
 
 /// Credits skills from the attempts of a group: a credit rule, of ours or of a host's own
 /// ([`CreditPolicy::by`](crate::stations::credit::CreditPolicy::by)).
+///
+/// ```
+/// use journeyman::{
+///     Result,
+///     policy::{CreditRule, GroupAttempt, SkillCredit},
+///     testing::sample,
+/// };
+///
+/// /// Credits every skill of an attempt with the whole reward.
+/// #[derive(Debug)]
+/// struct Whole;
+///
+/// impl CreditRule for Whole {
+///     fn credits(&self, group: &[GroupAttempt]) -> Result<Vec<SkillCredit>> {
+///         let mut credits = Vec::new();
+///         for one in group {
+///             let Some(reward) = one.report.reward else {
+///                 continue;
+///             };
+///             let attempt = &one.report.attempt;
+///             let skills = one.credited.iter();
+///             credits.extend(skills.map(|skill| SkillCredit::new(skill.clone(), attempt.clone(), reward)));
+///         }
+///         Ok(credits)
+///     }
+/// }
+///
+/// let report = sample::attempt_report("a-1", &[sample::skill("close-ticket")], true);
+/// let credits = Whole.credits(&[GroupAttempt::new(report)])?;
+/// assert_eq!((credits.len(), credits[0].reward), (1, 1.0));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 ///
 /// # Behavior
 /// Checked by `testing::conformance::credit_rule`.
@@ -308,6 +501,33 @@ pub trait CreditRule: fmt::Debug + Send + Sync {
 
 /// Decides whether a skill enters the library: an admission rule of a host's own
 /// ([`AdmitPolicy::rules`](crate::stations::admit::AdmitPolicy::rules)). There is none of ours: scans, duplicates and names are the engine's.
+///
+/// ```
+/// use journeyman::{
+///     Error, Result,
+///     domain::Skill,
+///     library::SkillLibrary,
+///     policy::AdmitRule,
+///     testing::sample,
+/// };
+///
+/// /// Lets in nothing that speaks of passwords.
+/// #[derive(Debug)]
+/// struct NoPasswords;
+///
+/// impl AdmitRule for NoPasswords {
+///     fn admit(&self, _: &SkillLibrary, skill: &Skill) -> Result<()> {
+///         match skill.body.contains("password") {
+///             false => Ok(()),
+///             true => Err(Error::invalid("NoPasswords::admit", "the skill speaks of passwords")),
+///         }
+///     }
+/// }
+///
+/// let library = SkillLibrary::new();
+/// assert!(NoPasswords.admit(&library, &sample::skill("close-ticket")).is_ok());
+/// assert!(NoPasswords.admit(&library, &sample::skill("share a password")).is_err());
+/// ```
 ///
 /// # Behavior
 /// Checked by `testing::conformance::admit_rule`.
@@ -438,6 +658,22 @@ impl Assessed {
 }
 
 /// An attempt that a reward rule rewards.
+///
+/// ```
+/// use journeyman::{
+///     domain::Verdict,
+///     policy::{JudgedAttempt, RewardRule},
+///     stations::reward::LevelReward,
+///     testing::sample,
+/// };
+///
+/// let skill = sample::skill("close-ticket");
+/// let (report, verdict) = (sample::attempt_report("a-1", &[skill], true), Verdict::binary(true));
+/// let attempt = JudgedAttempt::new(&report, &verdict);
+/// assert!(attempt.used);
+/// assert_eq!(LevelReward::default().reward(&attempt)?, Some(2.0));
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub struct JudgedAttempt<'a> {

@@ -8,6 +8,15 @@ use crate::{domain::SkillUse, run::report::AttemptReport};
 /// skill on trial.
 /// Each variant says what becomes of an attempt of which nobody knows whether it followed the skill
 /// ([`SkillUse::Unknown`]).
+///
+/// ```
+/// use journeyman::{domain::SkillUse, stations::reward::UsedWhen, testing::sample};
+///
+/// let mut report = sample::attempt_report("a-1", &[sample::skill("close-ticket")], true);
+/// report.used = SkillUse::Unknown;
+/// assert!(UsedWhen::Injected.counts(&report) && UsedWhen::FollowedOrUnknown.counts(&report));
+/// assert!(!UsedWhen::Followed.counts(&report));
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -20,6 +20,30 @@ type Script = dyn Fn(&Task, Seed, &[Action]) -> Play<Transition> + Send + Sync;
 
 /// An [`Environment`] that follows a script: a closure from the task, the seed and all actions so far to the last
 /// action's transition. So it is deterministic.
+///
+/// ```
+/// use journeyman::{
+///     Seed,
+///     contract::Environment,
+///     domain::{Action, Outcome, Task, Transition},
+///     testing::{Play, ScriptedEnvironment, sample},
+/// };
+///
+/// // Any two actions do the task.
+/// let world = ScriptedEnvironment::by(|_task, _seed, actions| {
+///     let seen = sample::observation("noted");
+///     Play::Give(match actions.len() {
+///         2 => Transition::end(seen, Outcome::success()),
+///         _ => Transition::next(seen),
+///     })
+/// });
+/// # futures::executor::block_on(async {
+/// let mut episode = world.reset(&Task::new("t-1", "Do it twice."), Seed(7)).await?;
+/// assert_eq!(episode.step(&Action::EndTurn).await?.outcome, None);
+/// assert_eq!(episode.step(&Action::EndTurn).await?.outcome, Some(Outcome::success()));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 pub struct ScriptedEnvironment {
     begin: Arc<Begin>,
     script: Arc<Script>,

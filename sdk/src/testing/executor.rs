@@ -25,6 +25,20 @@ enum Script {
 }
 
 /// An [`Executor`] that follows a script.
+///
+/// ```
+/// use journeyman::{
+///     domain::Action,
+///     testing::{Play, ScriptedExecutor},
+/// };
+///
+/// // Says the words of the task's payload, and gives up behind the last.
+/// let agent = ScriptedExecutor::acting(|attempt, steps| {
+///     let word = attempt.task.payload[steps.len()].as_str();
+///     Play::Give(word.map(|word| Action::Message(word.to_owned())))
+/// });
+/// assert_eq!(agent.calls(), 0);
+/// ```
 pub struct ScriptedExecutor {
     script: Script,
     calls: Calls,

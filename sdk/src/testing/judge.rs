@@ -14,6 +14,19 @@ use crate::{
 type Script = dyn Fn(&JudgeRequest<'_>, usize) -> Play<Verdict> + Send + Sync;
 
 /// A [`Judge`] that follows a script.
+///
+/// ```
+/// use journeyman::{
+///     domain::Verdict,
+///     testing::{Play, ScriptedJudge},
+/// };
+///
+/// // Whoever takes at most two steps has done the task.
+/// let judge = ScriptedJudge::by(|request, _call| {
+///     Play::Give(Verdict::binary(request.trajectory.steps.len() <= 2))
+/// });
+/// assert_eq!(judge.calls(), 0);
+/// ```
 pub struct ScriptedJudge {
     script: Box<Script>,
     calls: Calls,

@@ -15,6 +15,16 @@ use crate::{
 type Script = dyn Fn(&Prompt, &str) -> Play<f64> + Send + Sync;
 
 /// A [`Scorer`] that gives every token of a continuation the log-probability of a script. Its tokens are words.
+///
+/// ```
+/// use journeyman::testing::{Play, ScriptedScorer};
+///
+/// // Every word is likelier behind a prompt about jars.
+/// let scorer = ScriptedScorer::by(|prompt, _continuation| {
+///     Play::Give(if prompt.text().contains("jar") { -0.5 } else { -2.0 })
+/// });
+/// assert_eq!(scorer.calls(), 0);
+/// ```
 pub struct ScriptedScorer {
     model: ModelId,
     context: usize,

@@ -26,6 +26,25 @@ pub enum StoreFault {
 }
 
 /// A [`SkillStore`] around another one, with a fault for chosen commits, counted from 0.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use journeyman::{
+///     agent::MemoryStore,
+///     contract::SkillStore,
+///     domain::LibraryChange,
+///     testing::{FaultyStore, StoreFault, sample},
+/// };
+///
+/// # futures::executor::block_on(async {
+/// let store = FaultyStore::new(Arc::new(MemoryStore::new()), [(0, StoreFault::Refused)]);
+/// let add = LibraryChange::Add(Box::new(sample::skill("close-ticket")));
+/// let commit = sample::commit(0, "first", vec![add]);
+/// assert!(store.commit(&commit).await.is_err());
+/// assert!(store.commit(&commit).await.is_ok());
+/// # });
+/// ```
 #[derive(Debug)]
 pub struct FaultyStore {
     inner: Arc<dyn SkillStore>,

@@ -11,6 +11,21 @@ use std::{
 use crate::id::Timestamp;
 
 /// What the decisions about an attempt's skills took, by the host's clock.
+///
+/// ```
+/// use std::{sync::Arc, time::Duration};
+///
+/// use journeyman::prelude::*;
+///
+/// # futures::executor::block_on(async {
+/// // Without a clock nothing is measured.
+/// let parts = Components::own_loop().with_clock(Arc::new(SystemClock::new()));
+/// let session = Journeyman::open(parts, recipe::standard(), Options::new("desk", Seed(7))).await?;
+/// let attempt = session.begin(Task::new("t-1", "Close ticket 17.")).await?;
+/// assert!(attempt.decision_cost().took < Duration::from_secs(60));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecisionCost {

@@ -13,6 +13,20 @@ use crate::{
 };
 
 /// By which score and threshold a session injects a skill, and where the threshold comes from.
+///
+/// ```
+/// use journeyman::{prelude::*, run::ThresholdBy};
+///
+/// # futures::executor::block_on(async {
+/// let options = Options::new("desk", Seed(7));
+/// let session = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
+/// let gate = session.gate().await?.expect("the recipe decides by one");
+/// assert_eq!((gate.threshold, &gate.by), (Some(5.0), &ThresholdBy::Recipe));
+/// assert!(gate.model.is_none(), "no scorer is there, so nothing is injected");
+/// println!("{gate}");
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateInForce {
     /// The weights that score, with their adapter; `None` without a scorer.

@@ -339,6 +339,20 @@ fn confirm(one: &mut AddedSkill, planned: Option<&Skill>, library: &SkillLibrary
 }
 
 /// The result for one skill that a host adds.
+///
+/// ```
+/// use journeyman::{prelude::*, run::AddFate, testing::sample};
+///
+/// # futures::executor::block_on(async {
+/// let options = Options::new("desk", Seed(7));
+/// let session = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
+/// let skill = sample::skill("close-ticket");
+/// let twice = session.add(vec![skill.clone(), skill], "version 1").await?;
+/// assert_eq!(twice.skills[0].fate, AddFate::Added);
+/// assert!(matches!(twice.skills[1].fate, AddFate::Refused(_)));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AddFate {
@@ -370,6 +384,21 @@ pub struct AddedSkill {
 }
 
 /// The results of [`Journeyman::add`](crate::run::Journeyman::add), in the order of the skills.
+///
+/// ```
+/// use journeyman::{prelude::*, run::AddFate, testing::sample};
+///
+/// # futures::executor::block_on(async {
+/// let options = Options::new("desk", Seed(7));
+/// let session = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
+/// let skills = || vec![sample::skill("close-ticket"), sample::skill("open-ticket")];
+/// assert_eq!(session.add(skills(), "version 1").await?.changed(), 2);
+/// // At the next start of the program nothing changes.
+/// let again = session.add(skills(), "version 1").await?;
+/// assert_eq!(again.count(|fate| *fate == AddFate::Unchanged), 2);
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddReport {
@@ -414,6 +443,25 @@ impl fmt::Display for AddReport {
 // Taking back what runs did, and what became of single skills.
 
 /// What taking runs back does, or did.
+///
+/// ```
+/// use journeyman::{library::RunFilter, prelude::*, stations::select::First, testing::sample};
+///
+/// # futures::executor::block_on(async {
+/// let mut recipe = recipe::standard();
+/// recipe.select.selector = First.into();
+/// let options = Options::new("desk", Seed(7));
+/// let session = Journeyman::open(Components::own_loop(), recipe, options).await?;
+/// session.add(vec![sample::skill("close-ticket")], "version 1").await?;
+/// let attempt = session.begin(Task::new("t-1", "Close ticket 17.")).await?;
+/// attempt.finish(Outcome::success()).await?;
+///
+/// let planned = session.would_retire(&RunFilter::of_session("desk")).await?;
+/// assert_eq!((planned.runs.len(), planned.runs[0].credits), (1, 1));
+/// assert_eq!(planned.revision, None, "nothing is done yet");
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retirement {

@@ -19,6 +19,28 @@ use crate::{
 ///
 /// Every event names its run. An event of a task also names the task, and an event of an attempt the attempt, so that the
 /// events of concurrent attempts can be separated. [`Display`](std::fmt::Display) formats one line for a log.
+///
+/// ```
+/// use journeyman::prelude::*;
+///
+/// # futures::executor::block_on(async {
+/// let options = Options::new("desk", Seed(7));
+/// let session = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
+/// let mut events = session.events();
+/// let attempt = session.begin(Task::new("t-1", "Close ticket 17.")).await?;
+/// attempt.finish(Outcome::success()).await?;
+///
+/// let mut kinds = Vec::new();
+/// while let Some(event) = events.try_next() {
+///     assert!(event.run.is_of("desk"));
+///     println!("{event}");
+///     kinds.push(event.kind);
+/// }
+/// assert!(matches!(kinds.first(), Some(EventKind::RunStarted { tasks: 1, .. })));
+/// assert!(kinds.iter().any(|kind| matches!(kind, EventKind::TaskFinished { .. })));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
@@ -58,6 +80,15 @@ impl Event {
 }
 
 /// The kinds of events, with their data.
+///
+/// ```
+/// use journeyman::{Seed, run::report::EventKind};
+///
+/// // As JSON a kind has its name and its data side by side.
+/// let json = serde_json::to_value(EventKind::RunStarted { seed: Seed(7), tasks: 3 })?;
+/// assert_eq!((json["event"].as_str(), json["tasks"].as_u64()), (Some("run_started"), Some(3)));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]

@@ -8,6 +8,14 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 /// The subject of a finding.
+///
+/// ```
+/// use journeyman::run::report::FindingKind;
+///
+/// assert!(FindingKind::NeverInjects.is_warning());
+/// // A host may well want a library that ends with its process.
+/// assert!(!FindingKind::NoStore.is_warning());
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -90,6 +98,20 @@ impl FindingKind {
 /// [`Journeyman::open`](crate::run::Journeyman::open) checks a host's parts against the recipe. A finding that can arise only
 /// later (a part that blocks, a skill in quarantine) is added when it arises. A finding that no longer holds is removed. Each
 /// finding is logged once.
+///
+/// ```
+/// use journeyman::{prelude::*, run::report::FindingKind};
+///
+/// # futures::executor::block_on(async {
+/// let options = Options::new("desk", Seed(7));
+/// let session = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
+/// let findings = session.findings();
+/// let finding = findings.iter().find(|one| one.kind == FindingKind::NoStore).expect("it has none");
+/// println!("{finding}");
+/// assert!(finding.hint.contains("Components::store"));
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {

@@ -11,6 +11,18 @@ use crate::{
 
 /// What the ledger of lifts says of a skill, or of the library as a whole, with a model, over all tasks
 /// ([`Lifts`](crate::stations::proof::Lifts)).
+///
+/// ```
+/// use journeyman::run::report::LiftReport;
+/// use serde_json::json;
+///
+/// let lift: LiftReport = serde_json::from_value(json!({
+///     "skill": null, "name": null, "model": null,
+///     "helps": true, "difference": 0.4, "low": 0.25, "high": 0.5, "given": 90, "withheld": 30,
+/// }))?;
+/// assert!(lift.to_string().starts_with("the library helps: +40.0 points of tasks done"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LiftReport {

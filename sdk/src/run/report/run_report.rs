@@ -15,6 +15,15 @@ use crate::{
 const UNDECIDED_PART: usize = 20;
 
 /// The report of one attempt.
+///
+/// ```
+/// use journeyman::{domain::SkillUse, testing::sample};
+///
+/// let skill = sample::skill("close-ticket");
+/// let report = sample::attempt_report("a-1", &[skill.clone()], true);
+/// assert_eq!(report.injected, [skill.reference()]);
+/// assert_eq!((report.used, report.success), (SkillUse::Followed, Some(true)));
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptReport {
@@ -125,6 +134,21 @@ pub struct SkillGain {
 }
 
 /// The report of one task.
+///
+/// ```
+/// use journeyman::prelude::*;
+///
+/// # futures::executor::block_on(async {
+/// let options = Options::new("desk", Seed(7));
+/// let session = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
+/// let attempt = session.begin(Task::new("t-1", "Close ticket 17.")).await?;
+/// let report = attempt.finish(Outcome::scored(false, 0.5)).await?.expect("its group is complete");
+/// assert_eq!((report.task.as_str(), report.attempts[0].score), ("t-1", 0.5));
+/// // No skill was there to be given.
+/// assert!(report.selections[0].skills().is_empty());
+/// # Ok::<_, journeyman::Error>(())
+/// # }).unwrap();
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskReport {
@@ -215,6 +239,19 @@ impl MaintenanceUsage {
 }
 
 /// The report of a run.
+///
+/// ```
+/// use journeyman::testing::sample;
+///
+/// let mut report = sample::run_report();
+/// let mut task = sample::task_report("t-1");
+/// task.attempts.push(sample::attempt_report("a-1", &[], true));
+/// task.attempts.push(sample::attempt_report("a-2", &[], false));
+/// report.tasks.push(task);
+/// assert_eq!(report.success_rate(), Some(0.5));
+/// assert!(report.errors().next().is_none() && report.not_measured().is_none());
+/// println!("{report}");
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {

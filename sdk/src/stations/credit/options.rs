@@ -7,6 +7,16 @@ use crate::{domain::SkillUse, error::Result, policy::Policy, stations::reward::U
 
 /// Of which injected skills a model judges what they did to an attempt: helpful, harmful, neutral or uncertain (HiSME 3.3). Where
 /// the use of a skill is unknown, the judgement settles it for the library ([`SkillUse::judged`]).
+///
+/// ```
+/// use journeyman::{recipe, stations::credit::Attribute};
+///
+/// let mut recipe = recipe::standard();
+/// assert_eq!(recipe.credit.attribute, Attribute::Never);
+/// recipe.credit.attribute = Attribute::UseUnknown;
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -14,6 +14,17 @@ use crate::{
 };
 
 /// How sure the ledger has to be, and up to what costs are counted.
+///
+/// ```
+/// use journeyman::stations::proof::LiftPolicy;
+///
+/// let mut policy = LiftPolicy::default();
+/// policy.error = 0.01; // a range that holds with 99%
+/// policy.validate()?;
+/// policy.error = 0.0;
+/// assert!(policy.validate().is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -13,6 +13,17 @@ const BETS: [f64; 24] = [
 ];
 
 /// What is asked of a comparison: how often it may be wrong, and from what difference on it matters.
+///
+/// ```
+/// use journeyman::stations::proof::ComparePolicy;
+///
+/// let mut policy = ComparePolicy::default();
+/// policy.margin = 0.02; // a difference of two points does not matter
+/// policy.validate()?;
+/// policy.most = 4; // fewer than the least number of pairs
+/// assert!(policy.validate().is_err());
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -24,6 +24,16 @@ use crate::{
 };
 
 /// When a skill is written from the attempts at a task.
+///
+/// ```
+/// use journeyman::{recipe, stations::propose::WriteWhen};
+///
+/// let mut recipe = recipe::standard();
+/// assert_eq!(recipe.write.when, WriteWhen::Below(0.75));
+/// recipe.write.when = WriteWhen::Always;
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -44,6 +54,14 @@ pub enum WriteWhen {
 
 /// How an attempt in which the world refused an action counts in the mean of [`WriteWhen::Below`], whatever its verdict, in
 /// [`learn`](crate::run::Journeyman::learn) and [`begin`](crate::run::Journeyman::begin) alike.
+///
+/// ```
+/// use journeyman::stations::propose::Recovered;
+///
+/// // A task that was done, after two refusals.
+/// assert_eq!(Recovered::AsFailed.level(1.0, 2), 0.0);
+/// assert_eq!(Recovered::AsJudged.level(1.0, 2), 1.0);
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

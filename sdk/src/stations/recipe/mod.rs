@@ -27,6 +27,15 @@ use crate::{
 
 /// Time limits of calls to the host's parts, and the length of the scored text. A session gives attempts, scoring and writing more time
 /// than this where the model's measured speed asks for it ([`ModelSpeed`](crate::contract::ModelSpeed)).
+///
+/// ```
+/// use std::time::Duration;
+/// use journeyman::recipe;
+///
+/// let mut recipe = recipe::standard();
+/// recipe.limits.attempt = Duration::from_secs(900);
+/// assert_eq!(recipe.limits.scored_tokens.get(), 128);
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -105,6 +114,16 @@ impl Default for Limits {
 }
 
 /// The number of attempts at a task, and how they are made. Each recipe has one, which a host changes.
+///
+/// ```
+/// use std::num::NonZeroU32;
+/// use journeyman::recipe;
+///
+/// let mut recipe = recipe::standard();
+/// recipe.attempts.group = NonZeroU32::new(8).expect("not 0");
+/// recipe.attempts.temperature = -1.0;
+/// assert!(recipe.validate().is_err());
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -49,10 +49,27 @@ pub struct Top {
 }
 
 /// Always a skill drawn from the whole pool, where the recipe finds a candidate (ARISE Table 2 (b)): the selector `random`.
+///
+/// ```
+/// use journeyman::{recipe, stations::select::Random};
+///
+/// let mut recipe = recipe::standard();
+/// recipe.select.selector = Random.into();
+/// recipe.validate()?;
+/// # Ok::<(), journeyman::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Random;
 
 /// Never a skill: the selector `nothing`.
+///
+/// ```
+/// use journeyman::{recipe, stations::select::Nothing};
+///
+/// let mut recipe = recipe::standard();
+/// recipe.select.selector = Nothing.into();
+/// assert_eq!(recipe.gate(), None);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nothing;
 
