@@ -1,17 +1,33 @@
 //! Durable skill libraries for [Journeyman](journeyman): a folder with an SQLite database and the skills as folders.
 //!
+//! A [`DiskStore`] is the store of a session's skills and the journal of its runs:
+//!
 //! ```
-//! use journeyman::{domain::Revision, contract::SkillStore};
-//! use journeyman_disk::{DiskStore, DiskOptions};
+//! use std::sync::Arc;
+//!
+//! use journeyman::prelude::*;
+//! use journeyman_disk::{DiskOptions, DiskStore};
 //!
 //! # futures::executor::block_on(async {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let folder = folder.path();
-//! let store = DiskStore::open(folder.join("library"), &DiskOptions::default())?;
-//! assert_eq!(store.load().await?.revision, Revision(0));
+//! let store = Arc::new(DiskStore::open(folder.join("library"), &DiskOptions::default())?);
+//! let parts = Components::own_loop().with_store(store.clone()).with_journal(store.clone());
+//! let session = Journeyman::open(parts, recipe::standard(), Options::new("desk", Seed(7))).await?;
+//! let text = "---\nname: close-ticket\ndescription: Closes a ticket.\n---\nVerify, then close.\n";
+//! session.add(vec![Skill::from_skill_md(text)?], "version 1").await?;
+//!
+//! store.sync_folders().await?;
+//! assert!(folder.join("library/skills/close-ticket/SKILL.md").is_file());
 //! # Ok::<_, journeyman::Error>(())
 //! # }).unwrap();
 //! ```
+//!
+//! # Errors
+//! [`DiskStore::open`] says by its kind what is wrong with a folder: `NotFound` (there is no library, and none is to be created), `Invalid`
+//! (a database that is no library), `Corrupt` (a damaged one: [`check()`] says where, [`salvage()`] saves what can be read),
+//! `Unsupported` (a library of a newer release, or a network file system), `Unavailable` (the folder cannot be used). A commit on another
+//! revision than the last is a `Conflict`; runs repeat it by themselves.
 //!
 //! # Durability
 //! A commit is one transaction, and so is a call that appends to the journal. It is acknowledged after the transaction

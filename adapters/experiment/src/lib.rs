@@ -81,6 +81,11 @@
 //! # Ok::<(), journeyman::Error>(())
 //! ```
 //!
+//! # Errors
+//! A cell that fails outside the agent is no result: it is a [`Failure`] with its error, the other cells go on, and the next run tries it
+//! again. [`Experiment::open`] refuses a plan that cannot be carried out (`Invalid`), and a folder that cannot be written or in which
+//! another run is at work (`Unavailable`).
+//!
 //! # The folder
 //! `cells` has a file for each finished cell, written whole or not at all; `report.md` and `report.svg` are written anew
 //! after each. A cell's key is the SHA-256 of everything that its result follows from: the numbers of tasks, the world's

@@ -1,6 +1,7 @@
 //! Embeddings for [Journeyman](journeyman) from ONNX files of your own, on fastembed and ONNX Runtime.
 //!
 //! ```no_run
+//! // It loads a model's files.
 //! use journeyman::contract::Embedder;
 //! use journeyman_fastembed::{FastEmbedder, FastEmbedderConfig, Pooling};
 //!
@@ -13,6 +14,11 @@
 //! # Ok::<_, journeyman::Error>(())
 //! # }).unwrap();
 //! ```
+//!
+//! # Errors
+//! Of ONNX Runtime: `NotFound` where it is not named or not there, `Unsupported` for one that is too old, `Invalid` for another library,
+//! `Unavailable` where it cannot be loaded; each says which file to fetch. Of the model: `NotFound` or `Unavailable` for a file that cannot
+//! be read, `Corrupt` for one that cannot be used, `Model` where a text cannot be embedded.
 //!
 //! # The model's files
 //! A folder with `model.onnx`, `tokenizer.json`, `config.json`, `special_tokens_map.json` and `tokenizer_config.json`, as

@@ -20,6 +20,10 @@
 //! # Ok::<(), journeyman::Error>(())
 //! ```
 //!
+//! # Errors
+//! `Invalid` for a text of skills that is not of its format, exceeds a limit or holds hidden characters. The error names the place, such as
+//! `general_skills/0`, and never repeats what stands there.
+//!
 //! # Rules of every format of skills
 //! - *Lossless.* A text that is read and written again is equal as a JSON value, also when the skills were written to a
 //!   SKILL.md and read back in between. A field that cannot be derived from the skill's own fields is kept in its metadata

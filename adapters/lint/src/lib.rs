@@ -4,6 +4,21 @@
 //! The rules are those of the Agent Skills specification and the security requirements S4 and S6 to S11. Patterns cannot
 //! find all text that persuades a model: some forms give a warning, and the guarantee is that an imported skill starts
 //! quarantined.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use journeyman_lint::lint;
+//!
+//! let text = b"---\nname: close-ticket\ndescription: Closes a ticket. Use when a case is settled.\n---\n\nVerify, then close.\n";
+//! let report = lint(text, Some("close-ticket"), &BTreeMap::new());
+//! assert!(report.is_acceptable());
+//! assert_eq!(report.skill.expect("it can be imported").name.as_str(), "close-ticket");
+//! ```
+//!
+//! # Errors
+//! There are none: whatever a package holds, the [`Report`] lists its faults, each a [`Finding`] with its [`Rule`], its [`Severity`], its
+//! place and a hint.
 
 mod contents;
 mod fetching;

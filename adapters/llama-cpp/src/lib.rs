@@ -6,6 +6,7 @@
 //! ([`Embedder`](journeyman::contract::Embedder)).
 //!
 //! ```no_run
+//! // It loads a model.
 //! use journeyman::{
 //!     contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer},
 //!     domain::{Message, Prompt, Speaker},
@@ -35,6 +36,12 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Errors
+//! [`LlamaCpp::load`] says by its kind what is wrong: `NotFound` (no such file), `Invalid` (not a GGUF, or a value out of range), `Corrupt`
+//! (cut off or damaged), `Unsupported` (not a language model, or what this machine or build cannot do), `Unavailable` (too little
+//! memory). A request fails as `Timeout` at its time limit, as `RateLimited` where too many wait, as `Invalid` where its prompt leaves no room
+//! in the context, and as `Model` where an answer cannot be what was asked for.
 //!
 //! # How a prompt becomes tokens
 //! A prompt is rendered by the GGUF's own chat template or another one ([`Template`]), with the opening of the model's

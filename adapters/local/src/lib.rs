@@ -5,6 +5,7 @@
 //! a folder. Each can be replaced, so a host that outgrows them keeps its session and its library.
 //!
 //! ```no_run
+//! // It loads a model.
 //! use journeyman_local::prelude::*;
 //!
 //! # async fn run(tasks: Vec<Task>) -> Result<()> {
@@ -20,6 +21,11 @@
 //! ```
 //!
 //! `examples/embed/src/bin/shortest.rs` is a whole program of 25 lines, and `docs/embed.md` says more.
+//!
+//! # Errors
+//! [`Builder::open`] gives those of its parts: of [`LlamaCpp::load`](journeyman_llama_cpp::LlamaCpp::load) for the model, of
+//! [`DiskStore::open`](journeyman_disk::DiskStore::open) for the library, of [`Journeyman::open`](journeyman::run::Journeyman::open) for
+//! the recipe. What is wrong with the recipe is said before anything is loaded.
 //!
 //! # Tools
 //! An environment can be a function: [`FnEnvironment`](journeyman::agent::FnEnvironment). With the feature `schemars`, which is on,

@@ -7,6 +7,33 @@
 //!
 //! Both work over standard streams and over streamable HTTP. `docs/mcp.md` has the whole picture.
 //!
+//! ```no_run
+//! // It starts an MCP server.
+//! use std::sync::Arc;
+//!
+//! use journeyman::{Result, contract::Judge};
+//! use journeyman_mcp::{ApprovedTools, McpConfig, McpEnvironment, McpServer, list_tools};
+//! use journeyman_process::ProcessConfig;
+//!
+//! # async fn example(judge: Arc<dyn Judge>) -> Result<()> {
+//! let server = ProcessConfig::new("/usr/bin/python3").with_arguments(["-m", "mcp_server_time"]);
+//! let config = McpConfig::new("time", McpServer::Process(server));
+//! let listed = list_tools(&config).await?;
+//! for tool in &listed.tools {
+//!     println!("{}: {}", tool.definition.name, tool.definition.description); // a person reads them
+//! }
+//! let world = McpEnvironment::new(config, ApprovedTools::all(&listed.tools), judge).await?;
+//! # drop(world);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Errors
+//! Each error of a server has an [`McpFault`] as its source, and says what to do. A server that cannot be reached, ends or answers in
+//! another form than the protocol's is `Unavailable`, one that does not answer in time `Timeout`; both are temporary. `Conflict` is a tool
+//! whose definition changed since it was approved, or that the server lists twice; `NotFound` one that it no longer has; `Unsupported`
+//! one that nobody approved; `Invalid` a server that redirects.
+//!
 //! # Runtimes
 //! MCP's library needs tokio. Each part here has a thread with a runtime of its own, so that any async runtime of the host
 //! can await the calls.

@@ -6,6 +6,7 @@
 //! ([`Embedder`](journeyman::contract::Embedder)).
 //!
 //! ```no_run
+//! // It asks a server.
 //! use journeyman::{
 //!     contract::{GenerateRequest, LanguageModel},
 //!     domain::{Message, Prompt, Speaker},

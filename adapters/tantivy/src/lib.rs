@@ -1,18 +1,32 @@
 //! BM25 retrieval for [Journeyman](journeyman), on tantivy.
 //!
 //! ```
-//! use journeyman::{contract::Retriever, domain::Query, library::SkillLibrary};
+//! use journeyman::{
+//!     contract::Retriever,
+//!     domain::{LibraryChange, Query, Skill},
+//!     library::SkillLibrary,
+//!     testing::sample,
+//! };
 //! use journeyman_tantivy::{Bm25Retriever, Config};
 //!
 //! # futures::executor::block_on(async {
+//! let text = "---\nname: open-jar\ndescription: How to open a sealed jar.\n---\nWarm the lid.\n";
+//! let add = LibraryChange::Add(Box::new(Skill::from_skill_md(text)?));
+//! let mut library = SkillLibrary::new();
+//! library.apply(&sample::committed(1, vec![add]))?;
+//!
 //! let retriever = Bm25Retriever::new(Config::default())?;
-//! let library = SkillLibrary::new();
-//! library.refresh(&retriever).await?;
-//! let query = Query { text: "open the sealed jar".into(), limit: 10, among: None };
-//! assert!(retriever.search(&query).await?.is_empty()); // there is no skill yet
+//! library.refresh(&retriever).await?; // a session does so by itself
+//! let query = Query { text: "open the jar".into(), limit: 10, among: None };
+//! let found = retriever.search(&query).await?;
+//! assert_eq!(found[0].skill.id.as_str(), "open-jar");
 //! # Ok::<_, journeyman::Error>(())
 //! # }).unwrap();
 //! ```
+//!
+//! # Errors
+//! `Invalid` for an option out of its range; `Unavailable` for a folder that cannot be read or written, `Corrupt` for an index that is
+//! damaged. The index is derived from the library, so a damaged one may be deleted: the next refresh makes it anew.
 //!
 //! # Scores
 //! A score depends on the live skills, the query and the [`Config`], and on nothing else. tantivy stores the postings.
