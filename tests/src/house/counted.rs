@@ -269,3 +269,89 @@ fn has_example(text: &str, name: &str) -> bool {
         above.any(|line| opens(line))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Further types that users meet: values, reports, options, and the traits of policies.
+    const MET: [&str; 68] = [
+        "Action",
+        "AddFate",
+        "AddReport",
+        "AdmitRule",
+        "Applied",
+        "Attempt",
+        "AttemptPolicy",
+        "AttemptReport",
+        "ComparePolicy",
+        "CreditRule",
+        "Decision",
+        "DecisionCost",
+        "Duplicates",
+        "Entry",
+        "Episode",
+        "Error",
+        "ErrorKind",
+        "Event",
+        "EventKind",
+        "Events",
+        "Finding",
+        "FindingKind",
+        "FnEnvironment",
+        "GateCalibration",
+        "GateInForce",
+        "GatePolicy",
+        "GenerateRequest",
+        "HarmBound",
+        "Injection",
+        "JudgedAttempt",
+        "LiftPolicy",
+        "LiftReport",
+        "Lifts",
+        "Limits",
+        "MaintenanceProgram",
+        "Message",
+        "ModelCapabilities",
+        "NothingReason",
+        "Observation",
+        "Outcome",
+        "Prompt",
+        "Recovered",
+        "Retirement",
+        "Retry",
+        "RewardRule",
+        "Role",
+        "RunFilter",
+        "RunReport",
+        "SelectProgram",
+        "Selection",
+        "SkillDraft",
+        "SkillRef",
+        "Source",
+        "State",
+        "Step",
+        "StepResult",
+        "Task",
+        "TaskReport",
+        "TierPolicy",
+        "TokenSink",
+        "ToolCall",
+        "ToolDefinition",
+        "Transition",
+        "Usage",
+        "Verdict",
+        "Withhold",
+        "WriteProgram",
+        "WriteWhen",
+    ];
+
+    #[test]
+    fn types_that_users_meet_have_an_example() {
+        let sources = Sources::list().unwrap();
+        let files = sources.rust("sdk/src/").unwrap();
+        let is_shown = |name: &str| files.iter().any(|(_, text)| has_example(text, name));
+        let without: Vec<&str> = MET.into_iter().filter(|name| !is_shown(name)).collect();
+        assert!(without.is_empty(), "no example that runs: {without:?}");
+    }
+}
