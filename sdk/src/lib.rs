@@ -199,7 +199,7 @@
 //! # }).unwrap();
 //! ```
 //!
-//! The verdict may be read after every task: its error stays below the bound of the policy however often you look. The program
+//! You may read the verdict after every task; [`LiftPolicy`](stations::proof::LiftPolicy) says how sure it is. The program
 //! [`ProvenRelease`](stations::proof::ProvenRelease) releases only skills that were proven to help, and
 //! [`certify`](run::Journeyman::certify) finds which skills of a library help the model at hand.
 //!
