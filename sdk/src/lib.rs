@@ -340,12 +340,21 @@
 //! # Features
 //! - `system-clock` (default): [`agent`] has `SystemClock`, a clock that reads the system's time.
 //! - `threads` (default): [`agent`] has `OnThread`, a wrapper that runs blocking parts on threads of their own.
+//! - `language-model`: the parts that a language model plays ([`LanguageModel`](contract::LanguageModel)). [`agent`] has `ModelExecutor`,
+//!   `ChatFormat`, `AdaptedModel` and the module [`role`](agent::role), [`Components`](contract::Components) has `of_model`, [`text`] reads
+//!   answers (`published_calls`, `first_object`, `without_thinking`, `TextStream`), and [`library::format`] has ARISE's document. The
+//!   adapters that bring a model switch it on. Without it, a host brings an agent of its own, or keeps its own loop.
 //! - `json-schema`: validation of JSON by a schema. [`text`] has `JsonSchema`, `ToolCalls` and `loosened`, [`agent::role`] has `Structured` and
 //!   `ModelJudge`, [`agent`] has `FnEnvironment`. Without it, arguments of tool calls are not held against the tools' schemas
 //!   ([`ChatFormat`](agent::ChatFormat)), and a role's skill keeps its shipped schema
-//!   ([`GeneralRoles`](agent::role::GeneralRoles)).
+//!   ([`GeneralRoles`](agent::role::GeneralRoles)). It enables `language-model`.
+//! - `embeddings`: retrieval by embeddings. [`agent`] has `VectorRetriever`, `HybridRetriever` and `HashedEmbedder`, and
+//!   [`stations::retrieve`] has `Fusion`.
+//! - `measure`: [`Journeyman`](run::Journeyman) has `certify` and `calibrate_by_outcomes`, which attempt tasks again to measure what
+//!   skills and the gate do with the host's model.
 //! - `arise`, `hisme`, `scribe`, `skillos`, `skillrl`: the [room](papers) of a paper, with its recipe; `papers`: all five. Without it, a recipe that names
-//!   one of its policies is refused ([`Recipe::resolve`](recipe::Recipe::resolve)). [`recipe::standard`] needs none.
+//!   one of its policies is refused ([`Recipe::resolve`](recipe::Recipe::resolve)). [`recipe::standard`] needs none. `arise` enables
+//!   `language-model`.
 //! - `testing`: the module `testing`, scripted doubles of all parts and generators of inputs. The examples above need it. It enables
 //!   `json-schema` and `papers`.
 //! - `conformance`: the module `testing::conformance`, a suite of checks for each contract. It enables `testing`. Both are for a
@@ -354,11 +363,13 @@
 //! Where to read on: [`contract`] for what a host implements, [`run`] for the two ways in, [`stations::select`] for the gate,
 //! [`library`] for what a library does with a commit, [`agent::role`] for what a model is asked beside its tasks.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
-// What several papers share has no user in a build without them. A build with all of them says what none uses.
+// What several features share has no user in a build without them. A build with all of them says what none uses.
 #![cfg_attr(
     not(all(
         feature = "arise",
+        feature = "embeddings",
         feature = "hisme",
+        feature = "measure",
         feature = "scribe",
         feature = "skillos",
         feature = "skillrl"

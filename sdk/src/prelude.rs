@@ -5,9 +5,7 @@
 
 pub use crate::{
     Error, ErrorKind, Result, Seed,
-    agent::{
-        ChatFormat, EnvironmentJudge, ModelExecutor, ModelExecutorOptions, role::GeneralRoles,
-    },
+    agent::EnvironmentJudge,
     async_trait,
     contract::{
         Attempt, Components, Environment, EnvironmentCapabilities, Episode, Executor, Judge,
@@ -26,3 +24,5 @@ pub use crate::{
 
 #[cfg(feature = "system-clock")]
 pub use crate::agent::SystemClock;
+#[cfg(feature = "language-model")]
+pub use crate::agent::{ChatFormat, ModelExecutor, ModelExecutorOptions, role::GeneralRoles};

@@ -1,5 +1,6 @@
 //! An agent driven by a language model.
 
+mod compact;
 mod fitting;
 mod options;
 mod turn;

@@ -13,10 +13,11 @@ pub mod report;
 
 pub use driver::{DecisionCost, Performer};
 pub use host::{
-    AddFate, AddReport, AddedSkill, AttemptGroup, AttemptHandle, Certificate, CertifiedSkill,
-    Events, GateInForce, GroupStatus, Journeyman, Options, OutcomeCalibration, Retirement,
-    ThresholdBy,
+    AddFate, AddReport, AddedSkill, AttemptGroup, AttemptHandle, Events, GateInForce, GroupStatus,
+    Journeyman, Options, Retirement, ThresholdBy,
 };
+#[cfg(feature = "measure")]
+pub use host::{Certificate, CertifiedSkill, OutcomeCalibration};
 pub use machine::{
     AttemptEffect, CaseEffect, Effect, EffectId, RunEntry, RunMachine, RunPlan, Station, TurnAsk,
     recorded_attempts, replay,

@@ -2,51 +2,46 @@
 //! redaction of secrets, removal of terminal escapes, stop texts of a text that is being written, tool calls, words and
 //! n-grams.
 //!
-//! What reads a JSON Schema is there only with the feature `json-schema`: `JsonSchema` and `SchemaFault`, `ToolCalls`, `loosened`.
+//! What reads a language model's answer is there only with the feature `language-model`: `first_object`, `published_calls`, `spelled`,
+//! `TextStream`, `without_thinking`, `WrittenCall`. What reads a JSON Schema is there only with the feature `json-schema`: `JsonSchema` and
+//! `SchemaFault`, `ToolCalls`, `loosened`.
 
+#[cfg(feature = "language-model")]
+mod answer;
 mod block;
 mod brief;
-#[cfg(feature = "json-schema")]
-mod coerce;
 mod escape;
 mod hashed;
-mod json;
-mod lenient;
 #[cfg(feature = "json-schema")]
 mod loosened;
 mod placeholder;
-mod published;
 mod redact;
 #[cfg(feature = "json-schema")]
 mod schema;
-mod text_stream;
-mod thinking;
-#[cfg(feature = "json-schema")]
-mod tool_calls;
 mod words;
-mod written_call;
 
+#[cfg(feature = "json-schema")]
+pub use answer::ToolCalls;
+#[cfg(feature = "json-schema")]
+pub(crate) use answer::first_whole;
+#[cfg(feature = "language-model")]
+pub(crate) use answer::{
+    Candidate, Candidates, begins_calls, candidates, checked_call, has_marks, in_channels,
+    marks_thinking, message, tool_meant, without_closed_thinking,
+};
+#[cfg(feature = "language-model")]
+pub use answer::{
+    NoObject, PublishedCalls, TextStream, WrittenCall, first_object, published_calls, spelled,
+    without_thinking,
+};
 pub(crate) use block::closes_a_block;
 pub use block::{fenced, quote_skill_marks, skill_block};
 pub(crate) use brief::{actions_in_brief, brief, clipped, shortened};
 pub use escape::plain_terminal;
 pub(crate) use hashed::{HASHED_DIMENSIONS, hashed_ngrams};
 #[cfg(feature = "json-schema")]
-pub(crate) use json::first_whole;
-pub(crate) use json::{Candidate, Candidates, candidates};
-pub use json::{NoObject, first_object};
-#[cfg(feature = "json-schema")]
 pub use loosened::loosened;
-pub use published::{PublishedCalls, published_calls, spelled};
-pub(crate) use published::{begins_calls, has_marks, in_channels, message};
 pub use redact::Redactor;
 #[cfg(feature = "json-schema")]
 pub use schema::{JsonSchema, SchemaFault};
-pub use text_stream::TextStream;
-pub use thinking::without_thinking;
-pub(crate) use thinking::{marks_thinking, without_closed_thinking};
-#[cfg(feature = "json-schema")]
-pub use tool_calls::ToolCalls;
 pub(crate) use words::{content_words, is_function_word, ngrams};
-pub use written_call::WrittenCall;
-pub(crate) use written_call::{checked_call, tool_meant};

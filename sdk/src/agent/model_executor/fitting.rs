@@ -1,12 +1,13 @@
 //! Prompts of turns that fit the model's context.
 
+use super::compact::{Compactor, Seen};
 use crate::{
     contract::{
         GenerateRequest, Generation, LanguageModel, PromptFormat, TokenCount, TurnMove, TurnView,
     },
     domain::{Compaction, Injection, Observation, Step, Task},
     error::Result,
-    stations::inject::{Compactor, Room, Seen},
+    stations::inject::Room,
 };
 
 /// The greatest number of prompts that are tried for one turn before everything that can be left out is.

@@ -5,13 +5,11 @@ mod abstraction;
 mod document;
 mod limits;
 mod markdown;
-mod refusal;
 mod seeds;
 
 pub use abstraction::TraceStep;
 pub use document::{AriseDocument, DEFAULT_CHECK, GENERAL_CHECK};
 pub use limits::{AriseLimits, AriseSchema, ProblemTypes};
-pub use refusal::{SchemaRefusal, SchemaStage};
 pub use seeds::seed_skills;
 
 #[cfg(test)]

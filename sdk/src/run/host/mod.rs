@@ -2,7 +2,9 @@
 
 pub(crate) mod asked_roles;
 pub(crate) mod asking;
+#[cfg(feature = "measure")]
 mod by_outcomes;
+#[cfg(feature = "measure")]
 mod certify;
 pub(crate) mod checks;
 mod events;
@@ -16,8 +18,11 @@ pub(crate) mod session;
 mod watching;
 pub(crate) mod withheld;
 
-pub use by_outcomes::OutcomeCalibration;
-pub use certify::{Certificate, CertifiedSkill};
+#[cfg(feature = "measure")]
+pub use self::{
+    by_outcomes::OutcomeCalibration,
+    certify::{Certificate, CertifiedSkill},
+};
 pub use events::Events;
 pub use gate_in_force::{GateInForce, ThresholdBy};
 pub use group::{AttemptGroup, GroupStatus};

@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{SchemaRefusal, SchemaStage};
-use crate::domain::{find_hidden, latin_words};
+use crate::{
+    domain::{find_hidden, latin_words},
+    library::format::{SchemaRefusal, SchemaStage},
+};
 
 /// The `check` of a document without one (ARISE Table 4).
 pub const DEFAULT_CHECK: &str = "Substitute back to verify";

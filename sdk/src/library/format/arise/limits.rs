@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    AriseDocument, DEFAULT_CHECK, GENERAL_CHECK, SchemaRefusal, SchemaStage,
+    AriseDocument, DEFAULT_CHECK, GENERAL_CHECK,
     document::{Fields, refuse},
 };
+use crate::library::format::{SchemaRefusal, SchemaStage};
 
 /// The greatest lengths of the fields of a document, in characters (ARISE C.1, Table 4).
 #[non_exhaustive]

@@ -1,5 +1,5 @@
 use super::{limits::clip, *};
-use crate::{Seed, domain::SkillDraft};
+use crate::{Seed, domain::SkillDraft, library::format::SchemaStage};
 
 const STEPS: [&str; 3] = [
     "Rewrite each side with a common base",

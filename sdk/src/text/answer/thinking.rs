@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{
-    block::plain,
-    lenient::{self, MAX_BYTES, MAX_DEPTH, may_open},
-};
+use super::lenient::{self, MAX_BYTES, MAX_DEPTH, may_open};
+use crate::text::block::plain;
 
 /// The marks that reasoning models put around their thinking.
 pub(super) const MARKS: [(&str, &str); 9] = [

@@ -3,8 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::JsonSchema;
-use crate::{domain::ToolDefinition, error::Result};
+use crate::{domain::ToolDefinition, error::Result, text::JsonSchema};
 
 /// The greatest number of values that are converted.
 const MOST: usize = 16;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     Seed,
-    text::thinking::{outside_thinking, without_thinking},
+    text::answer::thinking::{outside_thinking, without_thinking},
 };
 
 fn check(text: &str, expect: Result<&str, NoObject>) {

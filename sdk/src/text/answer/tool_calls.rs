@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    JsonSchema, WrittenCall,
+    WrittenCall,
     coerce::{obeying, schema_of},
     written_call::{call, meant, refused, unknown},
 };
@@ -13,6 +13,7 @@ use crate::{
     contract::{FinishReason, ToolChoice},
     domain::{NativeCall, ToolDefinition},
     error::{Error, Result},
+    text::JsonSchema,
 };
 
 const NEW: &str = "ToolCalls::new";

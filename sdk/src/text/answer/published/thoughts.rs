@@ -1,6 +1,6 @@
 //! Which parts of a text are thoughts.
 
-use crate::text::thinking::MARKS;
+use crate::text::answer::thinking::MARKS;
 
 /// Whether a thought ends in a text that began before it.
 pub(super) fn ends_thoughts(text: &str) -> bool {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::literal;
-use crate::text::{
+use crate::text::answer::{
     WrittenCall,
     lenient::{self, MAX_DEPTH},
 };

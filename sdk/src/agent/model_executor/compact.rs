@@ -16,7 +16,7 @@
 
 use crate::{
     domain::{Compaction, Observation, ObservationKind, Step, ToolDefinition},
-    stations::inject::render::{ToolDetail, brief_tools},
+    stations::inject::{ToolDetail, brief_tools},
     text::{actions_in_brief, brief, clipped},
 };
 
