@@ -43,7 +43,7 @@ pub(crate) enum Command {
     /// Commands about local GGUF models, run by llama.cpp
     #[command(subcommand)]
     Model(ModelCommand),
-    /// Compare recipes, ablations and sweeps over seeds, in toolworld or your own environment; finished cells are kept
+    /// Compare recipes, ablations and sweeps over seeds, in your own environment; finished cells are kept
     Experiment(Experiment),
     /// Learn from the tasks of your own environment, and measure before and after; a file names all parts
     Run(Run),

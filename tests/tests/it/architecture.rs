@@ -34,9 +34,7 @@ const EXAMPLES_OF_AN_EXAMPLE: [(&str, &str); 2] = [("embed", "host"), ("telemetr
 /// The folder of the laboratory: worlds, trainers, model shapes. Its crates are for tests and figures.
 const LABORATORY: &str = "tests/lab/";
 /// What else may see the laboratory, and which of its crates.
-const SEES_THE_LABORATORY: [(&str, &str); 2] = [
-    // The world of an experiment whose file names no tasks. For this the command is not published.
-    ("journeyman-cli", "journeyman-toolworld"),
+const SEES_THE_LABORATORY: [(&str, &str); 1] = [
     // The world that the bundled model acts in.
     ("quickstart", "journeyman-toolworld"),
 ];

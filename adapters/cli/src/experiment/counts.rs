@@ -5,7 +5,7 @@ use toml::Spanned;
 
 use crate::toml_file::Source;
 
-/// Keys that stand in [world] for toolworld, and beside `tasks` for a world of the user's own.
+/// Keys that stand beside `tasks`, and stood in [world] before there were worlds of the user's own.
 pub(super) const PLAN_KEYS: [&str; 4] = ["stream", "held_out", "checkpoints", "steps"];
 
 /// How many tasks and checkpoints a cell has.

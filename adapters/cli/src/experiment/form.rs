@@ -42,10 +42,11 @@ pub(super) struct Form {
     pub(super) gpu_layers: Option<Layers>,
     /// The folder of llama.cpp's backends, in a build that loads them.
     pub(super) backends: Option<PathBuf>,
-    /// JSON Lines with the tasks of a world of your own.
-    #[schemars(with = "Option<PathBuf>")]
+    /// JSON Lines with the tasks of the world.
+    // Only a file of before, of which finished cells are reported, has none; nor a world.
+    #[schemars(with = "PathBuf")]
     pub(super) tasks: Option<Spanned<PathBuf>>,
-    /// Of `tasks`, those to learn from (48); without `tasks` this and the three keys below stand in `world`.
+    /// Of `tasks`, those to learn from (48).
     #[schemars(with = "Option<usize>")]
     pub(super) stream: Option<Spanned<usize>>,
     /// Of `tasks`, those that are held out to measure with (48).
@@ -59,10 +60,9 @@ pub(super) struct Form {
     pub(super) steps: Option<Spanned<usize>>,
     /// The language whose inflected words also find skills by their stems (none).
     pub(super) stems: Option<Language>,
-    /// The world in which every cell learns: toolworld, or with `tasks` one of your own, by the keys of a run's file.
-    // Read once more by itself, as one of the two: [`OfWorld`].
-    #[serde(default)]
-    #[schemars(schema_with = "world")]
+    /// The world in which every cell learns, by the keys of a run's file.
+    // Read once more by itself: [`OfWorld`].
+    #[schemars(with = "WorldForm")]
     pub(super) world: Option<Spanned<Table>>,
     /// The ways to learn that are compared.
     pub(super) arm: Vec<ArmForm>,
@@ -75,28 +75,6 @@ pub(super) struct Form {
 #[derive(Debug, Deserialize)]
 pub(super) struct OfWorld<T> {
     pub(super) world: T,
-}
-
-/// Toolworld, in which each seed has services and tasks of its own.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ToolworldForm {
-    /// Tasks to learn from (48).
-    #[schemars(with = "Option<usize>")]
-    pub(super) stream: Option<Spanned<usize>>,
-    /// Held-out tasks to measure with (48).
-    #[schemars(with = "Option<usize>")]
-    pub(super) held_out: Option<Spanned<usize>>,
-    /// Checkpoints in the stream, the last at its end (4).
-    #[schemars(with = "Option<usize>")]
-    pub(super) checkpoints: Option<Spanned<usize>>,
-    /// Maximum steps of an attempt (8).
-    #[schemars(with = "Option<usize>")]
-    pub(super) steps: Option<Spanned<usize>>,
-    /// Fields of toolworld's `UniverseSpec`.
-    #[serde(default)]
-    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
-    pub(super) universe: Table,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -165,10 +143,4 @@ fn seeds(_: &mut SchemaGenerator) -> Schema {
         {"type": "integer", "minimum": 1},
         {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
     ]})
-}
-
-fn world(generator: &mut SchemaGenerator) -> Schema {
-    let toolworld = generator.subschema_for::<ToolworldForm>();
-    let own = generator.subschema_for::<WorldForm>();
-    json_schema!({"anyOf": [toolworld, own]})
 }

@@ -1,15 +1,15 @@
-//! `journeyman experiment`: compares recipes, ablations and sweeps over seeds, in toolworld or a user's own world, with a local model.
+//! `journeyman experiment`: compares recipes, ablations and sweeps over seeds, in a user's own world, with a local model.
 //! `docs/command-line.md` describes the file and the report.
 
 mod arm;
 mod counts;
 mod form;
+mod former_world;
 mod machine;
 mod models;
 mod own_world;
 mod plan;
 mod start;
-mod toolworld;
 mod world;
 
 #[cfg(test)]
@@ -31,7 +31,7 @@ use crate::{
 
 /// Blocks, on a thread without an executor: cells and worlds have executors of their own.
 pub(crate) fn experiment(command: &arguments::Experiment) -> Result<Answer> {
-    let file = PlanFile::read(&command.file)?;
+    let file = PlanFile::read(&command.file, command.report)?;
     if command.approve_tools {
         return file.settings.world.approve();
     }

@@ -153,7 +153,7 @@ impl OwnWorld {
     }
 }
 
-/// Refuses keys in [world] that stand beside `tasks` where the world is the user's own.
+/// Refuses keys in [world] that stand beside `tasks`.
 fn refuse_misplaced(source: &Source<'_>, table: &Table) -> Result<()> {
     let found = PLAN_KEYS
         .iter()
@@ -162,7 +162,7 @@ fn refuse_misplaced(source: &Source<'_>, table: &Table) -> Result<()> {
         None => Ok(()),
         Some((key, value)) => Err(source.refused(
             value.span(),
-            format!("`{key}` stands beside `tasks` where the world is your own"),
+            format!("`{key}` stands beside `tasks`"),
             "move it out of [world], to the keys above it",
         )),
     }

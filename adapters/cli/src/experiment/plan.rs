@@ -36,10 +36,12 @@ pub(super) struct PlanFile {
 }
 
 impl PlanFile {
+    /// `report_only` is whether nothing will be run.
+    ///
     /// # Errors
     /// `Invalid` with the line, where the file or a value in it is refused; `NotFound` or `Unavailable` where the file, or
     /// that of its tasks, cannot be read.
-    pub(super) fn read(path: &Path) -> Result<Self> {
+    pub(super) fn read(path: &Path, report_only: bool) -> Result<Self> {
         let source = Source::read(EXPERIMENT, path)?;
         let form: Form = source.form()?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -54,7 +56,7 @@ impl PlanFile {
         let seeds = seeds(&source, &form.seeds)?;
         let name = source.check_name(&form.name, "an experiment")?;
         let threads = threads(&source, &form)?;
-        let (world, counts) = World::read(&source, &form)?;
+        let (world, counts) = World::read(&source, &form, report_only)?;
         let baseline = match &form.baseline {
             Some(name) => named(&source, name, &arms)?,
             None => 0,

@@ -1,26 +1,32 @@
-//! The world of an experiment: toolworld, or one of the user's own with a file of tasks.
+//! The world of an experiment: the user's own, with a file of tasks.
 
 use futures::executor::block_on;
-use journeyman::{Result, text::Redactor};
+use journeyman::{Error, Result, text::Redactor};
 use journeyman_experiment::{Arm, Plan, Tasks};
 use journeyman_llama_cpp::GpuLayers;
 use serde::Serialize;
+use toml::Spanned;
 
 use super::{
-    counts::{Counts, PLAN_KEYS},
-    form::{EXPERIMENT, Form, OfWorld, ToolworldForm},
+    counts::Counts,
+    form::{EXPERIMENT, Form},
+    former_world::FormerWorld,
     own_world::OwnWorld,
-    toolworld::ToolworldSettings,
 };
 use crate::{
     output::Answer,
     stemming::Language,
     toml_file::{Source, Table},
-    world::{self, WorldConfig},
+    world,
 };
 
 /// Keys of [world] of which a world of the user's own has one at least.
 const OWN_KEYS: [&str; 3] = ["protocol", "program", "url"];
+
+/// What to do with a file that names no tasks.
+const NO_TASKS: &str = "set `tasks` to a file of tasks, and [world] to that of a run's file: docs/command-line.md has a whole experiment \
+    (`examples/experiments/services.toml`). An experiment of before in toolworld, which is no world of the command any more, is reported \
+    by `--report --any-build`";
 
 /// Everything that tasks and attempts follow from, beside the plan and the models. Part of each cell's key, in this order.
 #[derive(Debug, Serialize)]
@@ -38,16 +44,21 @@ pub(super) struct Settings {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum World {
-    Toolworld(ToolworldSettings),
+    /// That of an experiment of before, whose finished cells are reported.
+    Former(FormerWorld),
     Own(Box<OwnWorld>),
 }
 
 impl World {
-    /// The world of a file: the user's own where the file names tasks, else toolworld.
+    /// The world of a file. One that names no tasks is of before, and is read where `report_only` says that nothing is run.
     ///
     /// # Errors
     /// `Invalid` with the line of what is refused; those of [`OwnWorld::read`].
-    pub(super) fn read(source: &Source<'_>, form: &Form) -> Result<(Self, Counts)> {
+    pub(super) fn read(
+        source: &Source<'_>,
+        form: &Form,
+        report_only: bool,
+    ) -> Result<(Self, Counts)> {
         match (&form.tasks, &form.world) {
             (Some(tasks), Some(table)) => {
                 let (own, counts) = OwnWorld::read(source, form, table, tasks)?;
@@ -56,22 +67,15 @@ impl World {
             (Some(tasks), None) => Err(source.refused(
                 tasks.span(),
                 "there are tasks, and no world to do them in",
-                "add the [world] of a run's file; without `tasks` the world is toolworld",
+                "add the [world] of a run's file",
             )),
-            (None, Some(table)) if is_own(table.get_ref()) => Err(source.refused(
-                table.span(),
-                "the world has no tasks",
-                "set `tasks` to a file of tasks, as in a run's file",
-            )),
+            (None, table) if report_only && is_former(form) => {
+                let (former, counts) = FormerWorld::read(source, table.is_some())?;
+                Ok((Self::Former(former), counts))
+            }
             (None, table) => {
-                refuse_plan_keys(source, form)?;
-                let form = match table {
-                    None => ToolworldForm::default(),
-                    Some(_) => source.form::<OfWorld<ToolworldForm>>()?.world,
-                };
-                let counts = Counts::read(source, &form.stream, &form.held_out, &form.checkpoints)?;
-                let settings = ToolworldSettings::read(source, &form)?;
-                Ok((Self::Toolworld(settings), counts))
+                let span = table.as_ref().map_or(form.name.span(), Spanned::span);
+                Err(source.refused(span, "the experiment has no tasks", NO_TASKS))
             }
         }
     }
@@ -79,7 +83,7 @@ impl World {
     /// The world in words, for the report.
     pub(super) fn description(&self) -> String {
         match self {
-            Self::Toolworld(settings) => settings.description(),
+            Self::Former(former) => former.description(),
             Self::Own(own) => own.description.clone(),
         }
     }
@@ -87,7 +91,7 @@ impl World {
     /// Removes the world's secrets from what cells keep.
     pub(super) fn redactor(&self) -> Redactor {
         match self {
-            Self::Toolworld(_) => Redactor::default(),
+            Self::Former(_) => Redactor::default(),
             Self::Own(own) => own.redactor.clone(),
         }
     }
@@ -95,7 +99,7 @@ impl World {
     /// Maximum steps of the agent, where not the world itself counts them.
     pub(super) fn agent_steps(&self) -> Option<u32> {
         match self {
-            Self::Toolworld(_) => None,
+            Self::Former(_) => None,
             Self::Own(own) => Some(own.steps),
         }
     }
@@ -104,7 +108,7 @@ impl World {
     /// set up again. Blocks, on a thread without an executor.
     pub(super) fn check(&self, plan: &Plan) -> Result<bool> {
         match self {
-            Self::Toolworld(_) => Ok(true),
+            Self::Former(_) => Err(not_run()),
             Self::Own(own) => {
                 let waits = |arm: &Arm| arm.recipe.maintenance.quarantine.is_none();
                 let learns = plan.arms.iter().any(|arm| arm.learns && waits(arm));
@@ -118,42 +122,36 @@ impl World {
     /// The world for one cell. Blocks, on a thread without an executor.
     pub(super) fn open(&self) -> Result<world::World> {
         match self {
-            Self::Toolworld(settings) => settings.open(),
+            Self::Former(_) => Err(not_run()),
             Self::Own(own) => block_on(own.open()),
         }
     }
 
     pub(super) fn tasks(&self, plan: &Plan, seed: u64) -> Result<Tasks> {
         match self {
-            Self::Toolworld(settings) => settings.tasks(plan, seed),
+            Self::Former(_) => Err(not_run()),
             Self::Own(own) => Ok(own.tasks(plan, seed)),
         }
     }
 
     /// Approves the tools of an MCP server. Blocks, on a thread without an executor.
     pub(super) fn approve(&self) -> Result<Answer> {
-        let config: Option<WorldConfig> = match self {
-            Self::Toolworld(_) => None,
-            Self::Own(own) => Some(own.config.clone()),
-        };
-        block_on(world::approve(EXPERIMENT, config))
+        match self {
+            Self::Former(_) => Err(not_run()),
+            Self::Own(own) => block_on(world::approve(EXPERIMENT, Some(own.config.clone()))),
+        }
     }
 }
 
-fn is_own(table: &Table) -> bool {
-    OWN_KEYS.iter().any(|key| table.contains_key(*key))
+/// Whether a file without tasks is one of before: what it says of the world and of the numbers of tasks stands in [world].
+fn is_former(form: &Form) -> bool {
+    let beside = [&form.stream, &form.held_out, &form.checkpoints, &form.steps];
+    let names_own = |table: &Table| OWN_KEYS.iter().any(|key| table.contains_key(*key));
+    let is_own = (form.world.as_ref()).is_some_and(|table| names_own(table.get_ref()));
+    !is_own && beside.iter().all(|given| given.is_none())
 }
 
-/// Refuses keys beside `tasks` that stand in [world] for toolworld.
-fn refuse_plan_keys(source: &Source<'_>, form: &Form) -> Result<()> {
-    let given = [&form.stream, &form.held_out, &form.checkpoints, &form.steps];
-    let mut given = PLAN_KEYS.iter().zip(given);
-    match given.find_map(|(key, given)| Some((key, given.as_ref()?))) {
-        None => Ok(()),
-        Some((key, given)) => Err(source.refused(
-            given.span(),
-            format!("`{key}` stands in [world] where the world is toolworld"),
-            "move it into [world], or set `tasks` and the [world] of a run's file for one of your own",
-        )),
-    }
+fn not_run() -> Error {
+    let message = "no cell is run in toolworld, which is no world of the command any more";
+    Error::unsupported(EXPERIMENT, message).hint(NO_TASKS)
 }

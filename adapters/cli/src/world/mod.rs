@@ -59,21 +59,11 @@ impl From<ExpectationJudge> for TaskJudge {
 /// Where a world is.
 #[derive(Debug)]
 enum Place {
-    Here,
     Process(Arc<ProcessEnvironment>),
     Server(Arc<McpEnvironment>),
 }
 
 impl World {
-    /// A world in this process, which gives the outcomes.
-    pub(crate) fn here(environment: Arc<dyn Environment>) -> Self {
-        Self {
-            environment,
-            judge: Arc::new(EnvironmentJudge),
-            place: Place::Here,
-        }
-    }
-
     /// Starts the process, or prepares for sessions with the MCP server; `operation` is the command that errors name.
     pub(crate) async fn open(
         operation: &'static str,
@@ -84,8 +74,9 @@ impl World {
             WorldConfig::Process(config) => {
                 let process = Arc::new(ProcessEnvironment::start(config).await?);
                 Ok(Self {
-                    place: Place::Process(process.clone()),
-                    ..Self::here(process)
+                    environment: process.clone(),
+                    judge: Arc::new(EnvironmentJudge),
+                    place: Place::Process(process),
                 })
             }
             WorldConfig::Mcp { config, approved } => {

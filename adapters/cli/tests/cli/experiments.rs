@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
 use crate::{
-    running::{HELD_OUT, LEARNED},
+    running::{ABOUT_THEM, HELD_OUT, LEARNED, example, tasks, world},
     support::{Ran, fields, ran},
 };
 
@@ -25,12 +25,13 @@ const TINY: &str = r#"
 name = "tiny"
 model = "MODEL"
 seeds = 2
-
-[world]
+tasks = "tasks.jsonl"
 stream = 4
 held_out = 4
 checkpoints = 2
+steps = 8
 
+WORLD
 [[arm]]
 name = "no skills"
 recipe = "none"
@@ -46,6 +47,7 @@ struct Lab(TempDir);
 impl Lab {
     fn new() -> Self {
         let lab = Self(tempdir().unwrap());
+        fs::write(lab.path("tasks.jsonl"), tasks(&ABOUT_THEM)).unwrap();
         lab.write(TINY);
         lab
     }
@@ -53,6 +55,7 @@ impl Lab {
     fn write(&self, text: &str) {
         let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(MODEL);
         let text = text.replace("MODEL", model.to_str().unwrap());
+        let text = text.replace("WORLD", &world());
         fs::write(self.path("tiny.toml"), text).unwrap();
     }
 
@@ -194,23 +197,13 @@ fn what_was_killed_goes_on_and_comes_to_the_same() {
 #[test]
 fn the_shipped_experiment_with_whole_recipes_runs() {
     let lab = Lab::new();
-    let shipped = "../../examples/experiments/recipes.toml";
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped);
-    let text = fs::read_to_string(shipped).unwrap();
     let smaller = [
-        ("../../tests/lab/apprentice/apprentice.gguf", "MODEL"),
-        ("seeds = 3", "seeds = 1"),
-        ("stream = 50", "stream = 8"),
-        ("held_out = 60", "held_out = 3"),
+        ("stream = 30", "stream = 8"),
+        ("held_out = 30", "held_out = 3"),
         ("checkpoints = 5", "checkpoints = 1"),
-        ("hidden = 16", "hidden = 3"),
         ("warm_up\" = 10", "warm_up\" = 4"),
     ];
-    let text = smaller.iter().fold(text, |text, (all, few)| {
-        assert!(text.contains(all), "{all}");
-        text.replace(all, few)
-    });
-    lab.write(&text);
+    lab.write(&shipped("recipes", &smaller));
     let answer = lab.json(&[]);
     counts(&answer, 8, 0);
     let skills = |arm: usize| answer["arms"][arm]["skills"]["mean"].as_f64().unwrap();
@@ -230,24 +223,33 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
     }
 }
 
+/// A shipped experiment for one seed, with these changes, and with its paths as they are seen from a lab.
+fn shipped(name: &str, changes: &[(&str, &str)]) -> String {
+    let text = fs::read_to_string(example(&format!("experiments/{name}.toml"))).unwrap();
+    let script = example("services/services.py");
+    let python = example("../adapters/process/python");
+    let paths = [
+        ("../../tests/lab/apprentice/apprentice.gguf", "MODEL"),
+        ("../services/tasks.jsonl", "tasks.jsonl"),
+        ("../services/services.py", script.as_str()),
+        ("../../adapters/process/python", python.as_str()),
+        ("seeds = 3", "seeds = 1"),
+    ];
+    paths.iter().chain(changes).fold(text, |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    })
+}
+
 /// Runs a shipped experiment of mixed recipes at a tiny size; gives its number of arms and the mean number of skills of each.
 fn mixed(name: &str, smaller: &[(&str, &str)]) -> Vec<f64> {
     let lab = Lab::new();
-    let shipped = format!("../../examples/experiments/{name}.toml");
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped);
-    let text = fs::read_to_string(shipped).unwrap();
     let sizes = [
-        ("../../tests/lab/apprentice/apprentice.gguf", "MODEL"),
-        ("seeds = 3", "seeds = 1"),
         ("stream = 30", "stream = 7"),
-        ("held_out = 40", "held_out = 2"),
+        ("held_out = 30", "held_out = 2"),
         ("checkpoints = 3", "checkpoints = 1"),
     ];
-    let text = sizes.iter().chain(smaller).fold(text, |text, (all, few)| {
-        assert!(text.contains(all), "{all}");
-        text.replace(all, few)
-    });
-    lab.write(&text);
+    lab.write(&shipped(name, &[&sizes[..], smaller].concat()));
     let answer = lab.json(&[]);
     let arms = answer["arms"].as_array().unwrap();
     counts(&answer, arms.len(), 0);
@@ -284,32 +286,14 @@ fn the_shipped_experiments_with_mixed_recipes_run() {
 
 /// The shipped experiment in a world of its own at a tiny size, with six tasks about the same services.
 fn services(lab: &Lab) -> String {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../examples")
-        .canonicalize()
-        .unwrap();
-    let at = |path: &str| examples.join(path).display().to_string();
-    let tasks = fs::read_to_string(examples.join("services/tasks.jsonl")).unwrap();
-    let lines: Vec<&str> = tasks.lines().collect();
     let chosen = [LEARNED, HELD_OUT].concat();
-    let chosen: Vec<&str> = chosen.into_iter().map(|line| lines[line]).collect();
-    fs::write(lab.path("tasks.jsonl"), chosen.join("\n")).unwrap();
-    let text = fs::read_to_string(examples.join("experiments/services.toml")).unwrap();
-    let (script, python) = (at("services/services.py"), at("../adapters/process/python"));
+    fs::write(lab.path("tasks.jsonl"), tasks(&chosen)).unwrap();
     let changes = [
-        ("../../tests/lab/apprentice/apprentice.gguf", "MODEL"),
-        ("../services/tasks.jsonl", "tasks.jsonl"),
-        ("../services/services.py", script.as_str()),
-        ("../../adapters/process/python", python.as_str()),
-        ("seeds = 3", "seeds = 1"),
         ("stream = 24", "stream = 3"),
         ("held_out = 24", "held_out = 3"),
         ("checkpoints = 2", "checkpoints = 1"),
     ];
-    changes.iter().fold(text, |text, (all, few)| {
-        assert!(text.contains(all), "{all}");
-        text.replace(all, few)
-    })
+    shipped("services", &changes)
 }
 
 #[test]
@@ -451,4 +435,20 @@ fn what_cannot_be_run_is_refused_before_anything_is() {
         .failed(5, "the path cannot be written");
     fs::remove_file(lab.path("tiny.toml")).unwrap();
     lab.run(&[]).failed(3, "there is nothing at this path");
+}
+
+#[test]
+fn an_experiment_of_before_is_reported_and_not_run() {
+    let lab = Lab::new();
+    let (keys, _) = TINY.split_once("tasks = ").unwrap();
+    let (_, arms) = TINY.split_once("[[arm]]").unwrap();
+    let former = format!("{keys}\n[world]\nstream = 4\n\n[[arm]]{arms}");
+    lab.write(&former);
+    let refused = lab.run(&[]).failed(1, "the experiment has no tasks");
+    assert!(refused.err.contains("--report"), "{}", refused.err);
+    assert!(!lab.path("out").exists());
+    let said = lab.run(&["--report", "--any-build"]).done();
+    assert!(said.out.contains("0 kept, 4 missing"), "{}", said.out);
+    let report = fs::read_to_string(lab.path("out/tiny/report.md")).unwrap();
+    assert!(report.contains("World: toolworld with 16"), "{report}");
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     gguf::Lora,
     model_server::ModelServer,
-    running::services,
+    running::{ABOUT_THEM, services, tasks, world},
     support::{Place, Ran, ran},
 };
 
@@ -250,9 +250,11 @@ fn an_arm_of_an_experiment_gives_jobs_their_models() {
     adapter(&place, "own.gguf", 128);
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join(MODEL);
     let head = format!(
-        "name = \"jobs\"\nmodel = {:?}\nseeds = 1\n\n[world]\nstream = 2\nheld_out = 2\ncheckpoints = 1\n",
-        model.display().to_string()
+        "name = \"jobs\"\nmodel = {:?}\nseeds = 1\ntasks = \"tasks.jsonl\"\nstream = 2\nheld_out = 2\ncheckpoints = 1\n\n{}",
+        model.display().to_string(),
+        world()
     );
+    fs::write(place.path("tasks.jsonl"), tasks(&ABOUT_THEM)).unwrap();
     let arm = |name: &str, lines: &str| {
         format!("\n[[arm]]\nname = \"{name}\"\nrecipe = \"standard\"\n{lines}\n")
     };

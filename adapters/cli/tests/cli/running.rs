@@ -11,31 +11,52 @@ pub(crate) const LEARNED: [usize; 3] = [8, 11, 3];
 /// Those that are held out, about the same services.
 pub(crate) const HELD_OUT: [usize; 3] = [36, 44, 45];
 
+/// All tasks about these services.
+pub(crate) const ABOUT_THEM: [usize; 15] =
+    [3, 8, 11, 14, 16, 23, 25, 30, 35, 36, 44, 45, 51, 52, 55];
+
+/// The path of a file below `examples`.
+pub(crate) fn example(path: &str) -> String {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let examples = examples.canonicalize().unwrap();
+    examples.join(path).display().to_string()
+}
+
+/// These tasks of `examples/services`, as a file of them.
+pub(crate) fn tasks(lines: &[usize]) -> String {
+    let all = fs::read_to_string(example("services/tasks.jsonl")).unwrap();
+    let all: Vec<&str> = all.lines().collect();
+    let chosen: Vec<&str> = lines.iter().map(|line| all[*line]).collect();
+    chosen.join("\n")
+}
+
+/// The world of `examples/services`, in a file of any folder.
+pub(crate) fn world() -> String {
+    format!(
+        "[world]\nprogram = \"python3\"\narguments = [{:?}]\nenvironment = {{ PYTHONPATH = {:?} }}\ntrusted = true\n",
+        example("services/services.py"),
+        example("../adapters/process/python")
+    )
+}
+
 /// A run's file in the place: `examples/services` with these few tasks.
 pub(crate) fn services(place: &Place, change: impl Fn(String) -> String) {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../examples")
-        .canonicalize()
-        .unwrap();
-    let at = |path: &str| examples.join(path).display().to_string();
-    let text = fs::read_to_string(examples.join("services/run.toml")).unwrap();
+    let text = fs::read_to_string(example("services/run.toml")).unwrap();
     let text = text
         .replace("../../out/services", "learned")
         .replace("held_out = 24", "held_out = \"held-out.jsonl\"")
         .replace(
             "../../tests/lab/apprentice/apprentice.gguf",
-            &at("../tests/lab/apprentice/apprentice.gguf"),
+            &example("../tests/lab/apprentice/apprentice.gguf"),
         )
-        .replace("services.py", &at("services/services.py"))
+        .replace("services.py", &example("services/services.py"))
         .replace(
             "../../adapters/process/python",
-            &at("../adapters/process/python"),
+            &example("../adapters/process/python"),
         );
     fs::write(place.path("run.toml"), change(text)).unwrap();
-    let tasks = fs::read_to_string(examples.join("services/tasks.jsonl")).unwrap();
-    let lines: Vec<&str> = tasks.lines().collect();
     for (name, chosen) in [("tasks.jsonl", LEARNED), ("held-out.jsonl", HELD_OUT)] {
-        fs::write(place.path(name), chosen.map(|line| lines[line]).join("\n")).unwrap();
+        fs::write(place.path(name), tasks(&chosen)).unwrap();
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{experiment::models::used, jobs::Job};
 /// A plan with an arm of these lines.
 fn plan(arm: &str) -> String {
     format!(
-        "name = \"jobs\"\nmodel = \"model.gguf\"\nseeds = 1\n\n[[arm]]\nname = \"one\"\n{arm}\n"
+        "name = \"jobs\"\nmodel = \"model.gguf\"\nseeds = 1\ntasks = \"tasks.jsonl\"\n[[arm]]\nname = \"one\"\n{arm}\n\n[world]\nprogram = \"python3\"\n"
     )
 }
 

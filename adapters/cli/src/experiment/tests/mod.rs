@@ -1,6 +1,7 @@
 //! Tests without a model: the experiment's file, and the skills that a library starts with.
 #![allow(clippy::unwrap_used)]
 
+mod former_world;
 mod jobs;
 mod own_world;
 mod planned;
@@ -12,12 +13,23 @@ use tempfile::TempDir;
 use super::plan::PlanFile;
 use crate::tests::{faults, is_published, root};
 
-/// A file of this text, read.
+/// A file of this text, read for a run, with a file of a hundred tasks beside it.
 fn planned(text: &str) -> Result<PlanFile> {
+    read(text, false)
+}
+
+fn read(text: &str, report_only: bool) -> Result<PlanFile> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("experiment.toml");
     std::fs::write(&path, text).unwrap();
-    PlanFile::read(&path)
+    std::fs::write(folder.path().join("tasks.jsonl"), tasks(100, "")).unwrap();
+    PlanFile::read(&path, report_only)
+}
+
+/// A file of this many tasks, each with these fields more.
+fn tasks(count: usize, more: &str) -> String {
+    let line = |n| format!("{{\"id\": \"t{n}\", \"instruction\": \"Do {n}.\"{more}}}\n");
+    (0..count).map(line).collect()
 }
 
 #[test]

@@ -3,6 +3,7 @@ use std::{collections::BTreeSet, fs};
 use journeyman::{Error, ErrorKind, Result, domain::Task};
 use tempfile::{TempDir, tempdir};
 
+use super::tasks;
 use crate::{
     experiment::{plan::PlanFile, world::World},
     stemming::Language,
@@ -48,7 +49,7 @@ impl Place {
     /// An experiment's file of this text, read.
     fn planned(&self, text: &str) -> Result<PlanFile> {
         self.write("shop.toml", text);
-        PlanFile::read(&self.0.path().join("shop.toml"))
+        PlanFile::read(&self.0.path().join("shop.toml"), false)
     }
 
     /// What the world adds to each cell's key.
@@ -59,12 +60,6 @@ impl Place {
     fn refused(&self, text: &str) -> Error {
         self.planned(text).unwrap_err()
     }
-}
-
-/// A file of this many tasks, each with these fields more.
-fn tasks(count: usize, more: &str) -> String {
-    let line = |n| format!("{{\"id\": \"t{n}\", \"instruction\": \"Do {n}.\"{more}}}\n");
-    (0..count).map(line).collect()
 }
 
 fn changed(from: &str, to: &str) -> String {
@@ -161,7 +156,12 @@ fn what_does_not_fit_is_refused_with_its_line_and_what_to_do() {
     let few = "a cell takes 53: 5 to learn from and 48 held out";
     check(&changed("held_out = 3\n", ""), "5", few, "add tasks");
     let no_tasks = changed("tasks = \"tasks.jsonl\"\n", "");
-    check(&no_tasks, "10", "the world has no tasks", "set `tasks`");
+    check(
+        &no_tasks,
+        "10",
+        "the experiment has no tasks",
+        "set `tasks`",
+    );
     let (keys, _) = SHOP.split_once("[world]").unwrap();
     let (_, arms) = SHOP.split_once("[[arm]]").unwrap();
     let no_world = format!("{keys}[[arm]]{arms}");
@@ -173,8 +173,13 @@ fn what_does_not_fit_is_refused_with_its_line_and_what_to_do() {
         "`steps` stands beside `tasks`",
         "out of [world]",
     );
-    let toolworld = no_world.replace("tasks = \"tasks.jsonl\"\n", "");
-    check(&toolworld, "5", "`stream` stands in [world]", "set `tasks`");
+    let nothing = no_world.replace("tasks = \"tasks.jsonl\"\n", "");
+    check(
+        &nothing,
+        "2",
+        "the experiment has no tasks",
+        "services.toml",
+    );
     for (from, to, line, message) in [
         ("steps = 6", "steps = 0", "9", "out of range"),
         ("checkpoints = 2", "checkpoints = 6", "8", "out of range"),

@@ -1,7 +1,4 @@
-use std::{
-    num::{NonZeroU32, NonZeroU64},
-    path::Path,
-};
+use std::num::{NonZeroU32, NonZeroU64};
 
 use journeyman::{
     ErrorKind,
@@ -18,16 +15,18 @@ use journeyman::{
     },
 };
 use journeyman_llama_cpp::GpuLayers;
-use journeyman_toolworld::stream::UniverseSpec;
 
 use super::planned;
-use crate::experiment::{arm::Start, plan::PlanFile, world::World};
+use crate::{
+    experiment::{arm::Start, plan::PlanFile, world::World},
+    tests::root,
+};
 
-const SMALL: &str = r#"
+const SMALL: &str = r#"tasks = "tasks.jsonl"
 name = "small"
 model = "model.gguf"
 seeds = 3
-
+world = { program = "python3" }
 [[arm]]
 name = "no skills"
 recipe = "none"
@@ -41,12 +40,10 @@ fn what_is_left_out_has_its_default() {
     assert!(plan.conditions.deterministic);
     assert_eq!((plan.conditions.threads, plan.baseline), (1, 0));
     assert_eq!(plan.positions(), [0, 12, 24, 36, 48]);
-    // Cells of before there were other worlds have this form in their keys.
-    let universe = serde_json::to_string(&UniverseSpec::default()).unwrap();
-    assert_eq!(
-        serde_json::to_string(&file.settings).unwrap(),
-        format!("{{\"steps\":8,\"universe\":{universe}}}")
-    );
+    let World::Own(own) = &file.settings.world else {
+        unreachable!("{:?}", file.settings)
+    };
+    assert_eq!(own.steps, 16);
     let arm = &plan.arms[0];
     assert_eq!(arm.recipe.select.selector, Nothing.into());
     assert_eq!((arm.has_skills, arm.learns), (false, false));
@@ -78,13 +75,14 @@ seeds = [7, 2]
 baseline = "arise"
 deterministic = false
 threads = 2
-
-[world]
+tasks = "tasks.jsonl"
 stream = 10
 held_out = 5
 checkpoints = 3
 steps = 6
-universe = { hidden = 4, world = { most_tools = 4 } }
+
+[world]
+program = "python3"
 
 [[arm]]
 name = "none"
@@ -127,15 +125,6 @@ values = ["cache"]
         (false, 2, 1)
     );
     assert_eq!(plan.positions(), [0, 3, 6, 10]);
-    let World::Toolworld(settings) = &file.settings.world else {
-        unreachable!("{:?}", file.settings)
-    };
-    let universe = &settings.universe;
-    assert_eq!((universe.hidden, universe.plain), (4, 8));
-    assert_eq!(
-        (universe.world.most_tools, universe.world.fewest_tools),
-        (4, 3)
-    );
     let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
     assert_eq!(
         names,
@@ -323,18 +312,10 @@ fn each_fault_is_refused_with_its_line_and_a_remedy() {
         "two arms have the same name",
         "of its own",
     );
-    let world = "\"none\"\n[world]\nheld_out = 0";
-    refused("\"none\"", world, 10, "out of range", "take 1 to 1000000");
-    let world = "\"none\"\n[world]\nstream = 2\ncheckpoints = 3";
-    refused("\"none\"", world, 11, "out of range", "take 1 to 2");
-    let world = "\"none\"\n[world.universe]\nhiden = 2";
-    refused(
-        "\"none\"",
-        world,
-        10,
-        "no such field",
-        "there are: hidden, passing, plain, world",
-    );
+    let held_out = "seeds = 3\nheld_out = 0";
+    refused(seeds, held_out, 5, "out of range", "take 1 to 1000000");
+    let checkpoints = "seeds = 3\nstream = 2\ncheckpoints = 3";
+    refused(seeds, checkpoints, 6, "out of range", "take 1 to 2");
 }
 
 #[test]
@@ -400,9 +381,9 @@ unset = ["maintenance.programs.micro.program.options.refine"]"#;
 
 #[test]
 fn the_examples_mix_recipes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/experiments");
+    let folder = root().join("examples/experiments");
     let mixed = |name: &str| {
-        let file = PlanFile::read(&folder.join(name)).unwrap();
+        let file = PlanFile::read(&folder.join(name), false).unwrap();
         file.plan.arms.last().unwrap().recipe.clone()
     };
 

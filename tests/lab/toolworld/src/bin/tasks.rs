@@ -1,7 +1,8 @@
 //! Prints tasks of a universe as JSON Lines, for an environment outside Rust: `tasks [--seed N] [--stream N] [--held-out N]`.
 //!
-//! The held-out tasks come last. A payload has the tools' definitions, the target's name, the values that the task gives,
-//! and the target's demands: `{"before": tool}`, `{"parameter", "value"}` or `{"parameter", "from": tool}`.
+//! `--hidden N` and `--plain N` say how many services have a hidden contract (8) and have none (4), `--passing N` at how many of a
+//! hundred tasks of the stream a service demands something this once only (0). The held-out tasks come last. A payload has the tools' definitions, the
+//! target's name, the values that the task gives, and the target's demands: `{"before": tool}`, `{"parameter", "value"}` or `{"parameter", "from": tool}`.
 
 use std::{
     collections::HashMap,
@@ -11,26 +12,46 @@ use std::{
 
 use journeyman_toolworld::{
     environment::define,
+    passing::Passing,
     stream::{StreamTask, Universe, UniverseSpec},
     tool::{Demand, wire_name},
 };
 use serde_json::{Map, Value, json};
+
+/// What is given by a number.
+const NUMBERS: [&str; 6] = [
+    "--seed",
+    "--stream",
+    "--held-out",
+    "--hidden",
+    "--plain",
+    "--passing",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut given = HashMap::new();
     for pair in arguments.chunks(2) {
         match pair {
-            [name, value] if ["--seed", "--stream", "--held-out"].contains(&name.as_str()) => {
-                given.insert(name.as_str(), value.parse::<u64>()?);
+            [name, value] if NUMBERS.contains(&name.as_str()) => {
+                given.insert(name.as_str(), value.parse::<u32>()?);
             }
-            _ => return Err("give --seed, --stream and --held-out, each with a number".into()),
+            _ => return Err(format!("give {}, each with a number", NUMBERS.join(", ")).into()),
         }
     }
-    let number = |name, otherwise| given.get(name).copied().unwrap_or(otherwise);
-    let universe = Universe::make(UniverseSpec::of(8, 4), number("--seed", 1))?;
-    let stream = universe.stream(usize::try_from(number("--stream", 36))?);
-    let held_out = universe.held_out(&stream, usize::try_from(number("--held-out", 24))?);
+    let number = |name: &str, otherwise: u32| given.get(name).copied().unwrap_or(otherwise);
+    let count = |name: &str, otherwise: u32| usize::try_from(number(name, otherwise));
+    let mut spec = UniverseSpec::of(count("--hidden", 8)?, count("--plain", 4)?);
+    spec.passing = match number("--passing", 0) {
+        0 => None,
+        percent => Some(Passing {
+            share: f64::from(percent) / 100.0,
+            kind: None,
+        }),
+    };
+    let universe = Universe::make(spec, u64::from(number("--seed", 1)))?;
+    let stream = universe.stream(count("--stream", 36)?);
+    let held_out = universe.held_out(&stream, count("--held-out", 24)?);
     let mut out = io::stdout().lock();
     for task in stream.iter().chain(&held_out) {
         writeln!(out, "{}", line(task)?)?;
