@@ -1,13 +1,13 @@
 //! The crates and lines that a plain host compiles: the SDK with its default features.
 
-use std::{collections::BTreeSet, fs, io, path::Path, process::Command};
+use std::{collections::BTreeSet, fs, io, path::Path};
 
 use serde_json::Value;
 
 use super::{is_test_file, production_lines};
 use crate::{
     figures::{Bound, Figures, Outcome},
-    source::repository,
+    source::{cargo, metadata},
 };
 
 /// The beginnings of the paths of the SDK's modules behind features that a plain host does not take, below `src`. A new one is added
@@ -114,27 +114,6 @@ fn crates_of_the_tree() -> io::Result<BTreeSet<(String, String)>> {
         Some((name.to_owned(), version.to_owned()))
     });
     Ok(crates.collect())
-}
-
-/// The workspace's packages for this machine: those of other machines need not have been fetched.
-fn metadata() -> io::Result<String> {
-    let version = cargo(&["--version", "--verbose"])?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    let host = host.ok_or_else(|| io::Error::other("cargo does not say its host"))?;
-    let mut arguments = vec!["metadata", "--format-version", "1", "--offline"];
-    arguments.extend(["--filter-platform", host]);
-    cargo(&arguments)
-}
-
-fn cargo(arguments: &[&str]) -> io::Result<String> {
-    let mut command = Command::new("cargo");
-    let output = command.args(arguments).current_dir(repository()).output()?;
-    if !output.status.success() {
-        let reason = String::from_utf8_lossy(&output.stderr).into_owned();
-        let message = format!("cargo {}: {reason}", arguments.join(" "));
-        return Err(io::Error::other(message));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// The Rust files in a folder: the path below it, and the text.

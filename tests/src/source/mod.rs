@@ -3,6 +3,7 @@
 //! is read with a parser.
 
 mod api;
+mod cargo;
 mod files;
 mod imports;
 mod items;
@@ -10,6 +11,7 @@ mod mask;
 mod paths;
 
 pub use api::public_api;
+pub use cargo::{cargo, metadata};
 pub use files::{Sources, bundled_model, repository, repository_is_at};
 pub use imports::Imports;
 pub use items::{Function, blank_tests, functions, names};

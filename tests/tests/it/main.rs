@@ -14,6 +14,7 @@ mod exported;
 mod field;
 mod frozen;
 mod lessons;
+mod licenses;
 mod public_api;
 mod real_model;
 mod scenarios;
