@@ -123,7 +123,7 @@ pub fn hisme() -> Recipe {
 /// | H10 | [`RefinePolicy::failed_cases`], [`RefinePolicy::whole`] | yes | no |
 /// | H12 | [`SelectPolicy::per`] | [`SelectPer::Turn`] | [`SelectPer::Query`] |
 ///
-/// `docs/decisions.md` has the reason for each, and `docs/results/hisme-departures.md` their effect.
+/// `docs/decisions` has the reason for each, and `docs/results/hisme-departures.md` their effect.
 ///
 /// ```
 /// use journeyman::{recipe, stations::select::SelectPer};
