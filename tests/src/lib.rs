@@ -25,42 +25,72 @@ pub mod source;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// The samples of the guide to policies of a host's own.
+/// The samples of the guide to policies.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/guide.md")]
-struct Guide;
+#[doc = include_str!("../../docs/how-to/policies.md")]
+struct Policies;
+
+/// The samples of the guide to maintenance programs.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/how-to/maintenance-programs.md")]
+struct MaintenancePrograms;
 
 /// The sample of a sixth paper.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/new-paper.md")]
+#[doc = include_str!("../../docs/how-to/new-paper.md")]
 struct NewPaper;
 
 /// The samples of the guide to models.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/models.md")]
+#[doc = include_str!("../../docs/how-to/models.md")]
 struct Models;
+
+/// The sample of the guide to servers.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/how-to/servers.md")]
+struct Servers;
+
+/// The sample of the guide to adapters (LoRA).
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/how-to/lora-adapters.md")]
+struct LoraAdapters;
+
+/// The sample of a model for each job.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/how-to/model-for-each-job.md")]
+struct ModelForEachJob;
+
+/// The sample of a fitted gate.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/how-to/calibrate-the-gate.md")]
+struct CalibrateTheGate;
 
 /// The samples of the exports.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/exports.md")]
-struct Exports;
+#[doc = include_str!("../../docs/how-to/export-for-trainers.md")]
+struct ExportForTrainers;
 
-/// The sample of the demonstrations.
+/// The samples of the demonstrations.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/demonstrations.md")]
+#[doc = include_str!("../../docs/how-to/demonstrations.md")]
 struct Demonstrations;
 
 /// The sample of how a role is replaced.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/roles.md")]
-struct Roles;
+#[doc = include_str!("../../docs/how-to/replace-a-role.md")]
+struct ReplaceARole;
 
-/// The samples of the guide to MCP.
+/// The sample of a world behind an MCP server.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/mcp.md")]
-struct Mcp;
+#[doc = include_str!("../../docs/how-to/attach-an-mcp-server.md")]
+struct AttachAnMcpServer;
 
-/// The sample of the guide to embeddings.
+/// The sample of a library that is served.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/embeddings.md")]
+#[doc = include_str!("../../docs/how-to/serve-a-library.md")]
+struct ServeALibrary;
+
+/// The samples of the guide to embeddings.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/how-to/embeddings.md")]
 struct Embeddings;

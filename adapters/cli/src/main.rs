@@ -1,5 +1,5 @@
 //! The command `journeyman`: skill libraries, local models and experiments, for people and scripts. `journeyman --help`
-//! and `docs/command-line.md` describe its commands, exit codes and JSON.
+//! and `docs/reference/command.md` describe its commands, exit codes and JSON.
 
 mod arguments;
 mod aside;

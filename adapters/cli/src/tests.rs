@@ -17,7 +17,7 @@ pub(crate) fn root() -> PathBuf {
 /// A file in `docs` is this schema. With `JOURNEYMAN_WRITE=1` it is written anew.
 #[track_caller]
 pub(crate) fn is_published(made: &schemars::Schema, file: &str) {
-    let path = root().join("docs").join(file);
+    let path = root().join("docs/reference").join(file);
     if std::env::var_os("JOURNEYMAN_WRITE").is_some() {
         fs::write(&path, serde_json::to_string_pretty(made).unwrap() + "\n").unwrap();
     }

@@ -38,7 +38,7 @@ impl<'a> Source<'a> {
         let told = |message: &'static str| {
             Error::invalid(operation, message)
                 .with("path", path.display())
-                .hint("name a file in TOML; docs/command-line.md describes it")
+                .hint("name a file in TOML; docs/reference has a page for each kind of file")
         };
         if fs::metadata(path).map_err(unread)?.len() > MOST_BYTES {
             return Err(told("the file is larger than 1 MiB"));
@@ -64,7 +64,7 @@ impl<'a> Source<'a> {
             self.refused(
                 error.span().unwrap_or(0..0),
                 expected(error.message()),
-                "docs/command-line.md lists the keys and their values",
+                "docs/reference/run-file.md and docs/reference/experiment-file.md list the keys and their values",
             )
         })
     }

@@ -20,7 +20,7 @@
 //! # }
 //! ```
 //!
-//! `examples/embed/src/bin/shortest.rs` is a whole program of 25 lines, and `docs/embed.md` says more.
+//! `examples/embed/src/bin/shortest.rs` is a whole program of 25 lines, and `docs/tutorial/hand-over-tasks.md` says more.
 //!
 //! # Errors
 //! [`Builder::open`] gives those of its parts: of [`LlamaCpp::load`](journeyman_llama_cpp::LlamaCpp::load) for the model, of

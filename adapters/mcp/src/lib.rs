@@ -5,7 +5,7 @@
 //! - [`LibraryServer`] serves a skill library: by the Skills extension (SEP-2640), and by two tools with which any agent
 //!   finds skills and reports how it went, so that skills earn credit.
 //!
-//! Both work over standard streams and over streamable HTTP. `docs/mcp.md` has the whole picture.
+//! Both work over standard streams and over streamable HTTP. `docs/how-to/attach-an-mcp-server.md` and `docs/how-to/serve-a-library.md` say more.
 //!
 //! ```no_run
 //! // It starts an MCP server.

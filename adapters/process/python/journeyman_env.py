@@ -17,7 +17,7 @@
 
     serve(Guessing)
 
-The host starts this file as a process and talks to it in JSON Lines on standard input and output (docs/process.md).
+The host starts this file as a process and talks to it in JSON Lines on standard input and output (docs/reference/process-protocol.md).
 `serve` keeps standard output for itself: whatever the program prints from then on goes to standard error; before it, print
 nothing. Needs Python 3.9 and no package; copy the file next to yours.
 """

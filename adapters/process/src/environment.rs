@@ -21,7 +21,7 @@ const RESET: &str = "Environment::reset";
 const STEP: &str = "Episode::step";
 const CLOSE: &str = "Episode::close";
 
-/// An [`Environment`] that lives in another process, in any language, and speaks the protocol of `docs/process.md`.
+/// An [`Environment`] that lives in another process, in any language, and speaks the protocol of `docs/reference/process-protocol.md`.
 ///
 /// One process holds any number of episodes at once. A process that dies fails its episodes as `Unavailable` (temporary),
 /// and the next `reset` starts another one. A step that is not answered in time, or whose future is dropped, loses its

@@ -32,7 +32,7 @@ const EXECUTE: &str = "Executor::execute";
 /// time limit by a second, and the attempt's steps with it.
 const OVERTIME: Duration = Duration::from_millis(500);
 
-/// An [`Executor`] that lives in another process, in any language, and speaks the protocol of `docs/process.md`.
+/// An [`Executor`] that lives in another process, in any language, and speaks the protocol of `docs/reference/process-protocol.md`.
 ///
 /// The process decides; the host acts in the episode, records every step, replays the attempt's prefix and keeps its time
 /// limit. So a process that dies in the middle loses no step: the trajectory ends with [`EndReason::Failed`]. Several

@@ -200,12 +200,12 @@ impl ProcessFault {
                 "name an executable file: a path, or a name that the host's PATH has; arguments go into `arguments`"
             }
             Self::Noise { .. } => {
-                "standard output carries the protocol alone, with the keys of docs/process.md: print to standard error; \
+                "standard output carries the protocol alone, with the keys of docs/reference/process-protocol.md: print to standard error; \
                  journeyman_env.py sees to it from `serve` on"
             }
             Self::LineTooLong { .. } => "shorten the observation, or raise `line_cap`",
             Self::OutOfTurn { .. } => {
-                "answer each request once, with its id; docs/process.md has the protocol"
+                "answer each request once, with its id; docs/reference/process-protocol.md has the protocol"
             }
             Self::Ended { .. } => {
                 "`said` has the end of its standard error; a variable that it needs goes into `environment`, since it \

@@ -2,7 +2,7 @@
 //! and output.
 //!
 //! [`ProcessEnvironment`] is an `Environment` and [`ProcessExecutor`] an `Executor` of the SDK. The child process speaks
-//! the protocol of `docs/process.md`; [`protocol`] has its messages. For Python there are files without dependencies in
+//! the protocol of `docs/reference/process-protocol.md`; [`protocol`] has its messages. For Python there are files without dependencies in
 //! `adapters/process/python`: `journeyman_env.py` (a class to derive from), `journeyman_gym.py` (wraps an environment
 //! with Gymnasium's `reset` and `step`) and `journeyman_agent.py` (an agent).
 //!

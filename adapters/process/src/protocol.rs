@@ -1,4 +1,4 @@
-//! The messages of the protocol, version 1. `docs/process.md` is the authority; [`schema`] is the JSON Schema beside it.
+//! The messages of the protocol, version 1. `docs/reference/process-protocol.md` is the authority; [`schema`] is the JSON Schema beside it.
 
 mod values;
 

@@ -3,17 +3,42 @@
 //! file as its model. `src/bin/scripted.rs` runs all three without one, on the scripted model of `examples/host`. `python/parcels.py` is an environment in Python. The guides in `docs` print
 //! these files; the tests compare them, and run them.
 
-/// The guide to both ways in.
+/// The tutorial of a loop of the host's own.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/embed.md")]
-struct Embed;
+#[doc = include_str!("../../../docs/tutorial/own-loop.md")]
+struct OwnLoop;
+
+/// The tutorial of tasks that are handed over.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tutorial/hand-over-tasks.md")]
+struct HandOverTasks;
+
+/// The tutorial of skills that a product ships.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tutorial/ship-skills.md")]
+struct ShipSkills;
 
 /// The guide to environments.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/environments.md")]
+#[doc = include_str!("../../../docs/how-to/environments.md")]
 struct Environments;
 
-/// The guide to shipping skills.
+/// The guide to whether a skill helps.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/shipping.md")]
-struct Shipping;
+#[doc = include_str!("../../../docs/how-to/measure-skills.md")]
+struct MeasureSkills;
+
+/// The guide to a bound on harm.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/how-to/bound-harm.md")]
+struct BoundHarm;
+
+/// The guide to undoing runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/how-to/undo.md")]
+struct Undo;
+
+/// The page on trust.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/explanation/trust.md")]
+struct Trust;

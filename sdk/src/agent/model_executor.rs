@@ -33,7 +33,7 @@ use crate::{
 /// attempt's time limit bounds each generation, and the caller bounds the whole attempt by dropping the future.
 ///
 /// Each prompt is counted by the model before it is sent. One that is too long for the model's context, with room for the
-/// answer ([`Room`](crate::stations::inject::Room)), is made of less: `docs/models.md` has the order in which results, steps and
+/// answer ([`Room`](crate::stations::inject::Room)), is made of less: `docs/reference/prompts.md` has the order in which results, steps and
 /// descriptions of tools are left out, and [`Trajectory::compaction`] says what was. Where even that does not fit, the attempt
 /// ends with [`EndReason::ContextLength`].
 ///

@@ -1,4 +1,4 @@
-//! Spans and events of a run's work, by the names of OpenTelemetry's conventions for generative AI; `docs/telemetry.md` lists them.
+//! Spans and events of a run's work, by the names of OpenTelemetry's conventions for generative AI; `docs/reference/events.md` lists them.
 //!
 //! They are `tracing`'s. A host that sets no subscriber pays nothing; one that sets `tracing-opentelemetry`'s layer sends them on.
 //! Texts of prompts, answers and tools are in them only where the host asks for it, and redacted.

@@ -1,4 +1,4 @@
-//! The conformance suites that ran through the adapters, and the support matrix of `docs/support.md`.
+//! The conformance suites that ran through the adapters, and the support matrix of `docs/reference/support.md`.
 
 use std::{collections::BTreeMap, fmt::Write, fs, process::Command};
 
@@ -115,7 +115,10 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         Bound::AtMost(0.0),
     );
     if std::env::var_os("JOURNEYMAN_WRITE").is_some() {
-        fs::write(repository().join("docs/support.md"), page(&matrix)?)?;
+        fs::write(
+            repository().join("docs/reference/support.md"),
+            page(&matrix)?,
+        )?;
     }
     Ok(())
 }
@@ -155,7 +158,7 @@ fn page(matrix: &BTreeMap<(&str, &str), &str>) -> Result<String, std::fmt::Error
          Each cell is the result of the contract's whole conformance suite through the adapter. The page is written by\n\
          `JOURNEYMAN_WRITE=1 bash tests/figures.sh adapters`, from what ran. The suites are in the SDK's module `testing::conformance`; an\n\
          adapter of your own is checked by the same call. The suites of `openai` run against a server that the tests play, with a\n\
-         toy model behind it; [model servers](servers.md) has what ran against real ones.\n\n",
+         toy model behind it; [model servers](../how-to/servers.md) has what ran against real ones.\n\n",
     );
     writeln!(page, "| contract | {} |", adapters.join(" | "))?;
     writeln!(page, "| --- |{}", " --- |".repeat(adapters.len()))?;

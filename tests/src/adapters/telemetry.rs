@@ -22,7 +22,7 @@ const UNKNOWN: &str = "OTLP: names that the conventions do not have";
 const ABSENT: &str = "OTLP: operations and texts of which no span arrived";
 /// The variable by which a host is asked for texts.
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
-/// Every operation of `docs/telemetry.md`.
+/// Every operation of `docs/reference/events.md`.
 const OPERATIONS: [&str; 8] = [
     "chat",
     "create_memory",

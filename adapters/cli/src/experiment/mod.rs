@@ -1,5 +1,5 @@
 //! `journeyman experiment`: compares recipes, ablations and sweeps over seeds, in a user's own world, with a local model.
-//! `docs/command-line.md` describes the file and the report.
+//! `docs/reference/experiment-file.md` describes the file, `docs/how-to/experiments.md` the report.
 
 mod arm;
 mod counts;

@@ -1,5 +1,5 @@
 //! `journeyman run`: learns from the tasks of a user's own environment, and measures held-out tasks before and after; [`evals`] measures
-//! one skill there. `docs/command-line.md` describes the file.
+//! one skill there. `docs/reference/run-file.md` describes the file.
 
 mod against;
 mod alone;

@@ -131,7 +131,7 @@ pub(crate) fn tell_of_bundled(model: &str) {
     if model.starts_with(BUNDLED) {
         tell(
             "note: the bundled model is made for the services of the quickstart (toolworld) alone; in a world of your own expect \
-             nothing of it, and name another one (docs/models.md)",
+             nothing of it, and name another one (docs/how-to/models.md)",
         );
     }
 }

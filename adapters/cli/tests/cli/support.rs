@@ -154,10 +154,10 @@ impl Place {
     }
 }
 
-/// Every field of an answer, of its objects too, stands in the row of `docs/command-line.md` for the answers of `of`.
+/// Every field of an answer, of its objects too, stands in the row of `docs/reference/json-answers.md` for the answers of `of`.
 #[track_caller]
 pub(crate) fn documented(of: &str, answer: &Value) {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/command-line.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/json-answers.md");
     let page = fs::read_to_string(page).unwrap();
     let (_, answers) = page.split_once("| answer of | fields |").unwrap();
     let begin = format!("| {of} |");

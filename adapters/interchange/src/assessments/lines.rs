@@ -164,7 +164,7 @@ pub fn read(lines: &str) -> Result<Vec<AnnotatedAttempt>> {
             Error::invalid(READ, "the line is no annotated attempt")
                 .with("line", number)
                 .with("column", error.column())
-                .hint("docs/exports.md has the JSON Schema of a line")
+                .hint("docs/reference/exports.md has the JSON Schema of a line")
         })?;
         attempt
             .validate()

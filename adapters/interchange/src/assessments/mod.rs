@@ -2,7 +2,7 @@
 //! into a training and a test part (SCRIBE 4 and appendix B; row C3).
 //!
 //! Each line is one [`AnnotatedAttempt`]: the task and the raw steps, which a router is given, and the subgoals, which it has to
-//! find. The JSON Schema of a line is [`JSON_SCHEMA`]; `docs/exports.md` explains each field. [`prototypes`] writes the prototypes
+//! find. The JSON Schema of a line is [`JSON_SCHEMA`]; `docs/reference/exports.md` explains each field. [`prototypes`] writes the prototypes
 //! that the lines name.
 //!
 //! ```

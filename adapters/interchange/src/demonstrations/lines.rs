@@ -79,7 +79,7 @@ pub fn read(lines: &str) -> Result<Vec<Demonstration>> {
             Error::invalid(READ, "the line is no demonstration")
                 .with("line", number)
                 .with("column", error.column())
-                .hint("docs/demonstrations.md has the JSON Schema of a line")
+                .hint("docs/reference/demonstrations.md has the JSON Schema of a line")
         })?;
         demonstration
             .validate()

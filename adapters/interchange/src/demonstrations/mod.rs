@@ -1,7 +1,7 @@
 //! Demonstrations for supervised fine-tuning: successful attempts with skills, as JSON Lines (SkillRL 3.3, Eq. 6; row R5).
 //!
 //! Each line is one [`Demonstration`]: the task, the skills that were in the prompt, and the turns of the attempt. The JSON Schema of a
-//! line is [`JSON_SCHEMA`], published in `docs/demonstrations.md`. A trainer that learns an agent's answers behind the prompts that the
+//! line is [`JSON_SCHEMA`], published in `docs/reference/demonstrations.md`. A trainer that learns an agent's answers behind the prompts that the
 //! runtime gave takes [`prompted`].
 //!
 //! ```

@@ -124,7 +124,7 @@ impl Validator {
             Error::invalid(READ, "the line is no rollout")
                 .with("line", line)
                 .with("column", error.column())
-                .hint("docs/exports.md has the JSON Schema of a line")
+                .hint("docs/reference/exports.md has the JSON Schema of a line")
         })?;
         rollout
             .validate()

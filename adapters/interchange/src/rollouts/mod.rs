@@ -3,7 +3,7 @@
 //!
 //! Each line is one [`Rollout`]: where it comes from, the model and how its tokens were drawn, a list of [`Segment`]s with the
 //! tokens, their log-probabilities and which of them the model chose, the reward and the group-relative advantage. The JSON Schema
-//! of a line is [`JSON_SCHEMA`]; `docs/exports.md` explains each field.
+//! of a line is [`JSON_SCHEMA`]; `docs/reference/exports.md` explains each field.
 //!
 //! - [`of_journal`] makes the agent's rollouts of a learning run, [`of_curator`] a curator's of a group of tasks, and [`of_group`]
 //!   those of a host's own.

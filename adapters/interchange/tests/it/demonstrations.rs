@@ -203,7 +203,10 @@ fn a_faulty_line_is_named() {
 
 #[test]
 fn the_published_schema_is_the_one_of_the_code() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/demonstrations.md");
+    let page = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/demonstrations.md"
+    );
     let page = std::fs::read_to_string(page).expect("the page");
     let (_, rest) = page.split_once("```json\n").expect("the page has a schema");
     let (published, _) = rest.split_once("\n```").expect("it ends");

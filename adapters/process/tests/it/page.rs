@@ -7,7 +7,7 @@ use journeyman_process::protocol::{self, ChildMessage, HostMessage};
 use serde_json::Value;
 
 fn docs(file: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     fs::read_to_string(folder.join(file)).unwrap()
 }
 
@@ -61,7 +61,7 @@ fn types(schema: &Value, of: &str) -> BTreeSet<(String, String)> {
 
 #[test]
 fn the_examples_of_the_page_are_messages_and_show_every_type() {
-    let page = docs("process.md");
+    let page = docs("process-protocol.md");
     let published = protocol::schema();
     let schema = JsonSchema::new(published.clone()).unwrap();
     let mut shown = BTreeSet::new();
@@ -126,7 +126,7 @@ fn objects(value: &Value, path: &str, found: &mut Vec<String>) {
 
 #[test]
 fn a_field_that_the_page_does_not_name_is_refused_in_every_object() {
-    let page = docs("process.md");
+    let page = docs("process-protocol.md");
     let schema = JsonSchema::new(protocol::schema()).unwrap();
     let mut inner = 0;
     for (sender, line) in examples(&page) {
@@ -148,7 +148,7 @@ fn a_field_that_the_page_does_not_name_is_refused_in_every_object() {
 
 #[test]
 fn the_page_names_every_kind_of_failure_and_the_version() {
-    let page = docs("process.md");
+    let page = docs("process-protocol.md");
     assert!(page.starts_with(&format!(
         "# Process protocol, version {}\n",
         protocol::VERSION
@@ -167,7 +167,8 @@ fn the_page_names_every_kind_of_failure_and_the_version() {
 fn the_published_schema_is_that_of_the_code() {
     let made = serde_json::to_string_pretty(&protocol::schema()).unwrap() + "\n";
     if std::env::var_os("JOURNEYMAN_WRITE").is_some() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/process.schema.json");
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/process.schema.json");
         fs::write(file, &made).unwrap();
     }
     let published: Value = serde_json::from_str(&docs("process.schema.json")).unwrap();

@@ -1,4 +1,4 @@
-//! The Python environment of `docs/environments.md`, as a process, against the conformance suite of environments.
+//! The Python environment of `docs/how-to/environments.md`, as a process, against the conformance suite of environments.
 
 use std::{path::Path, process::Command};
 

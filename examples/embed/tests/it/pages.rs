@@ -4,25 +4,26 @@ use std::collections::BTreeMap;
 
 use journeyman_lint::lint;
 
-const SHIPPING: &str = include_str!("../../../../docs/shipping.md");
-const EMBED: &str = include_str!("../../../../docs/embed.md");
-const ENVIRONMENTS: &str = include_str!("../../../../docs/environments.md");
-const NEW_PAPER: &str = include_str!("../../../../docs/new-paper.md");
+const OWN_LOOP: &str = include_str!("../../../../docs/tutorial/own-loop.md");
+const HAND_OVER: &str = include_str!("../../../../docs/tutorial/hand-over-tasks.md");
+const SHIPPING: &str = include_str!("../../../../docs/tutorial/ship-skills.md");
+const ENVIRONMENTS: &str = include_str!("../../../../docs/how-to/environments.md");
+const NEW_PAPER: &str = include_str!("../../../../docs/how-to/new-paper.md");
 
 /// Each page with a file that it prints from its first line to its last, and the file's path.
 const PRINTED: [(&str, &str, &str); 4] = [
     (
-        EMBED,
+        HAND_OVER,
         include_str!("../../src/bin/shortest.rs"),
         "examples/embed/src/bin/shortest.rs",
     ),
     (
-        EMBED,
+        HAND_OVER,
         include_str!("../../src/bin/hand_over.rs"),
         "examples/embed/src/bin/hand_over.rs",
     ),
     (
-        EMBED,
+        OWN_LOOP,
         include_str!("../../src/bin/own_loop.rs"),
         "examples/embed/src/bin/own_loop.rs",
     ),

@@ -116,7 +116,7 @@ fn crates(program: &str) -> BTreeSet<&str> {
 /// A copy of one file compiles with the crates that the page names.
 #[test]
 fn each_program_needs_nothing_but_the_crates_of_the_page() {
-    let page = include_str!("../../../../docs/embed.md");
+    let page = include_str!("../../../../docs/tutorial/own-loop.md");
     // The standard library and its types, the linter, and modules of the SDK.
     let known = ["std", "usize", "clippy", "contract", "prelude", "recipe"];
     for program in PROGRAMS {
@@ -144,7 +144,7 @@ fn the_shortest_host_needs_two_crates() {
         named.remove(known);
     }
     assert_eq!(named, BTreeSet::from(["journeyman_local", "tokio"]));
-    let page = include_str!("../../../../docs/embed.md");
+    let page = include_str!("../../../../docs/tutorial/hand-over-tasks.md");
     let (_, manifest) = page.split_once("```toml\n").unwrap();
     let (manifest, _) = manifest.split_once("```").unwrap();
     let lines = manifest.lines().filter(|line| line.contains(" = "));

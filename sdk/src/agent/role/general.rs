@@ -58,7 +58,7 @@ impl Default for RoleOptions {
 ///
 /// The skill's body is the prompt, with slots such as `{{attempt}}`. The body's first block of JSON is the schema of the
 /// answer and part of the prompt. `temperature`, `top-p`, `max-tokens`, `shown` (the number of attempts, rows, subgoals or
-/// findings) and `shown-chars` (the greatest length of each) are in the skill's metadata. `docs/roles.md` lists the slots. To
+/// findings) and `shown-chars` (the greatest length of each) are in the skill's metadata. `docs/reference/roles.md` lists the slots. To
 /// change a role, a host edits a copy of the shipped skill and passes it to [`GeneralRoles::with_skill`].
 ///
 /// The filling of a slot is data in a block that it cannot close (S3, S4), and never a template. Answers are accepted where

@@ -31,7 +31,7 @@ const ABOVE: &str = "above the recipe's bound";
 const AGENT: &str = "the agent";
 
 const CANNOT: &str = "hold the model to the form of an answer (the feature `llguidance` of `journeyman-llama-cpp`, on unless it was \
-    switched off), give it the format that it was trained on (docs/models.md), give its answers more tokens if it thinks \
+    switched off), give it the format that it was trained on (docs/reference/prompts.md), give its answers more tokens if it thinks \
     (`ChatFormat::max_tokens`), or take a larger model";
 
 /// What the events of a session showed so far.
@@ -254,7 +254,7 @@ fn never_credited(id: &SkillId, given: &Given) -> Finding {
             given.attempts
         ),
         "see why in the events: attempts that no judge decides about, a rule of credit that cannot tell (`Refused`), or an agent that never \
-         says that it followed the skill (docs/skill-use.md): then let `CreditPolicy::used_when` count attempts of which that is not known",
+         says that it followed the skill (docs/explanation/credit.md): then let `CreditPolicy::used_when` count attempts of which that is not known",
     )
     .about(id.as_str())
 }
