@@ -94,3 +94,8 @@ struct ServeALibrary;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/how-to/embeddings.md")]
 struct Embeddings;
+
+/// The samples of the rules of learning.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/explanation/how-learning-decides.md")]
+struct HowLearningDecides;
