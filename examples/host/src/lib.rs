@@ -1,6 +1,6 @@
 //! What a host writes to embed Journeyman, each file under 100 lines: a world ([`desk`]), a judge ([`judge`]), a model ([`model`], scripted, so
 //! that the example runs anywhere; [`roles`] and [`scorer`] are what it does beside acting), and the two ways in ([`hand_over`],
-//! [`own_loop`]). `cargo run -p host` runs all of it; README.md prints the two ways in.
+//! [`own_loop`]). `cargo run -p host` runs all of it; `docs/how-to/choose-the-parts.md` prints the two ways in.
 #![allow(clippy::print_stdout, reason = "it shows what happens")]
 
 pub mod desk;

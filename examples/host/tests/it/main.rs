@@ -2,4 +2,4 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod both_ways;
-mod readme;
+mod page;

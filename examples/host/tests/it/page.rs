@@ -1,4 +1,4 @@
-//! The README prints what runs here.
+//! The page on parts prints what runs here.
 
 /// The code of a file from a line on that begins so, without the file's own documentation.
 fn code(file: &str, from: &str) -> String {
@@ -7,17 +7,17 @@ fn code(file: &str, from: &str) -> String {
 }
 
 #[test]
-fn the_readme_prints_the_two_ways_in() {
-    let readme = include_str!("../../../../README.md");
+fn the_page_prints_the_two_ways_in() {
+    let page = include_str!("../../../../docs/how-to/choose-the-parts.md");
     let hand_over = code(include_str!("../../src/hand_over.rs"), "use std");
     assert!(
-        readme.contains(&hand_over),
-        "print src/hand_over.rs in README.md"
+        page.contains(&hand_over),
+        "print src/hand_over.rs in docs/how-to/choose-the-parts.md"
     );
     let own_loop = code(include_str!("../../src/own_loop.rs"), "/// Opens a session");
     assert!(
-        readme.contains(&own_loop),
-        "print src/own_loop.rs in README.md"
+        page.contains(&own_loop),
+        "print src/own_loop.rs in docs/how-to/choose-the-parts.md"
     );
 }
 
