@@ -20,11 +20,6 @@ pub mod second_hour;
 pub mod skills;
 pub mod source;
 
-/// The samples of the README, so that they compile.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
-
 /// The samples of the guide to policies.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/how-to/policies.md")]
@@ -99,3 +94,18 @@ struct Embeddings;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/explanation/how-learning-decides.md")]
 struct HowLearningDecides;
+
+/// The sample of recipes.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/reference/recipes.md")]
+struct Recipes;
+
+/// The sample of the page on events.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/reference/events.md")]
+struct Events;
+
+/// The samples of the page on the parts of a host.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/how-to/choose-the-parts.md")]
+struct ChooseTheParts;

@@ -1,7 +1,13 @@
-//! The shortest hosts. `src/bin/shortest.rs` has 25 lines, on `journeyman-local`. `src/bin/hand_over.rs` hands its tasks over and
-//! `src/bin/own_loop.rs` keeps its own agent loop; each is one file of under 60 lines. No program needs another file than a GGUF
+//! The shortest hosts. `src/bin/first.rs`, which the README prints, has three calls in a loop of its own, and fetches its model.
+//! `src/bin/shortest.rs` has 25 lines, on `journeyman-local`. `src/bin/hand_over.rs` hands its tasks over and
+//! `src/bin/own_loop.rs` keeps its own agent loop; each is one file of under 60 lines. None of these three needs another file than a GGUF
 //! file as its model. `src/bin/scripted.rs` runs all three without one, on the scripted model of `examples/host`. `python/parcels.py` is an environment in Python. The guides in `docs` print
 //! these files; the tests compare them, and run them.
+
+/// The program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
 
 /// The tutorial of a loop of the host's own.
 #[cfg(doctest)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use journeyman_lint::lint;
 
+const README: &str = include_str!("../../../../README.md");
 const OWN_LOOP: &str = include_str!("../../../../docs/tutorial/own-loop.md");
 const HAND_OVER: &str = include_str!("../../../../docs/tutorial/hand-over-tasks.md");
 const SHIPPING: &str = include_str!("../../../../docs/tutorial/ship-skills.md");
@@ -11,7 +12,12 @@ const ENVIRONMENTS: &str = include_str!("../../../../docs/how-to/environments.md
 const NEW_PAPER: &str = include_str!("../../../../docs/how-to/new-paper.md");
 
 /// Each page with a file that it prints from its first line to its last, and the file's path.
-const PRINTED: [(&str, &str, &str); 4] = [
+const PRINTED: [(&str, &str, &str); 5] = [
+    (
+        README,
+        include_str!("../../src/bin/first.rs"),
+        "examples/embed/src/bin/first.rs",
+    ),
     (
         HAND_OVER,
         include_str!("../../src/bin/shortest.rs"),
@@ -48,6 +54,15 @@ fn the_pages_print_the_files_whole() {
     for (page, file, path) in PRINTED {
         assert!(prints(page, file), "print {path} in its page");
     }
+}
+
+/// Blank lines and the file's own documentation do not count.
+#[test]
+fn the_readme_has_a_program_of_at_most_25_lines() {
+    let (_, program, _) = PRINTED[0];
+    let code = program.lines().filter(|line| !line.starts_with("//!"));
+    let lines = code.filter(|line| !line.trim().is_empty()).count();
+    assert!(lines <= 25, "{lines} lines");
 }
 
 #[test]
