@@ -109,3 +109,8 @@ struct Events;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/how-to/choose-the-parts.md")]
 struct ChooseTheParts;
+
+/// The sample of the page on credit.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/explanation/credit.md")]
+struct Credit;
