@@ -158,7 +158,7 @@ fn page(matrix: &BTreeMap<(&str, &str), &str>) -> Result<String, std::fmt::Error
          Each cell is the result of the contract's whole conformance suite through the adapter. The page is written by\n\
          `JOURNEYMAN_WRITE=1 bash tests/figures.sh adapters`, from what ran. The suites are in the SDK's module `testing::conformance`; an\n\
          adapter of your own is checked by the same call. The suites of `openai` run against a server that the tests play, with a\n\
-         toy model behind it; [model servers](../how-to/servers.md) has what ran against real ones.\n\n",
+         toy model behind it; [model servers](servers.md) has what ran against real ones.\n\n",
     );
     writeln!(page, "| contract | {} |", adapters.join(" | "))?;
     writeln!(page, "| --- |{}", " --- |".repeat(adapters.len()))?;
