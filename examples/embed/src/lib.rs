@@ -29,6 +29,11 @@ struct ShipSkills;
 #[doc = include_str!("../../../docs/how-to/environments.md")]
 struct Environments;
 
+/// The page on worlds that cannot be reset.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/how-to/worlds-that-cannot-be-reset.md")]
+struct WorldsThatCannotBeReset;
+
 /// The guide to whether a skill helps.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/how-to/measure-skills.md")]
