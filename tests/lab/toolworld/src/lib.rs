@@ -34,4 +34,5 @@ pub mod skill_form;
 pub mod split;
 pub mod stream;
 pub mod tool;
+pub mod trade;
 pub mod world;

@@ -42,7 +42,6 @@ impl<'a> Request<'a> {
     /// values.
     #[must_use]
     pub fn write(&self, template: usize, draws: &mut Draws) -> String {
-        let (verb, noun) = (&self.goal.target.verb, &self.goal.target.noun);
         let other = self.bystander(draws);
         let at = if draws.chance(0.6) {
             format!(" {} the {other}", draws.word(PLACES))
@@ -55,6 +54,23 @@ impl<'a> Request<'a> {
         } else {
             format!(" {} {set}", draws.word(&["with", "use", "at"]))
         };
+        self.text(template, other, &at, &with)
+    }
+
+    /// Writes a text from one template, modulo [`TEMPLATES`], that names no place; one template looks at `other` meanwhile.
+    #[must_use]
+    pub fn write_without_place(&self, template: usize, other: &str) -> String {
+        let set = self.settings();
+        let with = match set.is_empty() {
+            true => String::new(),
+            false => format!(" with {set}"),
+        };
+        self.text(template, other, "", &with)
+    }
+
+    fn text(&self, template: usize, other: &str, at: &str, with: &str) -> String {
+        let (verb, noun) = (&self.goal.target.verb, &self.goal.target.noun);
+        let set = self.settings();
         match template % TEMPLATES {
             0 => format!("go and {verb} the {noun}{at}{with}"),
             1 => format!("please {verb} the {noun}{at}{with}"),

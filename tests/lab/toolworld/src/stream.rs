@@ -18,6 +18,7 @@ use crate::request::{Goal, Request, TEMPLATES};
 use crate::seed::Draws;
 use crate::split::Split;
 use crate::tool::{Service, Setting, SkillText, ToolName};
+use crate::trade::Trade;
 use crate::world::{World, WorldSpec, distractor, fill, fresh_name, helpers, make_target};
 
 /// How a universe is made.
@@ -80,6 +81,8 @@ pub struct Universe {
     spec: UniverseSpec,
     seed: u64,
     members: Vec<Member>,
+    /// Where its words come from; `None` for those of [`crate::lexicon`].
+    trade: Option<Trade>,
 }
 
 /// Which side of the split of tasks is drawn.
@@ -105,12 +108,7 @@ impl Universe {
             .with("share", passing.share)
             .hint("give a share such as 0.3"));
         }
-        if spec.hidden + spec.plain == 0 {
-            return Err(
-                Error::invalid("Universe::make", "the universe has no tools")
-                    .hint("give a positive number of hidden or plain tools"),
-            );
-        }
+        has_tools(&spec)?;
         let mut draws = Draws::new("universe", &[seed]);
         let mut verbs = VERBS.to_vec();
         draws.shuffle(&mut verbs);
@@ -135,6 +133,26 @@ impl Universe {
             spec,
             seed,
             members,
+            trade: None,
+        })
+    }
+
+    /// Makes a universe of services with names of this world: so many with hidden demands, and so many without. Its tasks have no
+    /// passing demands.
+    ///
+    /// # Errors
+    /// `Invalid` for a universe without tools, and for more tools than the lexicon has.
+    pub fn of_trade(trade: Trade, hidden: usize, plain: usize, seed: u64) -> Result<Self> {
+        let spec = UniverseSpec::of(hidden, plain);
+        has_tools(&spec)?;
+        let mut draws = Draws::new("universe of a trade", &[seed]);
+        let services = trade.services(hidden, plain, &spec.world.given, &mut draws)?;
+        let member = |(service, given)| Member { service, given };
+        Ok(Self {
+            members: services.into_iter().map(member).collect(),
+            spec,
+            seed,
+            trade: Some(trade),
         })
     }
 
@@ -226,24 +244,34 @@ impl Universe {
         taken.push(target.tool.name.clone());
         let wanted = draws.between(spec.fewest_tools, spec.most_tools.max(spec.fewest_tools));
         while services.len() + 1 < wanted.max(2) {
-            services.push(self.neighbor(&mut taken, target, draws));
+            let Some(neighbor) = self.neighbor(&mut taken, target, draws) else {
+                break;
+            };
+            services.push(neighbor);
         }
         services.push(target.clone());
         draws.shuffle(&mut services);
         // A long stream leaves few values for a tool. A value may then recur; the words still differ.
-        let mut given = fill(&member.given, &target.contract, draws);
+        let mut given = self.given(member, draws);
         for _ in 0..100 {
             if !given.iter().any(|setting| stated.contains(&setting)) {
                 break;
             }
-            given = fill(&member.given, &target.contract, draws);
+            given = self.given(member, draws);
         }
         let goal = Goal {
             target: target.tool.name.clone(),
             given,
         };
         let half = draws.below(TEMPLATES / 2) * 2;
-        let query = Request::of(&goal).write(half + usize::from(side == Side::HeldOut), draws);
+        let template = half + usize::from(side == Side::HeldOut);
+        let query = match &self.trade {
+            None => Request::of(&goal).write(template, draws),
+            Some(trade) => {
+                let other = trade.other_noun(&goal.target.noun, draws);
+                Request::of(&goal).write_without_place(template, other)
+            }
+        };
         World {
             services,
             goal,
@@ -252,8 +280,23 @@ impl Universe {
         }
     }
 
-    /// Another visible tool: one of the universe that shares a word with the target, or a new one.
-    fn neighbor(&self, taken: &mut Vec<ToolName>, target: &Service, draws: &mut Draws) -> Service {
+    /// The values that a task about a member gives.
+    fn given(&self, member: &Member, draws: &mut Draws) -> Vec<Setting> {
+        let contract = &member.service.contract;
+        match &self.trade {
+            None => fill(&member.given, contract, draws),
+            Some(trade) => trade.fill(&member.given, contract, draws),
+        }
+    }
+
+    /// Another visible tool: one of the universe that shares a word with the target, or a new one. `None` where the lexicon of a
+    /// trade has no other tool.
+    fn neighbor(
+        &self,
+        taken: &mut Vec<ToolName>,
+        target: &Service,
+        draws: &mut Draws,
+    ) -> Option<Service> {
         let name = &target.tool.name;
         let near = |member: &&Member| {
             let other = &member.service.tool.name;
@@ -263,9 +306,21 @@ impl Universe {
         match draws.pick(&near) {
             Some(member) if draws.chance(0.5) => {
                 taken.push(member.service.tool.name.clone());
-                Service::plain(member.service.tool.clone())
+                Some(Service::plain(member.service.tool.clone()))
             }
-            _ => distractor(&self.spec.world, name, taken, draws),
+            _ => match &self.trade {
+                None => Some(distractor(&self.spec.world, name, taken, draws)),
+                Some(trade) => {
+                    let is_member = |other: &ToolName| {
+                        let mut members = self.members.iter();
+                        members.any(|member| member.service.tool.name == *other)
+                    };
+                    let is_free = |other: &ToolName| !taken.contains(other) && !is_member(other);
+                    let service = trade.distractor(name, is_free, draws)?;
+                    taken.push(service.tool.name.clone());
+                    Some(service)
+                }
+            },
         }
     }
 }
@@ -300,6 +355,16 @@ impl StreamTask {
         task.payload = Setup::new(self.world.clone()).to_json()?;
         Ok(task)
     }
+}
+
+fn has_tools(spec: &UniverseSpec) -> Result<()> {
+    if spec.hidden + spec.plain > 0 {
+        return Ok(());
+    }
+    Err(
+        Error::invalid("Universe::make", "the universe has no tools")
+            .hint("give a positive number of hidden or plain tools"),
+    )
 }
 
 /// A name with one of a few verbs, and often a noun that is used already, so that skills are hard to tell apart.

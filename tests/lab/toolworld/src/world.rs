@@ -330,6 +330,16 @@ pub(crate) fn distractor(
 
 /// Values for the given parameters, all different from each other and from demanded values.
 pub(crate) fn fill(given: &[String], contract: &[Demand], draws: &mut Draws) -> Vec<Setting> {
+    fill_by(value_for, given, contract, draws)
+}
+
+/// The same with values of another source.
+pub(crate) fn fill_by(
+    value_for: impl Fn(&str, &mut Draws) -> String,
+    given: &[String],
+    contract: &[Demand],
+    draws: &mut Draws,
+) -> Vec<Setting> {
     let mut used: Vec<String> = contract
         .iter()
         .filter_map(|demand| {

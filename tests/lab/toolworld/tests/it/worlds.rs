@@ -15,7 +15,9 @@ use journeyman_toolworld::refusal::{Refusal, Wording};
 use journeyman_toolworld::request::Goal;
 use journeyman_toolworld::seed::Draws;
 use journeyman_toolworld::simulate::{Outcome, Simulation};
+use journeyman_toolworld::stream::Universe;
 use journeyman_toolworld::tool::{Demand, Service, Setting, SkillText, Tool, ToolName};
+use journeyman_toolworld::trade::Trade;
 use journeyman_toolworld::world::{World, WorldSpec};
 
 fn worlds(count: u64) -> impl Iterator<Item = World> {
@@ -382,6 +384,32 @@ fn a_trace_needs_no_more_calls_than_its_demands_explain() {
             .count();
         assert_eq!(trace.len(), 1 + contract.len() + helpers);
     }
+}
+
+#[test]
+fn services_of_a_trade_repeat_by_seed_show_what_they_demand_and_can_be_done() {
+    let universe = |seed| Universe::of_trade(Trade::travel().unwrap(), 16, 8, seed).unwrap();
+    for seed in 0..5 {
+        let stream = universe(seed).stream(48);
+        assert_eq!(stream, universe(seed).stream(48));
+        let held_out = universe(seed).held_out(&stream, 96);
+        for task in &held_out {
+            let mut seen = stream.iter();
+            assert!(seen.all(|seen| seen.world.query != task.world.query));
+        }
+        for task in stream.iter().chain(&held_out) {
+            let world = &task.world;
+            assert!((3..=5).contains(&world.services.len()));
+            let names: Vec<&ToolName> = world.services.iter().map(|one| &one.tool.name).collect();
+            assert!((1..names.len()).all(|at| !names[at..].contains(&names[at - 1])));
+            let mut simulation = Simulation::start(world.clone(), seed);
+            Policy::novice(world).unwrap().run(&mut simulation, 20);
+            assert!(simulation.is_done(), "{}", world.query);
+        }
+    }
+    assert_ne!(universe(1).members(), universe(2).members());
+    let many = Universe::of_trade(Trade::travel().unwrap(), 500, 0, 7).unwrap_err();
+    assert!(many.message().contains("fewer tools"), "{many}");
 }
 
 #[test]
