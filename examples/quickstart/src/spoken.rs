@@ -6,7 +6,11 @@ use journeyman::{
 };
 use journeyman_toolworld::{
     environment::Setup,
-    general::{manner::Manner, recipe::Recipe, roles, skills},
+    general::{
+        manner::{Manner, Refusals},
+        recipe::Recipe,
+        roles, skills,
+    },
     seed::Draws,
     stream::{Member, StreamTask},
     tool::SkillText,
@@ -17,10 +21,17 @@ use journeyman_toolworld::{
 ///
 /// # Errors
 /// `Internal` for a world that cannot be written as JSON.
-pub fn task(mut task: Task, seed: Seed) -> Result<Task> {
-    let manner = Manner::named(&mut Draws::new("manner of the quickstart", &[seed.0]));
+pub fn task(task: Task, seed: Seed) -> Result<Task> {
+    in_manner(task, manner(seed))
+}
+
+fn in_manner(mut task: Task, manner: Manner) -> Result<Task> {
     task.payload = Setup::of(&task)?.with_manner(manner).to_json()?;
     Ok(task)
+}
+
+fn manner(seed: Seed) -> Manner {
+    Manner::named(&mut Draws::new("manner of the quickstart", &[seed.0]))
 }
 
 /// The tasks of a stream as the agent meets them.
@@ -29,6 +40,21 @@ pub fn task(mut task: Task, seed: Seed) -> Result<Task> {
 /// As [`task`].
 pub fn tasks(tasks: &[StreamTask], seed: Seed) -> Result<Vec<Task>> {
     tasks.iter().map(|one| task(one.task()?, seed)).collect()
+}
+
+/// The same where the services answer in sentences.
+///
+/// # Errors
+/// As [`task`].
+pub fn tasks_in_sentences(tasks: &[StreamTask], seed: Seed) -> Result<Vec<Task>> {
+    let mut manner = manner(seed);
+    let mut draws = Draws::new("sentences of the quickstart", &[seed.0]);
+    manner.refusals = Refusals::Named(draws.between(5, 7) as u8);
+    manner.results = 1;
+    let tasks = tasks.iter();
+    tasks
+        .map(|one| in_manner(one.task()?, manner.clone()))
+        .collect()
 }
 
 /// The skill that a member's contract calls for, as the bundled model writes it.

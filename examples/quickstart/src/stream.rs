@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use journeyman::{Result, Seed, TaskId, domain::Task};
-use journeyman_toolworld::stream::{Member, Universe, UniverseSpec};
+use journeyman_toolworld::{
+    stream::{Member, StreamTask, Universe, UniverseSpec},
+    trade::Trade,
+};
 
 use crate::spoken;
 
@@ -30,12 +33,32 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// The tasks of a seed.
+    /// The tasks of a seed, with the names of the bundled model's training, as the figures have them.
     ///
     /// # Errors
     /// What the world gives for a universe that it cannot make.
     pub fn of(seed: Seed, split: Split) -> Result<Self> {
         let universe = Universe::make(UniverseSpec::default(), seed.0)?;
+        Self::about(&universe, split, |tasks| spoken::tasks(tasks, seed))
+    }
+
+    /// The tasks of a seed with the names of a trade, and services that answer in sentences, as the quickstart has them.
+    ///
+    /// # Errors
+    /// What the world gives for a universe that it cannot make.
+    pub fn of_trade(trade: Trade, seed: Seed, split: Split) -> Result<Self> {
+        let UniverseSpec { hidden, plain, .. } = UniverseSpec::default();
+        let universe = Universe::of_trade(trade, hidden, plain, seed.0)?;
+        Self::about(&universe, split, |tasks| {
+            spoken::tasks_in_sentences(tasks, seed)
+        })
+    }
+
+    fn about(
+        universe: &Universe,
+        split: Split,
+        spoken: impl Fn(&[StreamTask]) -> Result<Vec<Task>>,
+    ) -> Result<Self> {
         let stream = universe.stream(split.stream);
         let held_out = universe.held_out(&stream, split.held_out);
         let tools: BTreeMap<TaskId, String> = stream
@@ -47,8 +70,8 @@ impl Tasks {
             })
             .collect();
         Ok(Self {
-            stream: spoken::tasks(&stream, seed)?,
-            held_out: spoken::tasks(&held_out, seed)?,
+            stream: spoken(&stream)?,
+            held_out: spoken(&held_out)?,
             tools,
             members: universe.members().to_vec(),
         })
