@@ -41,6 +41,9 @@ pub fn faults(object: &Value) -> Vec<String> {
     if !object["library"].is_string() {
         faults.push("library is no text".to_owned());
     }
+    if !object["story"].is_object() {
+        faults.push("story is no object".to_owned());
+    }
     for phase in ["before", "after"] {
         phase_faults(phase, &object[phase], &mut faults);
     }
@@ -107,17 +110,19 @@ mod tests {
         phase["hidden"] = numbers;
         phase["plain"] = none;
         let mut object = json!({
-            "seed": 1, "tasks": 6, "library": "out/skills", "before": phase, "after": phase,
+            "seed": 1, "tasks": 6, "library": "out/skills", "before": phase, "after": phase, "story": {},
             "skills": [{"name": "a", "state": "active", "utility": 0.1, "uses": 3}],
         });
         assert_eq!(faults(&object), Vec::<String>::new());
         object["after"]["hidden"]["steps"] = json!("2");
         object["skills"][0]["uses"] = Value::Null;
         object["seed"] = json!(-1);
+        object["story"] = Value::Null;
         assert_eq!(
             faults(&object),
             [
                 "seed is no whole number",
+                "story is no object",
                 "after.hidden.steps is no number",
                 "skills[0].uses is missing"
             ]

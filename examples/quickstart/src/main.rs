@@ -1,9 +1,13 @@
 //! An agent that learns skills on real local inference: before, the stream, after.
 
 mod output;
+mod screen;
 mod show;
+mod story;
+mod tell;
 
 use std::{
+    fs,
     io::Write,
     num::NonZeroU32,
     path::{Path, PathBuf},
@@ -20,11 +24,18 @@ use futures_timer::Delay;
 use journeyman::{
     Error, Result, Seed,
     agent::MemoryStore,
+    contract::{Journal, SkillStore},
+    domain::Task,
+    recipe::Recipe,
     run::{Journeyman, report::RunReport},
 };
 use journeyman_llama_cpp::{Pulse, find_model, print_warnings};
+use journeyman_toolworld::trade::Trade;
 use output::unwritable;
 use quickstart::{Choice, Parts, Split, Summaries, Tasks, default_model, standard, write_folders};
+use screen::Screen;
+use story::{Better, Evaluated, Ungated};
+use tell::Known;
 
 /// Shows an agent learning skills on real local inference, offline.
 #[derive(Debug, Parser)]
@@ -64,17 +75,16 @@ struct Arguments {
     /// How a skill is chosen.
     #[arg(long, value_enum, default_value_t = Choice::Pmi)]
     select: Choice,
+    /// The names of the services: a file in the form of tests/lab/toolworld/src/travel.json.
+    #[arg(long, hide = true)]
+    names: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     print_warnings(|line| told(&format!("warning: {line}")));
-    let mut out: Box<dyn Write> = if arguments.json {
-        Box::new(std::io::stderr())
-    } else {
-        Box::new(std::io::stdout())
-    };
-    match futures::executor::block_on(run(&arguments, out.as_mut())) {
+    let mut out = Screen::new(arguments.json);
+    match futures::executor::block_on(run(&arguments, &mut out)) {
         Ok(json) => {
             let shown = match arguments.json {
                 true => writeln!(std::io::stdout(), "{json}"),
@@ -99,7 +109,7 @@ fn told(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-fn load(arguments: &Arguments, out: &mut dyn Write) -> Result<Parts> {
+fn load(arguments: &Arguments, out: &mut Screen) -> Result<Parts> {
     let mut said = Ok(());
     let model = find_model(&arguments.model, Path::new(""), &mut |line| {
         said = writeln!(out, "{line}").and_then(|()| out.flush());
@@ -115,16 +125,24 @@ fn load(arguments: &Arguments, out: &mut dyn Write) -> Result<Parts> {
     }
 }
 
-async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::Value> {
-    let seed = Seed(arguments.seed);
-    let parts = load(arguments, out)?;
-    let tasks = Tasks::of(
-        seed,
-        Split {
-            stream: arguments.tasks,
-            held_out: arguments.held_out.unwrap_or(2 * arguments.tasks),
-        },
-    )?;
+/// The tasks that the arguments ask for.
+fn tasks(arguments: &Arguments) -> Result<Tasks> {
+    let trade = match &arguments.names {
+        None => Trade::travel()?,
+        Some(path) => {
+            let text = fs::read_to_string(path).map_err(|error| {
+                Error::invalid("quickstart", format!("the names cannot be read: {error}"))
+                    .with("file", path.display())
+                    .hint("name a JSON file with --names")
+            })?;
+            Trade::read(&text)?
+        }
+    };
+    let split = Split {
+        stream: arguments.tasks,
+        held_out: arguments.held_out.unwrap_or(2 * arguments.tasks),
+    };
+    let tasks = Tasks::of_trade(trade, Seed(arguments.seed), split)?;
     if tasks.stream.is_empty() {
         return Err(Error::invalid("quickstart", "the task stream is empty")
             .hint("give --tasks at least 1"));
@@ -133,72 +151,147 @@ async fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<serde_json::V
         return Err(Error::invalid("quickstart", "there are no held-out tasks")
             .hint("give --held-out at least 1"));
     }
-    let mut recipe = standard(arguments.select, !arguments.no_gate);
-    recipe.attempts.group = arguments.group;
-    let journal = output::begin(&arguments.out)?;
-    let store = Arc::new(MemoryStore::new());
-    let journeyman = parts
-        .open(
-            recipe.clone(),
-            output::SESSION,
-            seed,
-            store,
-            Some(Arc::new(journal)),
-        )
-        .await?;
+    Ok(tasks)
+}
 
-    show::opening(out, arguments.seed, &parts, &tasks, &recipe).map_err(unwritable)?;
-    let before = evaluate(&journeyman, &tasks, "before: no skills", out).await?;
+/// What the quickstart's sessions share.
+struct Sessions<'a> {
+    arguments: &'a Arguments,
+    parts: Parts,
+    store: Arc<MemoryStore>,
+    journal: Arc<dyn Journal>,
+}
+
+impl Sessions<'_> {
+    async fn open(&self, recipe: Recipe, session: &str) -> Result<Journeyman> {
+        let store: Arc<dyn SkillStore> = self.store.clone();
+        let journal = Some(self.journal.clone());
+        let seed = Seed(self.arguments.seed);
+        self.parts.open(recipe, session, seed, store, journal).await
+    }
+
+    fn recipe(&self, gated: bool) -> Recipe {
+        let mut recipe = standard(self.arguments.select, gated);
+        recipe.attempts.group = self.arguments.group;
+        recipe
+    }
+}
+
+async fn run(arguments: &Arguments, out: &mut Screen) -> Result<serde_json::Value> {
+    let parts = load(arguments, out)?;
+    let tasks = tasks(arguments)?;
+    let sessions = Sessions {
+        arguments,
+        parts,
+        store: Arc::new(MemoryStore::new()),
+        journal: Arc::new(output::begin(&arguments.out)?),
+    };
+    let recipe = sessions.recipe(!arguments.no_gate);
+    let journeyman = sessions.open(recipe.clone(), output::SESSION).await?;
+
+    show::opening(out, arguments.seed, &sessions.parts, &tasks, &recipe).map_err(unwritable)?;
+    let held_out = &tasks.held_out;
+    let before = evaluate(&journeyman, held_out, "before: no skills", out).await?;
+    let before = Evaluated::of(before, sessions.journal.as_ref()).await?;
     let learned = learn(&journeyman, &tasks, out).await?;
-    let after = evaluate(
-        &journeyman,
-        &tasks,
-        "after: the learned library, frozen",
-        out,
-    )
-    .await?;
+    let title = "after: the learned library, frozen";
+    let after = evaluate(&journeyman, held_out, title, out).await?;
+    let after = Evaluated::of(after, sessions.journal.as_ref()).await?;
+    let ungated = without_gate(&sessions, &tasks, &after, out).await?;
 
     let library = journeyman.library().await?;
     let folder = output::skills(&arguments.out);
-    let written = write_folders(&library, &folder)?;
+    write_folders(&library, &folder)?;
+    let sums = [&before, &after].map(|one| Summaries::of(&one.report));
+    show::table(out, &sums[0], &sums[1]).map_err(unwritable)?;
+    show::gate(out, &after.report, &learned).map_err(unwritable)?;
+    let known = Known {
+        tasks: &tasks,
+        library: &library,
+    };
+    let story = story(out, (&before, &after), ungated.as_ref(), known).map_err(unwritable)?;
     let reports = [
-        ("before", &before),
+        ("before", &before.report),
         ("in the stream", &learned),
-        ("after", &after),
+        ("after", &after.report),
     ];
-    let (before, after_sums) = (Summaries::of(&before), Summaries::of(&after));
-    show::table(out, &before, &after_sums).map_err(unwritable)?;
-    show::gate(out, &after, &learned).map_err(unwritable)?;
     show::errors(out, reports).map_err(unwritable)?;
-    show::closing(out, written, &folder, &output::journal(&arguments.out)).map_err(unwritable)?;
+    let journal = output::journal(&arguments.out);
+    show::closing(out, &library, &folder, &journal).map_err(unwritable)?;
+    let (seed, [before, after]) = (arguments.seed, &sums);
     Ok(show::object(
-        arguments.seed,
-        &tasks,
-        &before,
-        &after_sums,
-        &library,
-        &folder,
+        seed, &tasks, before, after, &library, &folder, story,
     ))
+}
+
+/// Attempts a few tasks at which the gate refused a skill with that skill; `None` where the gate refused nothing for its score.
+async fn without_gate(
+    sessions: &Sessions<'_>,
+    tasks: &Tasks,
+    after: &Evaluated,
+    out: &mut Screen,
+) -> Result<Option<Evaluated>> {
+    let refusals = story::refusals(&after.report);
+    let refused = refusals.iter().take(story::MOST_WITHOUT_GATE);
+    let again: Vec<Task> = refused
+        .filter_map(|refused| {
+            let mut held_out = tasks.held_out.iter();
+            held_out.find(|task| task.id == refused.task.task).cloned()
+        })
+        .collect();
+    if again.is_empty() {
+        return Ok(None);
+    }
+    let journeyman = sessions
+        .open(sessions.recipe(false), output::WITHOUT_GATE)
+        .await?;
+    let title = "on purpose: tasks with the skill that the gate refused";
+    let report = evaluate(&journeyman, &again, title, out).await?;
+    Evaluated::of(report, sessions.journal.as_ref())
+        .await
+        .map(Some)
+}
+
+/// Tells the story, and gives it for programs.
+fn story(
+    out: &mut Screen,
+    (before, after): (&Evaluated, &Evaluated),
+    ungated: Option<&Evaluated>,
+    known: Known<'_>,
+) -> std::io::Result<serde_json::Value> {
+    let better = Better::find(before, after);
+    if let Some(better) = &better {
+        tell::better(out, better, known)?;
+    }
+    let refusals = story::refusals(&after.report);
+    if let Some(refused) = refusals.first() {
+        tell::refusal(out, refused, known)?;
+    }
+    let ungated = ungated.map_or_else(Vec::new, |ungated| Ungated::all(after, ungated));
+    if !ungated.is_empty() {
+        tell::ungated(out, &ungated, known)?;
+    }
+    Ok(story::object(better.as_ref(), refusals.first(), &ungated))
 }
 
 async fn evaluate(
     journeyman: &Journeyman,
-    tasks: &Tasks,
+    tasks: &[Task],
     title: &str,
-    out: &mut dyn Write,
+    out: &mut Screen,
 ) -> Result<RunReport> {
     show::title(out, title).map_err(unwritable)?;
     follow(
         journeyman,
-        journeyman.evaluate(tasks.held_out.clone()),
-        tasks.held_out.len(),
+        journeyman.evaluate(tasks.to_vec()),
+        tasks.len(),
         false,
         out,
     )
     .await
 }
 
-async fn learn(journeyman: &Journeyman, tasks: &Tasks, out: &mut dyn Write) -> Result<RunReport> {
+async fn learn(journeyman: &Journeyman, tasks: &Tasks, out: &mut Screen) -> Result<RunReport> {
     show::title(out, "the stream: the agent learns").map_err(unwritable)?;
     follow(
         journeyman,
@@ -216,7 +309,7 @@ async fn follow(
     run: impl Future<Output = Result<RunReport>>,
     total: usize,
     in_full: bool,
-    out: &mut dyn Write,
+    out: &mut Screen,
 ) -> Result<RunReport> {
     let mut events = journeyman.events();
     let mut run = std::pin::pin!(run);

@@ -11,6 +11,9 @@ use journeyman::{Error, ErrorKind, Result, agent::JsonLinesJournal, contract::Jo
 /// The session, which each of its runs' names begins with.
 pub(crate) const SESSION: &str = "quickstart";
 
+/// The session that attempts tasks with the skills that the gate refused.
+pub(crate) const WITHOUT_GATE: &str = "quickstart-without-gate";
+
 /// The greatest length of a journal's first line that is read.
 const LINE_BYTES: u64 = 64 << 20;
 

@@ -9,19 +9,23 @@ use std::{
 
 use journeyman::{
     Error,
-    domain::{Decision, NothingReason, ScoreKind},
+    domain::{Decision, NothingReason, Origin, ScoreKind, Skill},
     library::SkillLibrary,
     policy::PolicyOptions,
     recipe::Recipe,
     run::report::{Event, EventKind, RunReport, TaskReport},
     stations::select::{First, GatePolicy, Nothing, Random},
+    text::plain_terminal,
 };
 use quickstart::{Parts, Summaries, Summary, Tasks};
 use serde_json::{Value, json};
 
+use crate::screen::{Screen, Tone};
+
 /// A heading.
-pub(crate) fn title(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    writeln!(out, "\n== {text}")
+pub(crate) fn title(out: &mut Screen, text: &str) -> io::Result<()> {
+    let heading = out.painted(&format!("== {text}"), Tone::Heading);
+    writeln!(out, "\n{heading}")
 }
 
 /// The message of an error, its facts and what to do next, a line each.
@@ -38,7 +42,7 @@ pub(crate) fn in_words(error: &Error) -> String {
 
 /// What the run is made of.
 pub(crate) fn opening(
-    out: &mut dyn Write,
+    out: &mut Screen,
     seed: u64,
     parts: &Parts,
     tasks: &Tasks,
@@ -49,13 +53,13 @@ pub(crate) fn opening(
     writeln!(out, "  model      {}", parts.model.capabilities().model)?;
     writeln!(
         out,
-        "  world      simulated services; some tools have a contract that no task tells"
+        "  world      a travel office of simulated services; some demand what no task tells"
     )?;
     let is_trained = parts.model.is_trained_to_score();
     writeln!(out, "  selection  {}", selection(recipe, is_trained))?;
     writeln!(
         out,
-        "  tasks      {} to learn from, {} attempts each; {} held out: the same contracts in other words and with other values",
+        "  tasks      {} to learn from, {} attempts each; {} held out: the same services in other words and with other values",
         tasks.stream.len(),
         recipe.attempts.group,
         tasks.held_out.len()
@@ -131,7 +135,7 @@ impl Progress {
     }
 
     /// A line, where nothing else was written for a while.
-    pub(crate) fn alive(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn alive(&mut self, out: &mut Screen) -> io::Result<()> {
         if self.last.elapsed() < SILENCE {
             return Ok(());
         }
@@ -147,19 +151,16 @@ impl Progress {
         out.flush()
     }
 
-    pub(crate) fn event(&mut self, out: &mut dyn Write, event: &Event) -> io::Result<()> {
+    pub(crate) fn event(&mut self, out: &mut Screen, event: &Event) -> io::Result<()> {
         match &event.kind {
             EventKind::Selected { selection, .. } => {
                 self.injected = selection.skill().map(|skill| skill.id.to_string());
                 Ok(())
             }
-            EventKind::Admitted { skill, revised, .. } if self.in_full => self.line(writeln!(
-                out,
-                "      {} {}: {}",
-                if *revised { "revised" } else { "learned" },
-                skill.name,
-                skill.body.split_whitespace().collect::<Vec<_>>().join(" ")
-            )),
+            EventKind::Admitted { skill, revised, .. } if self.in_full => {
+                let written = admitted(out, skill, *revised);
+                self.line(written)
+            }
             EventKind::Attempted { .. } => {
                 self.attempts += 1;
                 Ok(())
@@ -187,7 +188,7 @@ impl Progress {
         written
     }
 
-    fn task(&self, out: &mut dyn Write, report: &TaskReport) -> io::Result<()> {
+    fn task(&self, out: &mut Screen, report: &TaskReport) -> io::Result<()> {
         let n = report.attempts.len();
         let count = |holds: &dyn Fn(&journeyman::run::report::AttemptReport) -> bool| {
             report.attempts.iter().filter(|a| holds(a)).count()
@@ -209,36 +210,92 @@ impl Progress {
     }
 }
 
-/// Before and after, side by side.
-pub(crate) fn table(out: &mut dyn Write, before: &Summaries, after: &Summaries) -> io::Result<()> {
-    title(out, "held-out tasks, before -> after")?;
+/// A skill that entered the library: its name, and its description as it was written.
+fn admitted(out: &mut Screen, skill: &Skill, revised: bool) -> io::Result<()> {
+    let how = match (revised, &skill.provenance.origin) {
+        (_, Origin::TraceAbstract) => "kept the calls of an attempt as",
+        (true, _) => "revised",
+        (false, _) => "learned",
+    };
+    let name = out.painted(skill.name.as_str(), Tone::Good);
+    writeln!(out, "      {how} {name}: {}", one_line(&skill.description))
+}
+
+/// A text on one line, without what a terminal would act on.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    plain_terminal(&words.join(" ")).into_owned()
+}
+
+/// The held-out tasks before and after.
+pub(crate) fn table(out: &mut Screen, before: &Summaries, after: &Summaries) -> io::Result<()> {
+    title(out, "held-out tasks, before and after")?;
+    let kinds = [
+        ("with a hidden demand", &before.hidden, &after.hidden),
+        ("without one", &before.plain, &after.plain),
+    ];
+    for (kind, before, after) in kinds {
+        if before.n > 0 {
+            kind_of_tasks(out, kind, before, after)?;
+        }
+    }
     writeln!(
         out,
-        "  tokens are the agent's own, prompts and output; what the gate scores is not counted"
+        "  First attempts: done without one refused or needless call. Tokens are the agent's own, prompts and output; what the gate"
     )?;
-    let mut row = |name: &str, b: &Summary, a: &Summary| {
-        writeln!(
-            out,
-            "  {name:<16} n {:>4}   first attempt {:>5.1}% -> {:>5.1}%   success {:>5.1}% -> {:>5.1}%   steps {:.2} -> {:.2}   tokens {:.0} -> {:.0}   skill use {:.0}%",
-            b.n,
-            100.0 * b.first_attempt_success,
-            100.0 * a.first_attempt_success,
-            100.0 * b.success,
-            100.0 * a.success,
-            b.steps,
-            a.steps,
-            b.tokens,
-            a.tokens,
-            100.0 * a.skill_use,
-        )
-    };
-    row("all", &before.all, &after.all)?;
-    row("hidden contract", &before.hidden, &after.hidden)?;
-    row("plain", &before.plain, &after.plain)
+    writeln!(out, "  scores is not counted.")
+}
+
+fn kind_of_tasks(
+    out: &mut Screen,
+    kind: &str,
+    before: &Summary,
+    after: &Summary,
+) -> io::Result<()> {
+    writeln!(out, "  {} tasks {kind}", before.n)?;
+    let share = |value: f64| format!("{:.0}%", 100.0 * value);
+    let at_once = [before.first_attempt_success, after.first_attempt_success].map(share);
+    writeln!(out, "    first attempts      {}", change(&at_once))?;
+    for (when, summary, tone) in [("before", before, Tone::Bad), ("after", after, Tone::Good)] {
+        let bar = out.bar(summary.first_attempt_success, tone);
+        if !bar.is_empty() {
+            writeln!(out, "      {when:<6}            {bar}")?;
+        }
+    }
+    let rows = [
+        (
+            "done in the end",
+            [before.success, after.success].map(share),
+        ),
+        (
+            "steps",
+            [before.steps, after.steps].map(|value| format!("{value:.1}")),
+        ),
+        (
+            "tokens",
+            [before.tokens, after.tokens].map(|value| format!("{value:.0}")),
+        ),
+        (
+            "given a skill",
+            [before.skill_use, after.skill_use].map(share),
+        ),
+    ];
+    for (name, values) in rows {
+        writeln!(out, "    {name:<19} {}", change(&values))?;
+    }
+    Ok(())
+}
+
+/// Two values in words.
+fn change([before, after]: &[String; 2]) -> String {
+    match before == after {
+        true => format!("{before} before and after"),
+        false => format!("{before} before, {after} after"),
+    }
 }
 
 /// What the gate injected and refused.
-pub(crate) fn gate(out: &mut dyn Write, after: &RunReport, learned: &RunReport) -> io::Result<()> {
+pub(crate) fn gate(out: &mut Screen, after: &RunReport, learned: &RunReport) -> io::Result<()> {
     title(out, "what the gate decided")?;
     for (name, report) in [("in the stream", learned), ("held-out tasks", after)] {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -272,7 +329,7 @@ fn kind(decision: &Decision) -> &'static str {
 }
 
 /// Attempts that could not be made or judged, where there are any: they say nothing about the agent.
-pub(crate) fn errors(out: &mut dyn Write, reports: [(&str, &RunReport); 3]) -> io::Result<()> {
+pub(crate) fn errors(out: &mut Screen, reports: [(&str, &RunReport); 3]) -> io::Result<()> {
     let mut titled = false;
     for (name, report) in reports {
         let attempts = || report.tasks.iter().flat_map(|task| &task.attempts);
@@ -294,20 +351,40 @@ pub(crate) fn errors(out: &mut dyn Write, reports: [(&str, &RunReport); 3]) -> i
     Ok(())
 }
 
-/// Where everything lies.
+/// Where everything lies, and how to look at it.
 pub(crate) fn closing(
-    out: &mut dyn Write,
-    skills: usize,
+    out: &mut Screen,
+    library: &SkillLibrary,
     folder: &Path,
     journal: &Path,
 ) -> io::Result<()> {
     title(out, "where it lies")?;
+    let names: Vec<&str> = library
+        .cache()
+        .map(|entry| entry.skill.name.as_str())
+        .collect();
     writeln!(
         out,
-        "  {skills} skills   {}/<name>/SKILL.md",
+        "  {} skills, a folder each   {}",
+        names.len(),
         folder.display()
     )?;
-    writeln!(out, "  the journal {}", journal.display())
+    writeln!(out, "  what happened, by line    {}", journal.display())?;
+    let Some(first) = names.first() else {
+        return Ok(());
+    };
+    let file = folder.join(first).join("SKILL.md");
+    writeln!(out, "  look at one with          cat {}", quoted(&file))
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    match text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
 }
 
 /// The same for programs.
@@ -318,6 +395,7 @@ pub(crate) fn object(
     after: &Summaries,
     library: &SkillLibrary,
     folder: &Path,
+    story: Value,
 ) -> Value {
     let skills: Vec<Value> = library
         .entries()
@@ -339,5 +417,6 @@ pub(crate) fn object(
         "after": after,
         "skills": skills,
         "library": folder,
+        "story": story,
     })
 }

@@ -79,6 +79,12 @@ fn bad_input_says_what_to_do() {
     check(&model(), &["--steps", "0"], &["step budget", "hint"]);
     check(&model(), &["--group", "0"], &["--group", "zero"]);
     check(&model(), &["--select", "luck"], &["luck", "pmi"]);
+    let names = no_gguf.to_string_lossy();
+    check(
+        &model(),
+        &["--names", &names],
+        &["the lexicon", "travel.json"],
+    );
     std::fs::remove_dir_all(out).expect("cleared");
 }
 
@@ -121,6 +127,20 @@ fn it_learns_what_does_held_out_tasks_and_injects_nothing_where_nothing_is_calle
     let first = |phase: &Value| phase["hidden"]["first_attempt_success"].as_f64().unwrap();
     assert_eq!(first(before), 0.0, "{said}");
     assert!(first(after) > 0.0, "{said}");
+    // The story at the end, in plain lines: this is no terminal.
+    for words in [
+        "first attempts      0% before, ",
+        "== one task, before and after",
+        "  not told   ",
+        "nats more likely with this task than without",
+        "  look at one with          cat ",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(!said.contains('\u{1b}'), "{said}");
+    let better = &object["story"]["better"];
+    assert_eq!(better["after"]["refused"], 0, "{said}");
+    assert!(better["before"]["refused"].as_u64().unwrap() > 0, "{said}");
     // No skill where none is called for.
     assert_eq!(after["plain"]["skill_use"], 0.0, "{said}");
     assert!(
