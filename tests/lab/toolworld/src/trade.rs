@@ -23,6 +23,8 @@ const FEWEST_VALUES: usize = 6;
 const FEWEST_CHECKS: usize = 2;
 /// Fewest parameters: a tool has at most seven.
 const FEWEST_PARAMETERS: usize = 7;
+/// Fewest parameters that take a number: a contract may ask for one, and another for a result.
+const FEWEST_NUMBERS: usize = 2;
 
 /// A lexicon of services.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -57,7 +59,7 @@ impl Trade {
     ///
     /// # Errors
     /// `Invalid` for another form, for a name that is not in small letters, for a noun with fewer than two checks, for fewer than
-    /// seven parameters, and for a parameter or a value that toolworld does not have.
+    /// seven parameters or two that take a number, and for a parameter or a value that toolworld does not have.
     pub fn read(text: &str) -> Result<Self> {
         let trade: Self = serde_json::from_str(text).map_err(|error| {
             refuse("the lexicon is not JSON of offers and parameters").source_from(error)
@@ -73,8 +75,10 @@ impl Trade {
                 refuse("the lexicon has too few parameters").with("least", FEWEST_PARAMETERS)
             );
         }
-        if !self.parameters.values().any(Vec::is_empty) {
-            return Err(refuse("no parameter of the lexicon takes a number"));
+        let numbers = self.parameters.values().filter(|words| words.is_empty());
+        if numbers.count() < FEWEST_NUMBERS {
+            return Err(refuse("too few parameters of the lexicon take a number")
+                .with("least", FEWEST_NUMBERS));
         }
         for (name, values) in &self.parameters {
             let is_number = kind_of(name) == ParameterKind::Number;
