@@ -5,6 +5,10 @@ function(journeyman_compile_apart)
     file(GLOB apart "${CMAKE_CURRENT_SOURCE_DIR}/src/ggml-cpu/amx/*.cpp")
     set_source_files_properties(${apart} DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/src"
         PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        set_property(SOURCE ${apart} DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/src" APPEND
+            PROPERTY COMPILE_OPTIONS -include "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/amx.h")
+    endif()
 endfunction()
 cmake_language(DEFER CALL journeyman_compile_apart)
 

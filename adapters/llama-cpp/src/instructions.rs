@@ -77,7 +77,29 @@ pub(crate) fn require(operation: &'static str) -> Result<()> {
         not(feature = "dynamic-backends")
     )))]
     let needed: [(&str, bool); 0] = [];
-    refuse(operation, &needed)
+    refuse(operation, &needed)?;
+    #[cfg(all(
+        target_arch = "x86_64",
+        amx_dropped,
+        any(amx, feature = "dynamic-backends")
+    ))]
+    if std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|told| has_amx(&told)) {
+        return Err(unconfigured(operation));
+    }
+    Ok(())
+}
+
+/// The error of a build whose compiler stored only a part of AMX's configuration, on a processor with AMX: the first product with
+/// quantized weights would end the process by an illegal instruction.
+#[cfg(any(test, amx_dropped))]
+fn unconfigured(operation: &'static str) -> Error {
+    Error::unsupported(
+        operation,
+        "llama.cpp was compiled by a version of GCC that drops a part of the configuration of AMX, which this processor has",
+    )
+    .hint(
+        "build with a newer GCC or with clang, or with CXXFLAGS=\"-fno-tree-dse -fno-dse\", which keeps the configuration",
+    )
 }
 
 /// The error that names what is needed and is not there.
@@ -131,6 +153,14 @@ mod tests {
         check("amx_tile", false);
         check("amx_int8 amx_tiles", false);
         assert!(!has_amx(""));
+    }
+
+    #[test]
+    fn a_build_that_drops_the_configuration_of_amx_is_told_how_to_keep_it() {
+        let error = unconfigured("LlamaCpp::load");
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.to_string().contains("configuration of AMX"));
+        assert!(error.hint_text().unwrap().contains("-fno-dse"));
     }
 
     #[test]
