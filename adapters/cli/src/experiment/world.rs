@@ -24,9 +24,9 @@ use crate::{
 const OWN_KEYS: [&str; 3] = ["protocol", "program", "url"];
 
 /// What to do with a file that names no tasks.
-const NO_TASKS: &str = "set `tasks` to a file of tasks, and [world] to that of a run's file: docs/command-line.md has a whole experiment \
-    (`examples/experiments/services.toml`). An experiment of before in toolworld, which is no world of the command any more, is reported \
-    by `--report --any-build`";
+const NO_TASKS: &str = "set `tasks` to a file of tasks, and [world] to that of a run's file: docs/how-to/experiments.md has a whole \
+    experiment (`examples/experiments/services.toml`). Older files without `tasks` ran in the built-in world `toolworld`, which was removed; \
+    `--report --any-build` still reports their finished cells.";
 
 /// Everything that tasks and attempts follow from, beside the plan and the models. Part of each cell's key, in this order.
 #[derive(Debug, Serialize)]
@@ -152,6 +152,6 @@ fn is_former(form: &Form) -> bool {
 }
 
 fn not_run() -> Error {
-    let message = "no cell is run in toolworld, which is no world of the command any more";
+    let message = "no cell is run in the built-in world `toolworld`, which was removed";
     Error::unsupported(EXPERIMENT, message).hint(NO_TASKS)
 }
