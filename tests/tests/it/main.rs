@@ -15,6 +15,7 @@ mod field;
 mod frozen;
 mod lessons;
 mod licenses;
+mod links;
 mod public_api;
 mod real_model;
 mod scenarios;
