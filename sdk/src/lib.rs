@@ -75,9 +75,9 @@
 //! ```
 //!
 //! [`learn`](run::Journeyman::learn) attempts and learns; [`evaluate`](run::Journeyman::evaluate) attempts each task once and changes
-//! nothing. [`agent::ModelExecutor`] is an agent of any [`LanguageModel`](contract::LanguageModel), and
-//! [`Components::of_model`](contract::Components::of_model) puts one model into every place. Where a task cannot be set up again, the
-//! environment says so ([`EnvironmentCapabilities`](contract::EnvironmentCapabilities)), and each task is attempted once.
+//! nothing. With the feature `language-model`, `agent::ModelExecutor` is an agent of any [`LanguageModel`](contract::LanguageModel), and
+//! `Components::of_model` puts one model into every place. Where a task cannot be set up again, the environment says so
+//! ([`EnvironmentCapabilities`](contract::EnvironmentCapabilities)), and each task is attempted once.
 //!
 //! # What was learned
 //! A model writes the skills. Here the agent was refused once and then did the task: the next attempt can be spared that.
@@ -120,7 +120,7 @@
 //! An [`Entry`](library::Entry) of the [`SkillLibrary`](library::SkillLibrary) has the skill, its versions, and the evidence for it. A
 //! skill that was written from untrusted text ([`Source::untrusted`](domain::Source::untrusted)) is quarantined: no agent is given it
 //! until evidence or a person releases it ([`set_state`](run::Journeyman::set_state)). Skills of your own are added with
-//! [`add`](run::Journeyman::add). [`GeneralRoles`](agent::role::GeneralRoles) has the prompts for a real model.
+//! [`add`](run::Journeyman::add). `agent::role::GeneralRoles` has the prompts for a real model.
 //!
 //! # Why a skill was given, or not
 //! The gate asks how much likelier the model finds a skill's text behind the task than behind no task. Each decision is an event with its
@@ -201,7 +201,7 @@
 //!
 //! You may read the verdict after every task; [`LiftPolicy`](stations::proof::LiftPolicy) says how sure it is. The program
 //! [`ProvenRelease`](stations::proof::ProvenRelease) releases only skills that were proven to help, and
-//! [`certify`](run::Journeyman::certify) finds which skills of a library help the model at hand.
+//! `Journeyman::certify` (feature `measure`) finds which skills of a library help the model at hand.
 //!
 //! # Take it back
 //! A run, a session or a version can be undone at any time. What other runs learned stays.
@@ -341,13 +341,12 @@
 //! - `system-clock` (default): [`agent`] has `SystemClock`, a clock that reads the system's time.
 //! - `threads` (default): [`agent`] has `OnThread`, a wrapper that runs blocking parts on threads of their own.
 //! - `language-model`: the parts that a language model plays ([`LanguageModel`](contract::LanguageModel)). [`agent`] has `ModelExecutor`,
-//!   `ChatFormat`, `AdaptedModel` and the module [`role`](agent::role), [`Components`](contract::Components) has `of_model`, [`text`] reads
+//!   `ChatFormat`, `AdaptedModel` and the module `role`, [`Components`](contract::Components) has `of_model`, [`text`] reads
 //!   answers (`published_calls`, `first_object`, `without_thinking`, `TextStream`), and [`library::format`] has ARISE's document. The
 //!   adapters that bring a model switch it on. Without it, a host brings an agent of its own, or keeps its own loop.
-//! - `json-schema`: validation of JSON by a schema. [`text`] has `JsonSchema`, `ToolCalls` and `loosened`, [`agent::role`] has `Structured` and
+//! - `json-schema`: validation of JSON by a schema. [`text`] has `JsonSchema`, `ToolCalls` and `loosened`, `agent::role` has `Structured` and
 //!   `ModelJudge`, [`agent`] has `FnEnvironment`. Without it, arguments of tool calls are not held against the tools' schemas
-//!   ([`ChatFormat`](agent::ChatFormat)), and a role's skill keeps its shipped schema
-//!   ([`GeneralRoles`](agent::role::GeneralRoles)). It enables `language-model`.
+//!   (`agent::ChatFormat`), and a role's skill keeps its shipped schema (`agent::role::GeneralRoles`). It enables `language-model`.
 //! - `embeddings`: retrieval by embeddings. [`agent`] has `VectorRetriever`, `HybridRetriever` and `HashedEmbedder`, and
 //!   [`stations::retrieve`] has `Fusion`.
 //! - `measure`: [`Journeyman`](run::Journeyman) has `certify` and `calibrate_by_outcomes`, which attempt tasks again to measure what
@@ -361,7 +360,7 @@
 //!   host's `[dev-dependencies]`.
 //!
 //! Where to read on: [`contract`] for what a host implements, [`run`] for the two ways in, [`stations::select`] for the gate,
-//! [`library`] for what a library does with a commit, [`agent::role`] for what a model is asked beside its tasks.
+//! [`library`] for what a library does with a commit, `agent::role` for what a model is asked beside its tasks.
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 // What several features share has no user in a build without them. A build with all of them says what none uses.
 #![cfg_attr(

@@ -12,7 +12,7 @@ use crate::{domain::Role, id::ModelId};
 /// [`Journeyman::findings`](crate::run::Journeyman::findings) lists what does not happen then.
 ///
 /// A host that hands over tasks begins with [`Components::new`]. A host that keeps its own agent loop begins with
-/// [`Components::own_loop`], and one whose only model is to take every place with [`Components::of_model`]. Further parts are set as fields or by the `with_` methods.
+/// [`Components::own_loop`], and one whose only model is to take every place with `Components::of_model` (feature `language-model`). Further parts are set as fields or by the `with_` methods.
 ///
 /// ```
 /// use std::sync::Arc;

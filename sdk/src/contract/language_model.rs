@@ -313,7 +313,7 @@ pub struct Generation {
     /// The model that wrote it.
     pub model: ModelId,
     /// The adapter (LoRA) that it was written with, where the model chose one that the request does not name, as
-    /// [`AdaptedModel`](crate::agent::AdaptedModel) does.
+    /// `agent::AdaptedModel` does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
 }

@@ -123,7 +123,7 @@ impl Action {
         matches!(self, Self::Call(calls) if calls.iter().any(|call| call.tool == tool))
     }
 
-    /// The action as JSON, in the form in which [`ChatFormat`](crate::agent::ChatFormat) asks a model for it: an object with
+    /// The action as JSON, in the form in which `agent::ChatFormat` asks a model for it: an object with
     /// `tool` and `arguments` for each call, on lines of their own; `message`; or `done`.
     ///
     /// ```

@@ -60,7 +60,7 @@ pub enum Identity {
     /// same order need 0.15 less: two writers choose other words around the same calls.
     ///
     /// The embeddings are those of the host's [`Embedder`](crate::contract::Embedder); without one, and where it fails, those of
-    /// [`HashedEmbedder`](crate::agent::HashedEmbedder).
+    /// `agent::HashedEmbedder`.
     Meaning {
         /// Minimum cosine of the embeddings of description and body, in [-1, 1].
         least: f64,

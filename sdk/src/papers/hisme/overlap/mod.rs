@@ -9,7 +9,7 @@
 //!   frequent n-grams, the bound is below the threshold: there a segment is neither indexed nor looked up. The order is by
 //!   the frequencies at the last build of the index. The index is built again after as many changes as there are segments;
 //!   edges do not depend on the order.
-//! - *Embeddings.* An exact pass over all embeddings, as in [`VectorRetriever`](crate::agent::VectorRetriever), finds the
+//! - *Embeddings.* An exact pass over all embeddings, as in `agent::VectorRetriever`, finds the
 //!   segments whose cosine is at least [`neighbour`](OverlapOptions::neighbour). A lower cosine adds at most
 //!   `embedding * neighbour` to the weight, so for other segments words must bring the threshold less that amount.
 //!

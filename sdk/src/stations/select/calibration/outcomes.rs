@@ -236,7 +236,7 @@ pub enum ByOutcomes {
     /// The threshold.
     Fitted(Box<GateCalibration>),
     /// The tasks are too few for any threshold. The one that is in force stays: without labels, a session's own.
-    /// [`Journeyman::calibrate_by_outcomes`](crate::run::Journeyman::calibrate_by_outcomes) draws the tasks and attempts them by itself.
+    /// `Journeyman::calibrate_by_outcomes` (feature `measure`) draws the tasks and attempts them by itself.
     NotYet {
         /// The number of tasks that are missing, if none of all these goes worse. With some that do it may be a strict threshold.
         more: u64,
