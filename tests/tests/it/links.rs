@@ -60,7 +60,9 @@ fn joined(from: &str, to: &str) -> Option<String> {
     for part in to.split('/') {
         match part {
             "" | "." => {}
-            ".." => drop(parts.pop()?),
+            ".." => {
+                parts.pop()?;
+            }
             part => parts.push(part),
         }
     }
