@@ -50,15 +50,10 @@ fn it_chats_scores_and_obeys_a_schema() {
     let model = load();
     let capital = asked("What is the capital of France?", 24);
     let answer = block_on(model.generate(&capital)).expect("it answers");
-    // The tokens that node-llama-cpp 3.22.1 gives the model, and the words that it writes behind them.
+    // The tokens that node-llama-cpp 3.22.1 gives the model, and the words with which it begins. How it goes on depends on the
+    // processor: with AMX, `la Cité` comes in place of `la Marseillaise`.
     assert_eq!(answer.prompt_tokens, 37);
-    assert!(
-        answer
-            .text
-            .starts_with("L'Étoile, la Marseillaise, la femme"),
-        "{}",
-        answer.text
-    );
+    assert!(answer.text.starts_with("L'Étoile, la "), "{}", answer.text);
 
     let request = ScoreRequest {
         prompt: capital.prompt.clone(),
