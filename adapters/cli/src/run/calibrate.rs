@@ -23,7 +23,10 @@ const CALIBRATE: &str = "library calibrate";
 /// What to do where there are too few tasks.
 const MORE: &str = "Tasks are drawn from the library's kept attempts, each once: a run keeps more with `set = { \"tiers.traces\" = 400 }` in its \
     file, and `--outcomes` says how many are drawn at most. Tasks that the skills were written from, tested by or compared at do not count: let it do \
-    others (`\"write.when\" = \"never\"`). The threshold of before stays in force.";
+    others (`\"write.when\" = \"never\"`).";
+
+/// What a fit that is not made leaves.
+const AS_BEFORE: &str = "The threshold of before stays in force.";
 
 /// What to do where the judge gave no verdict on tasks.
 const UNJUDGED: &str = "The judge does not know the tasks that have no verdict: name the file of the run that did them, or let this one do tasks \
@@ -95,7 +98,11 @@ fn text(calibration: &OutcomeCalibration, file: Option<&Path>) -> String {
     }
     match fitted(calibration) {
         Some(fitted) => text.push_str(&format!("{}. {NATS}\n{}", threshold(fitted), written(file))),
-        None => text.push_str(&format!("{MORE}\n")),
+        None if calibration.tasks < calibration.bound.least_tasks() => {
+            text.push_str(&format!("{MORE} {AS_BEFORE}\n"));
+        }
+        // There are enough, and the judge knows none of those with a candidate.
+        None => text.push_str(&format!("{AS_BEFORE}\n")),
     }
     text
 }
@@ -107,29 +114,50 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn too_few_tasks_say_how_many_are_needed_and_how_more_are_kept() {
+    /// A calibration that says not yet with so many tasks, of which so many have no candidate.
+    fn not_yet(tasks: u64, without: u64) -> OutcomeCalibration {
         let said = json!({
-            "fit": ByOutcomes::NotYet { more: 33 },
+            "fit": ByOutcomes::NotYet { more: 1 },
             "bound": HarmBound::default(),
-            "tasks": 12,
-            "without": 2,
+            "tasks": tasks,
+            "without": without,
             "left_out": 1,
             "unjudged": 5,
             "own": 3,
             "model": "m",
             "usage": Usage::default(),
         });
-        let calibration: OutcomeCalibration = serde_json::from_value(said).unwrap();
+        serde_json::from_value(said).unwrap()
+    }
+
+    #[test]
+    fn too_few_tasks_say_how_many_are_needed_and_how_more_are_kept() {
+        let calibration = not_yet(12, 2);
         let text = text(&calibration, None);
         for part in [
             "not yet fitted: 12 tasks, at least 45 needed; left out, since they failed: 1; 5 tasks left out: the judge gave no verdict; left out, since their candidates were made with them: 3\n",
             "With m; 0 tokens.",
             "The judge does not know the tasks that have no verdict: ",
             "tiers.traces",
+            "The threshold of before stays in force.\n",
         ] {
             assert!(text.contains(part), "{part:?} in {text}");
         }
         assert!(fitted(&calibration).is_none());
+    }
+
+    #[test]
+    fn enough_tasks_without_a_verdict_ask_for_no_more_tasks() {
+        let text = text(&not_yet(45, 45), None);
+        for part in [
+            "not yet fitted: no task with a candidate has a verdict, and 45 have no candidate; left out",
+            "The judge does not know the tasks that have no verdict: ",
+            "The threshold of before stays in force.\n",
+        ] {
+            assert!(text.contains(part), "{part:?} in {text}");
+        }
+        for part in ["at least 45 needed", "tiers.traces"] {
+            assert!(!text.contains(part), "{part:?} in {text}");
+        }
     }
 }

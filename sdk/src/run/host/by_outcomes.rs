@@ -85,10 +85,15 @@ impl fmt::Display for OutcomeCalibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tasks = self.tasks;
         match &self.fit {
-            ByOutcomes::NotYet { .. } => {
-                let least = self.bound.least_tasks();
-                write!(f, "not yet fitted: {tasks} tasks, at least {least} needed")?;
-            }
+            ByOutcomes::NotYet { .. } => match self.bound.least_tasks() {
+                least if tasks < least => {
+                    write!(f, "not yet fitted: {tasks} tasks, at least {least} needed")?;
+                }
+                _ => write!(
+                    f,
+                    "not yet fitted: no task with a candidate has a verdict, and {tasks} have no candidate"
+                )?,
+            },
             ByOutcomes::Fitted(fitted) => {
                 let (threshold, score) = (fitted.threshold, fitted.fitted_for.score.name());
                 write!(
@@ -138,7 +143,8 @@ impl Journeyman {
     ///
     /// A task is also left out where the judge gives no verdict on the attempt without the skill: it does not know the task
     /// ([`OutcomeCalibration::unjudged`]). Where too few others are left for any threshold, or it gives none at the first 32 tasks, no more
-    /// are attempted, and nothing is fitted yet.
+    /// are attempted, and nothing is fitted yet. Nor is it where tasks without a candidate are enough and no other has a verdict: one more
+    /// such task is what is missing.
     ///
     /// Nothing is committed, and no pair of [`certify`](Self::certify) counts or is made. Where there are too few tasks for any threshold,
     /// nothing is attempted. The calibration is for [`Recipe::calibrate`](crate::recipe::Recipe::calibrate).

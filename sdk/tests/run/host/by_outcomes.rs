@@ -486,6 +486,36 @@ fn where_the_judge_knows_too_few_tasks_the_answer_is_not_yet() {
 }
 
 #[test]
+fn enough_tasks_without_a_candidate_are_no_fit_where_no_other_has_a_verdict() {
+    block_on(async {
+        // A search finds the skill at five tasks alone.
+        let mut skill = sample::skill("good");
+        skill.body = "For w0, w1, w2, w3, w4.".to_owned();
+        let store = learned(vec![skill], 60).await;
+        let with = With::model("first");
+        let mut parts = parts(&store, scorer(), "first");
+        parts.executor = Some(Arc::clone(&with) as _);
+        parts.retriever = Some(Arc::new(ScriptedRetriever::new()));
+        parts.judge = Some(judge(|request| number(request.task) < 5));
+        let journeyman = open_as("fits", &parts, gated()).await;
+        let none = calibration(&journeyman, 60).await;
+        assert_eq!((none.tasks, none.without, none.unjudged), (55, 55, 5));
+        assert_eq!(with.1.calls(), 10);
+        assert_eq!(none.fit, ByOutcomes::NotYet { more: 1 });
+        assert_eq!(
+            none.to_string(),
+            "not yet fitted: no task with a candidate has a verdict, and 55 have no candidate; 5 tasks left out: the judge gave no verdict"
+        );
+        // With one verdict there is a threshold.
+        parts.judge = Some(judge(|request| number(request.task) < 4));
+        let journeyman = open_as("one", &parts, gated()).await;
+        let one = calibration(&journeyman, 60).await;
+        assert_eq!((one.tasks, one.without, one.unjudged), (56, 55, 4));
+        assert!(matches!(one.fit, ByOutcomes::Fitted(_)), "{one}");
+    });
+}
+
+#[test]
 fn a_verdict_that_is_missing_with_the_skill_alone_counts_as_not_done() {
     block_on(async {
         let store = learned_with("good", 20).await;

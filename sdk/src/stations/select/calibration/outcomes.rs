@@ -235,8 +235,8 @@ impl fmt::Display for OutcomeFit {
 pub enum ByOutcomes {
     /// The threshold.
     Fitted(Box<GateCalibration>),
-    /// The tasks are too few for any threshold. The one that is in force stays: without labels, a session's own.
-    /// `Journeyman::calibrate_by_outcomes` (feature `measure`) draws the tasks and attempts them by itself.
+    /// The tasks are too few for any threshold, or no task with a candidate has a verdict. The threshold that is in force stays: without
+    /// labels, a session's own. `Journeyman::calibrate_by_outcomes` (feature `measure`) draws the tasks and attempts them by itself.
     NotYet {
         /// The number of tasks that are missing, if none of all these goes worse. With some that do it may be a strict threshold.
         more: u64,
