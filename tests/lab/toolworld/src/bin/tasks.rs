@@ -34,22 +34,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     for pair in arguments.chunks(2) {
         match pair {
             [name, value] if NUMBERS.contains(&name.as_str()) => {
-                given.insert(name.as_str(), value.parse::<u32>()?);
+                given.insert(name.as_str(), value.parse::<u64>()?);
             }
             _ => return Err(format!("give {}, each with a number", NUMBERS.join(", ")).into()),
         }
     }
-    let number = |name: &str, otherwise: u32| given.get(name).copied().unwrap_or(otherwise);
-    let count = |name: &str, otherwise: u32| usize::try_from(number(name, otherwise));
+    let number = |name: &str, otherwise: u64| given.get(name).copied().unwrap_or(otherwise);
+    let count = |name: &str, otherwise: u64| usize::try_from(number(name, otherwise));
     let mut spec = UniverseSpec::of(count("--hidden", 8)?, count("--plain", 4)?);
-    spec.passing = match number("--passing", 0) {
+    spec.passing = match u32::try_from(number("--passing", 0))? {
         0 => None,
         percent => Some(Passing {
             share: f64::from(percent) / 100.0,
             kind: None,
         }),
     };
-    let universe = Universe::make(spec, u64::from(number("--seed", 1)))?;
+    let universe = Universe::make(spec, number("--seed", 1))?;
     let stream = universe.stream(count("--stream", 36)?);
     let held_out = universe.held_out(&stream, count("--held-out", 24)?);
     let mut out = io::stdout().lock();
