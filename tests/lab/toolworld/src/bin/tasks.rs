@@ -1,8 +1,9 @@
 //! Prints tasks of a universe as JSON Lines, for an environment outside Rust: `tasks [--seed N] [--stream N] [--held-out N]`.
 //!
 //! `--hidden N` and `--plain N` say how many services have a hidden contract (8) and have none (4), `--passing N` at how many of a
-//! hundred tasks of the stream a service demands something this once only (0). The held-out tasks come last. A payload has the tools' definitions, the
-//! target's name, the values that the task gives, and the target's demands: `{"before": tool}`, `{"parameter", "value"}` or `{"parameter", "from": tool}`.
+//! hundred tasks of the stream a service demands something this once only (0). The held-out tasks come last. The tags say `hidden` or
+//! `plain`, and `passing`; a report has those that are hidden apart. A payload has the tools' definitions, the target's name, the values that the task
+//! gives, and the target's demands: `{"before": tool}`, `{"parameter", "value"}` or `{"parameter", "from": tool}`.
 
 use std::{
     collections::HashMap,
@@ -78,6 +79,7 @@ fn line(task: &StreamTask) -> Result<Value, Box<dyn Error>> {
     Ok(json!({
         "id": task.id,
         "instruction": world.query,
+        "tags": task.task()?.tags,
         "payload": {
             "tools": tools,
             "target": wire_name(&world.goal.target),
