@@ -437,18 +437,39 @@ fn what_cannot_be_run_is_refused_before_anything_is() {
     lab.run(&[]).failed(3, "there is nothing at this path");
 }
 
+/// An experiment in toolworld, with a cell that the command wrote when it still had this world.
+const FORMER: &str = "../../tests/fixtures/toolworld-experiment";
+
 #[test]
 fn an_experiment_of_before_is_reported_and_not_run() {
     let lab = Lab::new();
-    let (keys, _) = TINY.split_once("tasks = ").unwrap();
-    let (_, arms) = TINY.split_once("[[arm]]").unwrap();
-    let former = format!("{keys}\n[world]\nstream = 4\n\n[[arm]]{arms}");
-    lab.write(&former);
+    let former = Path::new(env!("CARGO_MANIFEST_DIR")).join(FORMER);
+    let text = fs::read_to_string(former.join("tiny.toml")).unwrap();
+    let model = "../../lab/apprentice/apprentice.gguf";
+    assert!(text.contains(model));
+    lab.write(&text.replace(model, "MODEL"));
     let refused = lab.run(&[]).failed(1, "the experiment has no tasks");
     assert!(refused.err.contains("--report"), "{}", refused.err);
     assert!(!lab.path("out").exists());
+
+    let cell = "cells/no-skills-seed-1.json";
+    let kept = lab.path("out/tiny").join(cell);
+    fs::create_dir_all(lab.path("out/tiny/cells")).unwrap();
+    fs::copy(former.join(cell), &kept).unwrap();
     let said = lab.run(&["--report", "--any-build"]).done();
-    assert!(said.out.contains("0 kept, 4 missing"), "{}", said.out);
+    assert!(
+        said.out.contains("0 cells run, 1 kept, 3 missing"),
+        "{}{}",
+        said.out,
+        said.err
+    );
+    assert_eq!(
+        fs::read(former.join(cell)).unwrap(),
+        fs::read(kept).unwrap()
+    );
     let report = fs::read_to_string(lab.path("out/tiny/report.md")).unwrap();
     assert!(report.contains("World: toolworld with 16"), "{report}");
+    // One of four held-out tasks was done at the first attempt, the only one without a hidden contract.
+    let row = "| no skills | none | 25.0 | 0.0 | 100.0 | 100.0 |";
+    assert!(report.contains(row), "{report}");
 }
