@@ -52,8 +52,7 @@ impl MaintenanceProgram for AcrossTasks {
         decided.extend(handled);
         tell(ask, events);
 
-        let cases = refactor::trial_cases(&trials, view.library());
-        let runs = play_all(ask, &mut left, cases).await;
+        let runs = play_all(ask, &mut left, refactor::trial_cases(&trials)).await;
         tell_undecided(ask, &runs);
         let mut events = Vec::new();
         let trials = (trials, &meanings);

@@ -7,8 +7,8 @@ use crate::{
     contract::{Embedding, RoleTask},
     domain::{LibraryChange, Role, Skill, SkillRef, SkillUse, State, Trace},
     error::Result,
-    id::{AttemptId, SkillId, TaskId},
-    library::{Entry, SkillLibrary},
+    id::{AttemptId, TaskId},
+    library::Entry,
     papers::hisme::{
         Clique, Fingerprint, MacroPolicy, OverlapGraph, Segment,
         overlaps::Overlaps,
@@ -16,7 +16,7 @@ use crate::{
         refactor::instances::{Instance, InstanceOutcome, Trials, instances_of},
     },
     policy::{Case, Played, PlayedCase, RoleReply},
-    run::report::EventKind,
+    run::report::{EventKind, WriteReport},
     stations::{
         admit::{
             Terms,
@@ -44,30 +44,14 @@ const GROUP: &str = "group/";
 /// A group whose skill is to be tried on the group's true instances.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupTrial {
-    tried: Tried,
+    skill: Skill,
+    /// What was decided about a new skill, which enters if its instances confirm it; `None` if the library has the skill already.
+    report: Option<WriteReport>,
     cases: Vec<Instance>,
     /// The fingerprint of the group.
     group: String,
     /// The terms of the attempts that a new skill was written from, by which it is compared with those of other groups.
     terms: Terms,
-}
-
-/// The skill of a group.
-#[derive(Clone, Debug)]
-enum Tried {
-    /// A new one, which enters if its instances confirm it.
-    New(Box<Admission>),
-    /// One that the library has already.
-    Known(SkillId),
-}
-
-impl GroupTrial {
-    fn skill<'a>(&'a self, library: &'a SkillLibrary) -> Option<&'a Skill> {
-        match &self.tried {
-            Tried::New(admission) => admission.change.as_ref()?.skill(),
-            Tried::Known(skill) => Some(&library.get(skill)?.skill),
-        }
-    }
 }
 
 /// The segments of the library: the turns of its kept attempts, and its offered skills.
@@ -278,7 +262,7 @@ fn propose(
 ) -> std::result::Result<GroupTrial, String> {
     let admission = admission::decide(context, &context.standing.admit, (sources, reply), &[]);
     let skill = admission.change.as_ref().and_then(LibraryChange::skill);
-    let Some(skill) = skill else {
+    let Some(skill) = skill.cloned() else {
         // The instances may confirm a skill that the library has already.
         let same = admission.same().filter(|_| context.plays_cases());
         let Some(known) = same.and_then(|same| context.library.get(&same.id)) else {
@@ -298,7 +282,8 @@ fn propose(
         return Err(group);
     }
     Ok(GroupTrial {
-        tried: Tried::New(Box::new(admission)),
+        skill,
+        report: Some(admission.report),
         cases: instances_of(context, attempts.iter()),
         group,
         terms: sources.terms.clone(),
@@ -320,7 +305,8 @@ fn of_known_skill(
     let mut cases = instances_of(context, confirming);
     cases.sort_by_key(|instance| instance.paired);
     GroupTrial {
-        tried: Tried::Known(entry.skill.id.clone()),
+        skill: entry.skill.clone(),
+        report: None,
         cases,
         group,
         terms: Terms::default(),
@@ -328,17 +314,16 @@ fn of_known_skill(
 }
 
 /// The true instances of each group, to be played with the group's skill, and paired ones without any skill as well.
-pub(crate) fn trial_cases(trials: &[GroupTrial], library: &SkillLibrary) -> Vec<Case> {
+pub(crate) fn trial_cases(trials: &[GroupTrial]) -> Vec<Case> {
     let cases = trials.iter().flat_map(|one| {
-        let skill = one.skill(library);
-        one.cases.iter().flat_map(move |instance| {
+        one.cases.iter().flat_map(|instance| {
             let case = |skill: Option<&Skill>| Case {
                 skill: skill.cloned().map(Box::new),
                 beside: Vec::new(),
                 case: Box::new(instance.case.clone()),
             };
             let unaided = instance.paired.then(|| case(None));
-            unaided.into_iter().chain([case(skill)])
+            unaided.into_iter().chain([case(Some(&one.skill))])
         })
     });
     cases.collect()
@@ -355,19 +340,18 @@ pub(crate) fn added(
     let mut runs = runs.iter().map(|ran| &ran.run);
     let mut changes = Vec::new();
     for trial in trials {
-        let skill = trial.skill(context.library).cloned();
+        let (mut skill, group) = (trial.skill, trial.group);
         let tried = Trials::of(trial.cases, &mut runs);
-        let Some(mut skill) = skill else { continue };
         // A group that met a temporary error is found again.
         changes.push(match tried.temporary {
             true => {
                 let what = format!("{}: trying it on its instances", skill.name);
-                missed(context, &what, &trial.group, events)
+                missed(context, &what, &group, events)
             }
-            false => handled(&trial.group),
+            false => handled(&group),
         });
         let objection = tried.objection;
-        let Tried::New(mut admission) = trial.tried else {
+        let Some(report) = trial.report else {
             let known = || "the library has it already".to_owned();
             events.push(EventKind::Refused {
                 reason: format!("{}: {}", skill.name, objection.unwrap_or_else(known)),
@@ -376,8 +360,7 @@ pub(crate) fn added(
             continue;
         };
         if let Some(reason) = objection {
-            let title = admission.report.title.take();
-            events.extend(Admission::refused(title, false, reason).event());
+            events.extend(Admission::refused(report.title, false, reason).event());
             continue;
         }
         // Several groups may have the same skill; the first one that is confirmed is added.
@@ -391,11 +374,8 @@ pub(crate) fn added(
             continue;
         }
         skill.state = state_of(skill.state, context.replays);
-        if let Some(change) = &mut admission.change
-            && let Some(changed) = change.skill_mut()
-        {
-            changed.state = skill.state;
-        }
+        let version = skill.reference();
+        let admission = Admission::entering(Box::new(skill), report);
         events.extend(admission.event());
         changes.extend(admission.change);
         if context.plays_cases() {
@@ -404,12 +384,12 @@ pub(crate) fn added(
                 InstanceOutcome::Fails(..) | InstanceOutcome::Undecided(_) => None,
             });
             changes.push(LibraryChange::PatchBundle {
-                skill: skill.id.clone(),
+                skill: version.id.clone(),
                 cases: cases.collect(),
                 dropped: Vec::new(),
             });
             changes.push(LibraryChange::Test {
-                skill: skill.reference(),
+                skill: version,
                 outcomes: tried.outcomes,
             });
         }

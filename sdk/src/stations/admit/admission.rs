@@ -36,6 +36,19 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
+    /// The decision that lets a skill in: as the next version of a known one where the report says so, else as a new one.
+    pub(crate) fn entering(skill: Box<Skill>, report: WriteReport) -> Self {
+        let change = match report.revised {
+            true => LibraryChange::Revise(skill),
+            false => LibraryChange::Add(skill),
+        };
+        Self {
+            change: Some(change),
+            report,
+            call: None,
+        }
+    }
+
     pub(crate) fn refused(
         title: Option<String>,
         fallback: bool,
@@ -166,22 +179,17 @@ pub(crate) fn admitted(
             skill,
             revised,
             revives,
-        }) => Admission {
-            call: None,
-            report: WriteReport {
+        }) => {
+            let report = WriteReport {
                 title: Some(title),
                 fallback,
                 admitted: Some(skill.reference()),
                 revised,
                 refused: None,
                 duplicate: revives.map(Same::report),
-            },
-            change: Some(if revised {
-                LibraryChange::Revise(skill)
-            } else {
-                LibraryChange::Add(skill)
-            }),
-        },
+            };
+            Admission::entering(skill, report)
+        }
         Ok(Placement::Known(same)) => {
             let words = match same.by {
                 Sameness::Bytes => "",
