@@ -1,6 +1,6 @@
 //! A curator's calls: their schemas, and their checks against the library (SkillOS, architecture; row K2). Pure.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -40,14 +40,11 @@ use crate::{
 /// assert_eq!(CurateCall::read(&ToolCall::new("drop_table", json!({}))), Err(CallRefusal::UnknownTool));
 /// # Ok::<(), CallRefusal>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CurateCall {
     /// Adds a skill.
-    #[serde(rename = "insert_skill")]
     Insert {
         /// Its name, in any form that gives a [`SkillName`] (`clean_object`).
-        #[serde(deserialize_with = "file_stem")]
         name: String,
         /// When to use it and what it does.
         description: String,
@@ -55,10 +52,8 @@ pub enum CurateCall {
         body: String,
     },
     /// Writes the next version of a skill; a text that is not given stays as it is.
-    #[serde(rename = "update_skill")]
     Update {
         /// The skill's name or id.
-        #[serde(deserialize_with = "file_stem")]
         skill: String,
         /// The new description.
         description: Option<String>,
@@ -66,14 +61,32 @@ pub enum CurateCall {
         body: Option<String>,
     },
     /// Takes a skill out of use. It is archived, and a person can bring it back.
-    #[serde(rename = "delete_skill")]
     Delete {
         /// The skill's name or id.
-        #[serde(deserialize_with = "file_stem")]
         skill: String,
         /// The reason, in words.
         reason: String,
     },
+}
+
+/// A call by its tool's schema, which does not say that an update gives a text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+enum GivenCall {
+    #[serde(rename = "insert_skill")]
+    Insert {
+        name: String,
+        description: String,
+        body: String,
+    },
+    #[serde(rename = "update_skill")]
+    Update {
+        skill: String,
+        description: Option<String>,
+        body: Option<String>,
+    },
+    #[serde(rename = "delete_skill")]
+    Delete { skill: String, reason: String },
 }
 
 impl CurateCall {
@@ -88,20 +101,42 @@ impl CurateCall {
         }
         let arguments = Value::Object(call.arguments.clone());
         let tagged = Map::from_iter([(call.tool.clone(), arguments)]);
-        let read: Self = serde_json::from_value(Value::Object(tagged)).map_err(|error| {
+        let given: GivenCall = serde_json::from_value(Value::Object(tagged)).map_err(|error| {
             // The text may name an argument of any length.
             CallRefusal::Arguments(error.to_string().chars().take(200).collect())
         })?;
-        if let Self::Update {
-            description: None,
-            body: None,
-            ..
-        } = &read
-        {
-            let message = "neither `description` nor `body` is given";
-            return Err(CallRefusal::Arguments(message.to_owned()));
-        }
-        Ok(read)
+        Ok(match given {
+            GivenCall::Insert {
+                name,
+                description,
+                body,
+            } => Self::Insert {
+                name: file_stem(name),
+                description,
+                body,
+            },
+            GivenCall::Update {
+                description: None,
+                body: None,
+                ..
+            } => {
+                let message = "neither `description` nor `body` is given";
+                return Err(CallRefusal::Arguments(message.to_owned()));
+            }
+            GivenCall::Update {
+                skill,
+                description,
+                body,
+            } => Self::Update {
+                skill: file_stem(skill),
+                description,
+                body,
+            },
+            GivenCall::Delete { skill, reason } => Self::Delete {
+                skill: file_stem(skill),
+                reason,
+            },
+        })
     }
 
     /// The kind of the call.
@@ -169,12 +204,11 @@ pub(crate) fn offered<'a>(
 }
 
 /// A name as a call gives it, without the end `.md`.
-fn file_stem<'de, D: Deserializer<'de>>(name: D) -> Result<String, D::Error> {
-    let mut name = String::deserialize(name)?;
+fn file_stem(mut name: String) -> String {
     if let Some(stem) = name.strip_suffix(".md") {
         name.truncate(stem.len());
     }
-    Ok(name)
+    name
 }
 
 /// The skill's name in a call, or the tool's name where it is unknown, for reports: at most [`SkillName::MAX`] characters.
