@@ -190,7 +190,9 @@ fn what_is_scored_is_printed_without_control_characters() {
     ])
     .done();
     assert!(said.out.starts_with("PMI"), "{}", said.out);
-    assert!(said.out.ends_with("  red\n"), "{:?}", said.out);
+    let row = said.out.lines().nth(1).unwrap();
+    assert!(row.ends_with("  red"), "{:?}", said.out);
+    assert!(!said.out.contains(['\u{1b}', '\u{202e}']), "{:?}", said.out);
 }
 
 #[test]
