@@ -17,9 +17,10 @@ const SDK: &str = "sdk/src/";
 /// The types of `sdk/src` that a skill's text passes from a role's answer to a prompt: those that hold one skill's instructions,
 /// or one skill of another of these types beside facts for one step. Questions, answers and changes that carry such a type,
 /// and lists of them are left out. A new one is added here by hand; `docs/results/house.md` has the reason why each stays.
-const SHAPES: [&str; 15] = [
+const SHAPES: [&str; 23] = [
     // A role's answer.
     "CurateCall",
+    "GivenCall",
     "AriseDocument",
     "SkillDraft",
     "BankDraft",
@@ -27,7 +28,12 @@ const SHAPES: [&str; 15] = [
     "Teaching",
     "DraftedSkill",
     "Compared",
+    "Placing",
+    "Placement",
+    "Refined",
     "NextVersion",
+    "GroupTrial",
+    "Trial",
     "Skill",
     // In the library and its files.
     "Entry",
@@ -37,6 +43,8 @@ const SHAPES: [&str; 15] = [
     "Ranked",
     "ChosenSkill",
     "InjectedSkill",
+    "Due",
+    "Experience",
 ];
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
