@@ -33,6 +33,8 @@
 //!
 //! # Features
 //! - `schemars` (default): `tool`, and `JsonSchema` in the [`prelude`].
+//! - `measure` (default): `Journeyman::certify` and `Journeyman::calibrate_by_outcomes`.
+//! - `embeddings`: retrieval by embeddings, and by words and embeddings together ([`journeyman::agent`]).
 //! - `papers`: the recipes of the papers ([`journeyman::papers`]). A host that wants one of them alone has `journeyman` with its feature.
 //! - `llguidance` (default), `cuda`, `vulkan`, `metal`, `dynamic-backends`: as in [`journeyman_llama_cpp`].
 //!
