@@ -49,7 +49,11 @@ fn one_is_met(words: &[&str], at: &mut usize, allowed: &BTreeSet<String>) -> boo
     *at += 1;
     if word == "(" {
         let met = any_is_met(words, at, allowed);
-        *at += 1; // its closing one
+        // Behind the end nothing is met: not even the other side of an `OR` around it.
+        *at = match words.get(*at) {
+            Some(&")") => *at + 1,
+            _ => words.len() + 1,
+        };
         return met;
     }
     match words.get(*at..*at + 2) {
@@ -143,6 +147,10 @@ fn each_rule_can_fail() {
         "X",
         "MIT WITH Y",
         "MIT ISC",
+        "(MIT GPL-3.0",
+        "(MIT",
+        "ISC OR (MIT GPL-3.0",
+        "MIT)",
     ] {
         assert!(!is_met(unmet, &allowed), "{unmet}");
     }
