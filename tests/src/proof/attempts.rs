@@ -24,7 +24,7 @@ use super::services::components;
 use crate::real_models::told;
 
 /// Attempts from one line of progress to the next.
-const TOLD: usize = 12;
+const PROGRESS_EVERY: usize = 12;
 
 /// A model that acts, with the form in which it is asked.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Acting {
     parts: Parts,
     format: Arc<dyn PromptFormat>,
     /// Of all sessions.
-    made: Arc<Made>,
+    made: Arc<AttemptCount>,
 }
 
 impl Acting {
@@ -41,7 +41,7 @@ impl Acting {
         Self {
             parts,
             format,
-            made: Arc::new(Made {
+            made: Arc::new(AttemptCount {
                 model,
                 start: Instant::now(),
                 count: Mutex::default(),
@@ -77,19 +77,19 @@ impl Acting {
 
 /// The attempts of a model so far.
 #[derive(Debug)]
-struct Made {
+struct AttemptCount {
     model: String,
     start: Instant,
     count: Mutex<(usize, Usage)>,
 }
 
-impl Made {
+impl AttemptCount {
     fn one_more(&self, usage: Usage) {
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         count.0 += 1;
         count.1.add(usage);
         let (attempts, usage) = *count;
-        if attempts.is_multiple_of(TOLD) {
+        if attempts.is_multiple_of(PROGRESS_EVERY) {
             let (model, seconds) = (&self.model, self.start.elapsed().as_secs());
             let (read, written) = (usage.prompt_tokens, usage.output_tokens);
             told(&format!(
@@ -103,7 +103,7 @@ impl Made {
 #[derive(Debug)]
 struct Counted {
     agent: ModelExecutor,
-    made: Arc<Made>,
+    made: Arc<AttemptCount>,
 }
 
 #[async_trait]

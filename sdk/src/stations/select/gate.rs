@@ -43,7 +43,7 @@ impl SelectProgram for GatePolicy {
             Ok(in_force) => in_force,
             Err(reason) => return Ok(Selected::nothing(candidates, reason)),
         };
-        let scores = asked(ask, query, &gate, (&candidates, skills)).await;
+        let scores = ask_scores(ask, query, &gate, (&candidates, skills)).await;
         let scores = scores.map(|scores| meaningful(scores, &gate, fitted.as_ref()));
         if scores.as_ref().is_ok_and(Vec::is_empty) {
             return Ok(Selected::nothing(candidates, NothingReason::NotKnown));
@@ -66,7 +66,7 @@ impl SelectProgram for GatePolicy {
 ///
 /// # Errors
 /// `Invalid` where the gate's threshold was fitted for another model; else the scorer's error.
-async fn asked(
+async fn ask_scores(
     ask: &mut Ask,
     query: &TurnQuery,
     gate: &GatePolicy,
