@@ -169,22 +169,35 @@ impl Episode for Ending {
 #[cfg(test)]
 mod tests {
     use futures::executor::block_on;
-    use journeyman::ErrorKind;
+    use journeyman::{ErrorKind, domain::ToolCall};
     use journeyman_toolworld::{
         environment::Toolworld,
         stream::{Universe, UniverseSpec},
+        tool::{ToolName, wire_name},
     };
+    use serde_json::{Value, json};
 
     use super::*;
+
+    fn call(tool: &ToolName, arguments: Value) -> Action {
+        Action::Call(vec![ToolCall::new(wire_name(tool), arguments)])
+    }
 
     #[test]
     fn an_episode_ends_with_the_first_refused_call() {
         let universe = Universe::make(UniverseSpec::of(1, 0), 101).unwrap();
-        let task = universe.stream(1)[0].task().unwrap();
+        let stream = universe.stream(1);
+        let (task, asked) = (stream[0].task().unwrap(), &stream[0].world);
+        let target = &asked.goal.target;
+        let mut tools = asked.services.iter().map(|service| &service.tool.name);
+        let other = tools.find(|tool| *tool != target).unwrap();
         let world = UntilRefused(Arc::new(Toolworld::default()));
         block_on(async {
             let mut episode = world.reset(&task, Seed(1)).await.unwrap();
-            let refused = Action::Message("Hello.".to_owned());
+            let accepted = episode.step(&call(other, json!({}))).await.unwrap();
+            assert!(!accepted.is_error);
+            assert_eq!(accepted.outcome, None);
+            let refused = call(target, json!({"nothing": 1}));
             let transition = episode.step(&refused).await.unwrap();
             assert!(transition.is_error);
             assert_eq!(transition.outcome, Some(Outcome::failure()));
