@@ -7,7 +7,6 @@ mod story;
 mod tell;
 
 use std::{
-    fs,
     io::Write,
     num::NonZeroU32,
     path::{Path, PathBuf},
@@ -75,9 +74,6 @@ struct Arguments {
     /// How a skill is chosen.
     #[arg(long, value_enum, default_value_t = Choice::Pmi)]
     select: Choice,
-    /// The names of the services: a file in the form of tests/lab/toolworld/src/travel.json.
-    #[arg(long, hide = true)]
-    names: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -127,22 +123,11 @@ fn load(arguments: &Arguments, out: &mut Screen) -> Result<Parts> {
 
 /// The tasks that the arguments ask for.
 fn tasks(arguments: &Arguments) -> Result<Tasks> {
-    let trade = match &arguments.names {
-        None => Trade::travel()?,
-        Some(path) => {
-            let text = fs::read_to_string(path).map_err(|error| {
-                Error::invalid("quickstart", format!("the names cannot be read: {error}"))
-                    .with("file", path.display())
-                    .hint("name a JSON file with --names")
-            })?;
-            Trade::read(&text)?
-        }
-    };
     let split = Split {
         stream: arguments.tasks,
         held_out: arguments.held_out.unwrap_or(2 * arguments.tasks),
     };
-    let tasks = Tasks::of_trade(trade, Seed(arguments.seed), split)?;
+    let tasks = Tasks::of_trade(Trade::travel()?, Seed(arguments.seed), split)?;
     if tasks.stream.is_empty() {
         return Err(Error::invalid("quickstart", "the task stream is empty")
             .hint("give --tasks at least 1"));

@@ -108,7 +108,8 @@ pub(crate) struct Progress {
     total: usize,
     done: usize,
     in_full: bool,
-    injected: Option<String>,
+    /// Whether the present task was given a skill.
+    has_skill: bool,
     start: Instant,
     /// When the last line was written.
     last: Instant,
@@ -122,7 +123,7 @@ impl Progress {
             total,
             done: 0,
             in_full,
-            injected: None,
+            has_skill: false,
             start: Instant::now(),
             last: Instant::now(),
             attempts: 0,
@@ -154,7 +155,7 @@ impl Progress {
     pub(crate) fn event(&mut self, out: &mut Screen, event: &Event) -> io::Result<()> {
         match &event.kind {
             EventKind::Selected { selection, .. } => {
-                self.injected = selection.skill().map(|skill| skill.id.to_string());
+                self.has_skill = selection.skill().is_some();
                 Ok(())
             }
             EventKind::Admitted { skill, revised, .. } if self.in_full => {
@@ -201,7 +202,7 @@ impl Progress {
             report.tags.first().map_or("", String::as_str),
             count(&|a| a.success == Some(true)),
             count(&|a| a.parts.get("first_attempt") == Some(&1.0)),
-            if self.injected.is_some() {
+            if self.has_skill {
                 "with a skill"
             } else {
                 "without a skill"
@@ -212,13 +213,18 @@ impl Progress {
 
 /// A skill that entered the library: its name, and its description as it was written.
 fn admitted(out: &mut Screen, skill: &Skill, revised: bool) -> io::Result<()> {
-    let how = match (revised, &skill.provenance.origin) {
-        (_, Origin::TraceAbstract) => "kept the calls of an attempt as",
-        (true, _) => "revised",
-        (false, _) => "learned",
+    let how = match (revised, is_kept_calls(skill)) {
+        (_, true) => "kept the calls of an attempt as",
+        (true, false) => "revised",
+        (false, false) => "learned",
     };
     let name = out.painted(skill.name.as_str(), Tone::Good);
     writeln!(out, "      {how} {name}: {}", one_line(&skill.description))
+}
+
+/// Whether a skill is the calls of an attempt, and no text of the model's.
+pub(crate) fn is_kept_calls(skill: &Skill) -> bool {
+    matches!(skill.provenance.origin, Origin::TraceAbstract)
 }
 
 /// A text on one line, without what a terminal would act on.
@@ -363,12 +369,11 @@ pub(crate) fn closing(
         .cache()
         .map(|entry| entry.skill.name.as_str())
         .collect();
-    writeln!(
-        out,
-        "  {} skills, a folder each   {}",
-        names.len(),
-        folder.display()
-    )?;
+    let count = match names.len() {
+        1 => "1 skill, in a folder".to_owned(),
+        count => format!("{count} skills, a folder each"),
+    };
+    writeln!(out, "  {count:<25} {}", folder.display())?;
     writeln!(out, "  what happened, by line    {}", journal.display())?;
     let Some(first) = names.first() else {
         return Ok(());

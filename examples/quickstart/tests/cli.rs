@@ -79,12 +79,6 @@ fn bad_input_says_what_to_do() {
     check(&model(), &["--steps", "0"], &["step budget", "hint"]);
     check(&model(), &["--group", "0"], &["--group", "zero"]);
     check(&model(), &["--select", "luck"], &["luck", "pmi"]);
-    let names = no_gguf.to_string_lossy();
-    check(
-        &model(),
-        &["--names", &names],
-        &["the lexicon", "travel.json"],
-    );
     std::fs::remove_dir_all(out).expect("cleared");
 }
 

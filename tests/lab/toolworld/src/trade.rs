@@ -50,17 +50,17 @@ impl Trade {
     /// ([`Split::HeldOut`](crate::split::Split::HeldOut)).
     ///
     /// # Errors
-    /// As [`Trade::read`]; never for the lexicon as it is.
+    /// `Invalid` for a lexicon with a fault; never for the lexicon as it is.
     pub fn travel() -> Result<Self> {
         Self::read(TRAVEL)
     }
 
-    /// Reads a lexicon in the JSON form of `travel.json`.
+    /// Reads a lexicon in the JSON form of `travel.json`, and checks it.
     ///
     /// # Errors
     /// `Invalid` for another form, for a name that is not in small letters, for a noun with fewer than two checks, for fewer than
     /// seven parameters or two that take a number, and for a parameter or a value that toolworld does not have.
-    pub fn read(text: &str) -> Result<Self> {
+    fn read(text: &str) -> Result<Self> {
         let trade: Self = serde_json::from_str(text).map_err(|error| {
             refuse("the lexicon is not JSON of offers and parameters").source_from(error)
         })?;
@@ -272,13 +272,15 @@ impl Offer {
 }
 
 fn refuse(message: &str) -> Error {
-    Error::invalid("Trade::read", message)
+    Error::invalid("Trade::travel", message)
         .hint("write words in small letters, in the form of tests/lab/toolworld/src/travel.json")
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use serde_json::json;
 
     use super::*;
@@ -309,6 +311,17 @@ mod tests {
             assert_eq!(Split::of(verb, noun), Split::HeldOut, "{name}");
         }
         assert!(tools.iter().all(|name| !checks.contains(name)));
+        let is_once = |names: &[ToolName]| {
+            let mut seen = BTreeSet::new();
+            names.iter().all(|name| seen.insert(name))
+        };
+        assert!(is_once(&tools));
+        for offer in &trade.offers {
+            let checks: Vec<ToolName> = offer.checks().collect();
+            assert!(is_once(&checks), "{}", offer.noun);
+        }
+        let nouns: BTreeSet<&str> = trade.offers.iter().map(|one| one.noun.as_str()).collect();
+        assert_eq!(nouns.len(), trade.offers.len());
         assert!(tools.len() >= 48, "{}", tools.len());
     }
 
