@@ -26,7 +26,8 @@ pub(crate) enum Tone {
 /// A stream that people read.
 pub(crate) struct Screen {
     out: Box<dyn Write>,
-    is_terminal: bool,
+    /// Whether it has colors and bars.
+    is_styled: bool,
 }
 
 impl Screen {
@@ -39,10 +40,12 @@ impl Screen {
         };
         let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
-        Self {
-            out,
-            is_terminal: is_terminal && !is_dumb && !is_set("NO_COLOR"),
-        }
+        Self::of(out, is_terminal && !is_dumb && !is_set("NO_COLOR"))
+    }
+
+    /// A stream, with colors and bars or without.
+    fn of(out: Box<dyn Write>, is_styled: bool) -> Self {
+        Self { out, is_styled }
     }
 
     /// A text in its tone.
@@ -54,15 +57,15 @@ impl Screen {
             Tone::Bad => "31",
             Tone::Faint => "2",
         };
-        match self.is_terminal {
+        match self.is_styled {
             true => format!("\x1b[{code}m{text}\x1b[0m"),
             false => text.to_owned(),
         }
     }
 
-    /// A share in [0, 1] as a bar, with a blank behind it; nothing where this is no terminal.
+    /// A share in [0, 1] as a bar, with a blank behind it; nothing where there are no colors.
     pub(crate) fn bar(&self, share: f64, tone: Tone) -> String {
-        if !self.is_terminal {
+        if !self.is_styled {
             return String::new();
         }
         let full = (share.clamp(0.0, 1.0) * CELLS as f64).round() as usize;
@@ -83,5 +86,25 @@ impl Write for Screen {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colors_and_bars_are_there_where_they_are_wanted_alone() {
+        let screen = |is_styled| Screen::of(Box::new(io::sink()), is_styled);
+        let (plain, styled) = (screen(false), screen(true));
+        assert_eq!(plain.painted("done", Tone::Good), "done");
+        assert_eq!(plain.bar(0.5, Tone::Good), "");
+        assert_eq!(styled.painted("done", Tone::Good), "\x1b[32mdone\x1b[0m");
+        assert_eq!(styled.painted("done", Tone::Plain), "done");
+        for (share, full) in [(-1.0, 0), (0.5, CELLS / 2), (2.0, CELLS)] {
+            let bar = styled.bar(share, Tone::Good);
+            assert_eq!(bar.matches('█').count(), full, "{bar}");
+            assert_eq!(bar.matches('░').count(), CELLS - full, "{bar}");
+        }
     }
 }
