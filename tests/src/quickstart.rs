@@ -1,6 +1,6 @@
 //! What `examples/quickstart.sh --json` must end with.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The numbers of a phase, for all tasks and apart for those with a hidden contract and plain ones.
 const PHASE: [&str; 6] = [
@@ -10,6 +10,16 @@ const PHASE: [&str; 6] = [
     "steps",
     "tokens",
     "skill_use",
+];
+
+/// The parts of the story, each with its numbers.
+const STORY: &[(&str, &[&str])] = &[
+    ("better", &[]),
+    ("refused", &["score", "threshold"]),
+    (
+        "without_gate",
+        &["refused_in_all", "tasks", "worse", "better"],
+    ),
 ];
 
 /// The object that an output ends with.
@@ -41,8 +51,9 @@ pub fn faults(object: &Value) -> Vec<String> {
     if !object["library"].is_string() {
         faults.push("library is no text".to_owned());
     }
-    if !object["story"].is_object() {
-        faults.push("story is no object".to_owned());
+    match object["story"].as_object() {
+        None => faults.push("story is no object".to_owned()),
+        Some(story) => story_faults(story, &mut faults),
     }
     for phase in ["before", "after"] {
         phase_faults(phase, &object[phase], &mut faults);
@@ -60,6 +71,22 @@ pub fn faults(object: &Value) -> Vec<String> {
         }
     }
     faults
+}
+
+fn story_faults(story: &Map<String, Value>, faults: &mut Vec<String>) {
+    // What there is nothing to tell of is null.
+    for (part, numbers) in STORY {
+        match story.get(*part) {
+            Some(Value::Null) => {}
+            Some(Value::Object(told)) => {
+                let missing = numbers
+                    .iter()
+                    .filter(|key| !told.get(**key).is_some_and(Value::is_number));
+                faults.extend(missing.map(|key| format!("story.{part}.{key} is no number")));
+            }
+            _ => faults.push(format!("story.{part} is no object")),
+        }
+    }
 }
 
 fn phase_faults(name: &str, phase: &Value, faults: &mut Vec<String>) {
@@ -110,10 +137,17 @@ mod tests {
         phase["hidden"] = numbers;
         phase["plain"] = none;
         let mut object = json!({
-            "seed": 1, "tasks": 6, "library": "out/skills", "before": phase, "after": phase, "story": {},
+            "seed": 1, "tasks": 6, "library": "out/skills", "before": phase, "after": phase,
+            "story": {
+                "better": null,
+                "refused": {"score": 0.5, "threshold": 1.0},
+                "without_gate": {"refused_in_all": 3, "tasks": 2, "worse": 1, "better": 0},
+            },
             "skills": [{"name": "a", "state": "active", "utility": 0.1, "uses": 3}],
         });
         assert_eq!(faults(&object), Vec::<String>::new());
+        object["story"]["without_gate"]["worse"] = Value::Null;
+        assert_eq!(faults(&object), ["story.without_gate.worse is no number"]);
         object["after"]["hidden"]["steps"] = json!("2");
         object["skills"][0]["uses"] = Value::Null;
         object["seed"] = json!(-1);

@@ -209,7 +209,7 @@ async fn run(arguments: &Arguments, out: &mut Screen) -> Result<serde_json::Valu
     ))
 }
 
-/// Attempts a few tasks at which the gate refused a skill with that skill; `None` where the gate refused nothing for its score.
+/// Attempts a few tasks at which the gate refused a skill once more without the gate; `None` where the gate refused nothing for its score.
 async fn without_gate(
     sessions: &Sessions<'_>,
     tasks: &Tasks,
@@ -230,7 +230,7 @@ async fn without_gate(
     let journeyman = sessions
         .open(sessions.recipe(false), output::WITHOUT_GATE)
         .await?;
-    let title = "on purpose: tasks with the skill that the gate refused";
+    let title = "on purpose: tasks where the gate refused a skill, without the gate";
     let report = evaluate(&journeyman, &again, title, out).await?;
     Evaluated::of(report, sessions.journal.as_ref())
         .await
@@ -254,9 +254,9 @@ fn story(
     }
     let ungated = ungated.map_or_else(Vec::new, |ungated| Ungated::all(after, ungated));
     if !ungated.is_empty() {
-        tell::ungated(out, &ungated, known)?;
+        tell::ungated(out, (&ungated, refusals.len()), known)?;
     }
-    Ok(story::object(better.as_ref(), refusals.first(), &ungated))
+    Ok(story::object(better.as_ref(), &refusals, &ungated))
 }
 
 async fn evaluate(

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use journeyman::{
-    domain::{Action, ScoreKind, Scored, Skill, SkillRef, ToolCall, Trace},
+    domain::{Action, ScoreKind, Scored, Selection, Skill, SkillRef, Step, ToolCall, Trace},
     library::SkillLibrary,
 };
 use journeyman_toolworld::{
@@ -14,12 +14,12 @@ use quickstart::Tasks;
 
 use crate::{
     screen::{Screen, Tone},
-    show::{one_line, title},
-    story::{Better, Refused, Ungated, calls, refused},
+    show::{is_kept_calls, one_line, title},
+    story::{Better, Refused, Ungated, calls, has_refused_call, made, refused},
 };
 
-/// Greatest length of a line of an attempt, in characters.
-const LINE_CHARS: usize = 64;
+/// Greatest length of a line of an attempt, in characters: two stand beside each other in a terminal of 80.
+const LINE_CHARS: usize = 36;
 
 /// What the story's parts refer to.
 #[derive(Clone, Copy, Debug)]
@@ -35,23 +35,32 @@ struct Line {
 }
 
 impl Line {
-    fn new(text: &str, tone: Tone) -> Self {
+    /// A text on as many lines as it needs: the first begins with `start`, those behind it with as many blanks.
+    fn wrapped(start: &str, text: &str, tone: Tone) -> Vec<Self> {
+        let blanks = start.chars().count();
+        let room = LINE_CHARS - blanks;
+        let mut lines: Vec<String> = Vec::new();
         let text = one_line(text);
-        let text = match text.chars().count() > LINE_CHARS {
-            true => text
-                .chars()
-                .take(LINE_CHARS - 1)
-                .chain(['…'])
-                .collect::<String>(),
-            false => text,
-        };
-        Self { text, tone }
-    }
-
-    fn indented(text: &str, tone: Tone) -> Self {
-        let mut line = Self::new(text, tone);
-        line.text.insert_str(0, "   ");
-        line
+        for word in text.split(' ') {
+            let letters: Vec<char> = word.chars().collect();
+            for part in letters.chunks(room) {
+                match lines.last_mut() {
+                    Some(line) if line.chars().count() + 1 + part.len() <= room => {
+                        line.push(' ');
+                        line.extend(part);
+                    }
+                    _ => lines.push(part.iter().collect()),
+                }
+            }
+        }
+        let starts = std::iter::once(start.to_owned()).chain(std::iter::repeat(" ".repeat(blanks)));
+        let lines = starts.zip(lines);
+        lines
+            .map(|(start, line)| Self {
+                text: format!("{start}{line}"),
+                tone,
+            })
+            .collect()
     }
 }
 
@@ -76,19 +85,27 @@ pub(crate) fn better(out: &mut Screen, better: &Better<'_>, known: Known<'_>) ->
     let Some(found) = skill.and_then(|skill| known.library.version(skill)) else {
         return Ok(());
     };
-    writeln!(out, "\n  The skill {name}, as the model wrote it:")?;
+    let whose = match is_kept_calls(found) {
+        true => "the calls of an attempt as they were kept",
+        false => "as the model wrote it",
+    };
+    writeln!(out, "\n  The skill {name}, {whose}:")?;
     body(out, found)?;
-    let (Some(best), Some(score)) = (selection.best(), selection.score) else {
+    let Some(given) = better.given() else {
         return Ok(());
     };
-    writeln!(out, "  Why it was given: {}.", likelier(score, best.value))?;
-    match selection.candidates.get(1) {
+    let needed = selection.fitted.as_ref().map(|fitted| fitted.threshold);
+    let needed = needed.map_or_else(String::new, needed_value);
+    let score = grounds(selection, given.value);
+    writeln!(out, "  Why it was given: {score}{needed}.")?;
+    let mut others = selection.candidates.iter();
+    match others.find(|one| one.skill != given.skill) {
         Some(next) => writeln!(
             out,
             "  The next best of {} candidates was {}: {}.",
             selection.candidates.len(),
             candidate(next, known),
-            likelier(score, next.value)
+            grounds(selection, next.value)
         ),
         None => Ok(()),
     }
@@ -99,8 +116,8 @@ pub(crate) fn refusal(out: &mut Screen, one: &Refused<'_>, known: Known<'_>) -> 
     title(out, "a skill that the gate refused")?;
     let Refused {
         task,
+        selection,
         best,
-        score,
         threshold,
     } = *one;
     let held_out = known.tasks.held_out.iter().find(|one| one.id == task.task);
@@ -109,9 +126,10 @@ pub(crate) fn refusal(out: &mut Screen, one: &Refused<'_>, known: Known<'_>) -> 
     }
     writeln!(
         out,
-        "  refused    {}: {}; it had to be more than {threshold:.1}",
+        "  refused    {}: {}{}",
         candidate(best, known),
-        likelier(score, best.value)
+        grounds(selection, best.value),
+        needed_value(threshold)
     )?;
     match known.library.version(&best.skill) {
         Some(skill) => {
@@ -122,17 +140,23 @@ pub(crate) fn refusal(out: &mut Screen, one: &Refused<'_>, known: Known<'_>) -> 
     }
 }
 
-/// What the refused skills would have done.
-pub(crate) fn ungated(out: &mut Screen, all: &[Ungated<'_>], known: Known<'_>) -> io::Result<()> {
-    title(out, "what a wrong skill would have done")?;
-    let worse: Vec<&Ungated<'_>> = all.iter().filter(|one| one.is_worse()).collect();
-    let count = all.len();
+/// What the refused skills did where they were given, at some of the tasks at which the gate refused one.
+pub(crate) fn ungated(
+    out: &mut Screen,
+    (all, refusals): (&[Ungated<'_>], usize),
+    known: Known<'_>,
+) -> io::Result<()> {
+    title(out, "without the gate")?;
+    let worse = all.iter().filter(|one| one.is_worse());
+    let better = all.iter().filter(|one| one.is_better());
     writeln!(
         out,
-        "  Of {count} tasks at which the gate had refused a skill, {} went worse when it was given without the gate.",
-        worse.len()
+        "  Of {refusals} tasks where it refused a skill, {}, from the highest score down, were attempted with it: {} worse, {} better, the rest alike.",
+        all.len(),
+        worse.count(),
+        better.count()
     )?;
-    let Some(shown) = worse.first().copied().or_else(|| all.first()) else {
+    let Some(shown) = all.iter().find(|one| one.is_worse()) else {
         return Ok(());
     };
     task(out, shown.without, known)?;
@@ -185,7 +209,7 @@ fn beside(
     (right_title, right): (&str, &Trace),
 ) -> io::Result<()> {
     let column = |title: &str, attempt: &Trace| {
-        let mut column = vec![Line::new(title, Tone::Heading)];
+        let mut column = Line::wrapped("", title, Tone::Heading);
         column.extend(lines(attempt));
         column
     };
@@ -211,24 +235,16 @@ fn beside(
 /// The calls of an attempt and the answers, then what it came to.
 fn lines(attempt: &Trace) -> Vec<Line> {
     let mut lines = Vec::new();
-    for (number, step) in (1..).zip(&attempt.trajectory.steps) {
-        match &step.action {
-            Action::Call(calls) => lines.extend(
-                calls
-                    .iter()
-                    .map(|call| Line::new(&format!("{number}. {}", said(call)), Tone::Plain)),
-            ),
-            Action::Message(text) => {
-                lines.push(Line::new(&format!("{number}. says: {text}"), Tone::Plain));
-            }
-            _ => lines.push(Line::new(&format!("{number}. ends its turn"), Tone::Plain)),
-        }
-        let (mark, tone) = match step.result.is_error {
-            true => ("refused: ", Tone::Bad),
-            false => ("", Tone::Faint),
+    for (number, step) in (1_usize..).zip(&attempt.trajectory.steps) {
+        let did: Vec<String> = match &step.action {
+            Action::Call(_) => made(step).iter().map(said).collect(),
+            Action::Message(text) => vec![format!("says: {text}")],
+            _ => vec!["ends its turn".to_owned()],
         };
-        let answers = step.result.text.lines();
-        lines.extend(answers.map(|line| Line::indented(&format!("{mark}{line}"), tone)));
+        let start = format!("{number}. ");
+        let did = did.iter();
+        lines.extend(did.flat_map(|text| Line::wrapped(&start, text, Tone::Plain)));
+        lines.extend(answers(step));
     }
     let (calls, refused) = (calls(attempt), refused(attempt));
     let refused = match refused {
@@ -243,7 +259,27 @@ fn lines(attempt: &Trace) -> Vec<Line> {
         1 => "1 call".to_owned(),
         count => format!("{count} calls"),
     };
-    lines.push(Line::new(&format!("{calls}, {refused}, {done}"), tone));
+    lines.extend(Line::wrapped(
+        "",
+        &format!("{calls}, {refused}, {done}"),
+        tone,
+    ));
+    lines
+}
+
+/// The answers of the world to a step, of which it can have refused the last alone.
+fn answers(step: &Step) -> Vec<Line> {
+    let texts: Vec<&str> = step.result.text.lines().collect();
+    let mut lines = Vec::new();
+    for (left, text) in (0..texts.len()).rev().zip(&texts) {
+        let is_error = step.result.is_error && left == 0;
+        let tone = if is_error { Tone::Bad } else { Tone::Faint };
+        let text = match is_error && has_refused_call(step) {
+            true => format!("refused: {text}"),
+            false => (*text).to_owned(),
+        };
+        lines.extend(Line::wrapped("   ", &text, tone));
+    }
     lines
 }
 
@@ -271,15 +307,25 @@ fn body(out: &mut Screen, skill: &Skill) -> io::Result<()> {
     Ok(())
 }
 
-/// A score in words.
-fn likelier(score: ScoreKind, value: f64) -> String {
-    let text = match score {
-        ScoreKind::Pmi => "its text",
-        ScoreKind::CardPmi => "its name and description",
-        other => return format!("its score ({}) is {value:.1}", other.name()),
+/// A score of a selection in words.
+fn grounds(selection: &Selection, value: f64) -> String {
+    let fitted = selection.fitted.as_ref();
+    if fitted.is_some_and(|fitted| fitted.found.is_some()) {
+        return format!("its score, of model and search together, is {value:.1}");
+    }
+    let text = match selection.score {
+        Some(ScoreKind::Pmi) => "its text is",
+        Some(ScoreKind::CardPmi) => "its name and description are",
+        Some(other) => return format!("its score ({}) is {value:.1}", other.name()),
+        None => return format!("its score is {value:.1}"),
     };
     let (amount, how) = (value.abs(), if value < 0.0 { "less" } else { "more" });
-    format!("{text} is {amount:.1} nats {how} likely with this task than without")
+    format!("{text} {amount:.1} nats {how} likely with this task than without")
+}
+
+/// What a score had to exceed, in words behind it.
+fn needed_value(threshold: f64) -> String {
+    format!("; more than {threshold:.1} was needed")
 }
 
 fn candidate(scored: &Scored, known: Known<'_>) -> String {
@@ -290,5 +336,62 @@ fn name(skill: &SkillRef, known: Known<'_>) -> String {
     match known.library.version(skill) {
         Some(found) => found.name.to_string(),
         None => skill.id.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use journeyman::{
+        Seed,
+        domain::{Source, StepResult, Task, Trajectory},
+    };
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn of_a_step_of_two_calls_the_last_alone_is_refused() {
+        let verify = ToolCall::new("verify_ticket", json!({}));
+        let close = ToolCall::new("close_ticket", json!({"zone": "north"}));
+        let refused = |text: &str| StepResult::refused(text, Source::trusted("desk"));
+        let mut trajectory = Trajectory::new("run/0/0".into(), "a".into(), Seed(7));
+        let calls = vec![verify.clone(), close, verify];
+        trajectory.push(Step::new(Action::Call(calls), refused("ok\nnot yet")));
+        // A message is no call, and neither is a step that holds none.
+        let message = Action::Message("please".to_owned());
+        trajectory.push(Step::new(message, refused("no tool")));
+        trajectory.push(Step::new(Action::Call(Vec::new()), refused("no tool")));
+        let attempt = Trace::new(Task::new("a", "Close it."), trajectory, None, Seed(7));
+        let lines = lines(&attempt);
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        let expect = [
+            "1. verify_ticket",
+            "1. close_ticket zone=north",
+            "   ok",
+            "   refused: not yet",
+            "2. says: please",
+            "   no tool",
+            "   no tool",
+            "2 calls, 1 refused, not done",
+        ];
+        assert_eq!(texts, expect);
+        assert_eq!(lines[2].tone, Tone::Faint);
+        assert_eq!(lines[3].tone, Tone::Bad);
+    }
+
+    #[test]
+    fn a_long_text_goes_on_below_its_start() {
+        let word = "x".repeat(40);
+        let text = format!("cancel_ferry limit=42 zone=north {word}");
+        let lines = Line::wrapped("1. ", &text, Tone::Plain);
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        let long = format!("   {}", "x".repeat(33));
+        let expect = [
+            "1. cancel_ferry limit=42 zone=north",
+            long.as_str(),
+            "   xxxxxxx",
+        ];
+        assert_eq!(texts, expect);
+        assert!(Line::wrapped("", "", Tone::Plain).is_empty());
     }
 }

@@ -135,6 +135,7 @@ fn it_learns_what_does_held_out_tasks_and_injects_nothing_where_nothing_is_calle
     let better = &object["story"]["better"];
     assert_eq!(better["after"]["refused"], 0, "{said}");
     assert!(better["before"]["refused"].as_u64().unwrap() > 0, "{said}");
+    assert!(better["skill"].is_string(), "{said}");
     // No skill where none is called for.
     assert_eq!(after["plain"]["skill_use"], 0.0, "{said}");
     assert!(
