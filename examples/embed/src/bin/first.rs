@@ -14,10 +14,10 @@ async fn main() -> Result<()> {
             false => &["refund", "get_ticket", "refund"],
         };
         for &call in calls {
-            let refused = call == "refund" && attempt.steps().is_empty();
-            let text = if refused { "get_ticket first" } else { "done" };
-            let mut result = StepResult::new(text, Source::trusted("till"));
-            result.is_error = refused;
+            let result = match call == "refund" && attempt.steps().is_empty() {
+                true => StepResult::refused("get_ticket first", Source::trusted("till")),
+                false => StepResult::new("done", Source::trusted("till")),
+            };
             attempt.record(Step::new(Action::call(call, Default::default()), result));
         }
         println!("task {n}: {} calls", calls.len()); // 3 without a skill, 2 with one
