@@ -594,8 +594,8 @@ fn below(place: &Place, group: &str) -> Vec<String> {
 fn each_command_has_a_sample_or_a_reason() {
     let place = Place::empty();
     let sections = SKILL.iter().chain(&LIBRARY).chain(&OTHERS);
-    let shown = sections.map(|section| section.head);
-    let told: BTreeSet<&str> = shown.chain(LEFT_OUT.map(|(command, _)| command)).collect();
+    let shown: BTreeSet<&str> = sections.map(|section| section.head).collect();
+    let left_out = BTreeSet::from(LEFT_OUT.map(|(command, _)| command));
     let groups = below(&place, "");
     assert!(groups.len() >= 6, "{groups:?}");
     let commands = groups.into_iter().flat_map(|group| {
@@ -608,11 +608,79 @@ fn each_command_has_a_sample_or_a_reason() {
                 .collect(),
         }
     });
-    let missing: Vec<String> = commands
-        .filter(|command| !told.contains(command.as_str()))
-        .collect();
+    let commands: BTreeSet<String> = commands.collect();
+    let told = |command: &str| shown.contains(command) || left_out.contains(command);
+    let missing: Vec<&String> = commands.iter().filter(|name| !told(name)).collect();
     assert!(
         missing.is_empty(),
         "neither a sample nor a reason: {missing:?}"
     );
+    let heads = shown.union(&left_out);
+    let stale: Vec<&&str> = heads
+        .filter(|head| !commands.contains(command_of(head)))
+        .collect();
+    assert!(stale.is_empty(), "no such command: {stale:?}");
+    let both: Vec<&&str> = shown.intersection(&left_out).collect();
+    assert!(both.is_empty(), "a sample, and a reason for none: {both:?}");
+}
+
+/// The command of a head, which may name an option of it.
+fn command_of(head: &str) -> &str {
+    head.split_once(" --").map_or(head, |(command, _)| command)
+}
+
+/// What the page has below a head, up to the next head.
+fn below_head<'a>(page: &'a str, head: &str) -> &'a str {
+    let found = page.split_once(&format!("\n## {head}\n"));
+    found.map_or("", |(_, rest)| rest.split("\n## ").next().unwrap_or(rest))
+}
+
+/// Whether one of the lines calls the command of a head, with the option that the head may name.
+fn calls(lines: &[&str], head: &str) -> bool {
+    let called = |line: &str| {
+        let line = words(line);
+        head.split(' ')
+            .all(|word| line.iter().any(|one| one == word))
+    };
+    lines.iter().any(|line| called(line))
+}
+
+/// Runs no command, so it says at once that a sample is missing.
+#[test]
+fn the_page_has_the_samples_of_each_head() {
+    if std::env::var_os("JOURNEYMAN_WRITE").is_some() {
+        return;
+    }
+    let page = fs::read_to_string(here().join("../../docs/reference/output.md")).unwrap();
+    let commands = SKILL.iter().chain(&LIBRARY).chain(&OTHERS);
+    let uncalled: Vec<&str> = commands
+        .clone()
+        .filter(|section| !calls(section.lines, section.head))
+        .map(|section| section.head)
+        .collect();
+    assert!(uncalled.is_empty(), "no line calls {uncalled:?}");
+    for section in commands.chain(&ERRORS) {
+        let part = below_head(&page, section.head);
+        for line in section.lines {
+            let call = format!("$ journeyman {line}");
+            assert!(
+                part.lines().any(|shown| shown == call),
+                "docs/reference/output.md has no output of `{line}` below `{}`; write it anew, as its head says",
+                section.head
+            );
+        }
+    }
+}
+
+#[test]
+fn a_head_without_a_sample_is_found() {
+    let page =
+        "Text.\n\n## skill list\n\n```console\n$ journeyman skill list\n```\n\n## run\n\nText.\n";
+    assert!(below_head(page, "skill list").contains("$ journeyman skill list\n"));
+    assert!(!below_head(page, "run").contains("$ journeyman"));
+    assert_eq!(below_head(page, "model info"), "");
+    assert_eq!(command_of("run --compare"), "run");
+    assert_eq!(command_of("skill why"), "skill why");
+    assert!(calls(&["run arms.toml --compare"], "run --compare"));
+    assert!(!calls(&["run desk.toml", "--compare"], "run --compare"));
 }
