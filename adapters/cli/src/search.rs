@@ -78,19 +78,22 @@ pub(crate) async fn search(root: &Path, search: &Search) -> Result<Answer> {
             "words": shares.collect::<Vec<_>>(),
         }));
     }
-    let mut text = table(&["NAME", "STATE", "BM25", "SHARES OF THE WORDS"], &rows);
-    if rows.is_empty() {
-        text = "No skill has a word of the query. `skill list` lists all; --all searches also those that are not offered.\n".to_owned();
-    } else {
-        text.push_str(
-            "BM25: how well the query's words find the skill; more is better, and only scores of one query compare.\n",
-        );
-    }
     Ok(Answer {
         json: json!({"revision": opened.library.revision(), "skills": skills}),
-        text,
+        text: shown(&rows),
         ..Answer::default()
     })
+}
+
+/// The rows as a table, with what its score is.
+fn shown(rows: &[Vec<String>]) -> String {
+    if rows.is_empty() {
+        return "No skill has a word of the query. `skill list` lists all; --all searches also those that are not offered.\n".to_owned();
+    }
+    let table = table(&["NAME", "STATE", "BM25", "SHARES OF THE WORDS"], rows);
+    format!(
+        "{table}BM25: how well the query's words find the skill; more is better, and only scores of one query compare.\n"
+    )
 }
 
 /// The query's different words, in order and as they are written: names of code stay whole, since the retriever splits them
