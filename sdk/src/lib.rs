@@ -154,7 +154,7 @@
 //!     }
 //! }
 //! assert!(reasons[0].starts_with("inject open-jar@1, with a score of 18.0"));
-//! assert!(reasons[1].contains("0.000 nats, is not above 5.000"));
+//! assert!(reasons[1].contains("is not above the gate's threshold of 5.000"));
 //!
 //! // What cannot happen with the parts at hand is a finding, with what to do about it.
 //! let parts = Components::own_loop();

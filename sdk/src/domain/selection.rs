@@ -109,7 +109,7 @@ impl Selection {
 /// use journeyman::domain::{Decision, NothingReason};
 ///
 /// let decision = Decision::Nothing(NothingReason::BelowAbsolute { best: 2.0, threshold: 5.0 });
-/// assert!(decision.to_string().contains("2.000 nats, is not above 5.000"));
+/// assert!(decision.to_string().contains("is not above the gate's threshold of 5.000 nats"));
 /// ```
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
