@@ -98,7 +98,7 @@ fn unconfigured(operation: &'static str) -> Error {
         "llama.cpp was compiled by a version of GCC that drops a part of the configuration of AMX, which this processor has",
     )
     .hint(
-        "build with a newer GCC or with clang, or with CXXFLAGS=\"-fno-tree-dse -fno-dse\", which keeps the configuration",
+        "build with CXXFLAGS=\"-fno-tree-dse -fno-dse\", which keeps the configuration, or with another compiler of C++",
     )
 }
 
