@@ -151,7 +151,7 @@ pub(crate) fn ungated(
     let better = all.iter().filter(|one| one.is_better());
     writeln!(
         out,
-        "  Of {refusals} tasks where it refused a skill, {}, from the highest score down, were attempted with it: {} worse, {} better, the rest alike.",
+        "  Tasks where it refused a skill: {refusals}. Attempted with that skill, from the highest score down: {}; {} worse, {} better, the rest alike.",
         all.len(),
         worse.count(),
         better.count()
