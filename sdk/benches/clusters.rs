@@ -13,6 +13,9 @@
 // What the SDK does not do a bench has to: read a clock and its arguments.
 #![allow(clippy::disallowed_methods)]
 
+#[path = "../../tests/src/figures/median.rs"]
+mod median;
+
 use std::{num::NonZeroU64, process::ExitCode, sync::Arc, time::Instant};
 
 use futures::executor::block_on;
@@ -20,7 +23,7 @@ use journeyman::{
     Seed,
     agent::{EnvironmentJudge, MemoryStore},
     contract::{Components, SkillStore},
-    domain::{AssessedSubgoal, Assessment, Commit, LibraryChange, Role, Subgoal},
+    domain::{AssessedSubgoal, Assessment, LibraryChange, Role, Subgoal},
     papers::scribe::AssessPolicy,
     recipe,
     run::{Journeyman, Options},
@@ -43,7 +46,7 @@ fn main() -> ExitCode {
     let times: Vec<f64> = SIZES
         .into_iter()
         .zip(ROUNDS)
-        .map(|(size, rounds)| median(seed, size, rounds))
+        .map(|(size, rounds)| refresh(seed, size, rounds))
         .collect();
     for (size, time) in SIZES.iter().zip(&times) {
         println!("clusters.seconds of a refresh over {size} subgoals, {time:.3}, none, ok");
@@ -57,15 +60,15 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(!holds))
 }
 
-fn median(seed: Seed, size: usize, rounds: usize) -> f64 {
-    let mut times: Vec<f64> = (0..rounds)
+/// The median over rounds of the seconds of a refresh.
+fn refresh(seed: Seed, size: usize, rounds: usize) -> f64 {
+    let times: Vec<f64> = (0..rounds)
         .map(|round| {
             let seed = seed.derive("round", round as u64);
             learn(seed, size, NonZeroU64::MIN) - learn(seed, size, NonZeroU64::MAX)
         })
         .collect();
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+    median::median(times)
 }
 
 /// Seconds of learning from one task with a library of so many subgoals, whose first refresh comes after so many tasks.
@@ -106,10 +109,7 @@ async fn filled(seed: Seed, size: usize) -> Arc<MemoryStore> {
     let store = Arc::new(MemoryStore::new());
     let subgoals = (0..size as u64).map(|number| subgoal(seed.derive("subgoal", number), number));
     let changes = subgoals.map(|assessment| LibraryChange::Assess(Box::new(assessment)));
-    let commit = Commit {
-        changes: changes.collect(),
-        ..sample::commit(0, "subgoals", Vec::new())
-    };
+    let commit = sample::commit(0, "subgoals", Vec::new()).with_changes(changes.collect());
     store.commit(&commit).await.unwrap();
     store
 }
@@ -119,30 +119,24 @@ fn subgoal(seed: Seed, number: u64) -> Assessment {
     let draw = |what: &str, below: u64| (seed.derive(what, 0).unit() * below as f64) as u64;
     let kind = draw("kind", KINDS);
     let own = |place: u64| word(KINDS + draw(&format!("word {place}"), WORDS));
-    Assessment {
-        attempt: format!("attempt-{number}").as_str().into(),
-        task: format!("task-{number}").as_str().into(),
-        category: None,
-        success: Some(true),
-        repaired: false,
-        subgoals: vec![AssessedSubgoal {
-            subgoal: Subgoal {
-                subgoal: format!(
-                    "{} the {} by {} {} {}",
-                    word(kind % 20),
-                    word(kind),
-                    own(0),
-                    own(1),
-                    own(2)
-                ),
-                skill: format!("{} {}", word(kind % 20), word(kind)),
-                first: 0,
-                last: 0,
-            },
-            route: None,
-            score: None,
-        }],
-    }
+    Assessment::new(
+        format!("attempt-{number}").as_str(),
+        format!("task-{number}").as_str(),
+    )
+    .with_success(true)
+    .with_subgoals(vec![AssessedSubgoal::new(Subgoal::new(
+        format!(
+            "{} the {} by {} {} {}",
+            word(kind % 20),
+            word(kind),
+            own(0),
+            own(1),
+            own(2)
+        ),
+        format!("{} {}", word(kind % 20), word(kind)),
+        0,
+        0,
+    ))])
 }
 
 /// A word for a number: pronounceable, and hardly like another.

@@ -17,6 +17,9 @@
 // What the SDK does not do a bench has to: read a clock and its arguments.
 #![allow(clippy::disallowed_methods)]
 
+#[path = "../../tests/src/figures/median.rs"]
+mod median;
+
 use std::{process::ExitCode, sync::Arc, time::Instant};
 
 use futures::executor::block_on;
@@ -24,8 +27,9 @@ use journeyman::{
     Seed,
     recipe::{self, Recipe},
     run::{Journeyman, Options},
-    testing::{HashEmbedder, LargeLibrary},
+    testing::{LargeLibrary, WordEmbedder},
 };
+use median::median;
 
 /// Fixed before anything was measured.
 const MOST_GROWTH: f64 = 1.2;
@@ -53,7 +57,7 @@ impl Size {
         };
         let mut components = library.components();
         if embed > 0 {
-            components.embedder = Some(Arc::new(HashEmbedder::new(embed)));
+            components.embedder = Some(Arc::new(WordEmbedder::new(embed)));
         }
         let options = Options::new(format!("growth-{skills}"), seed);
         let opening = Journeyman::open(components, recipe(skills), options);
@@ -95,11 +99,6 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
         _ => started.elapsed().as_secs_f64() * 1e3,
     };
     (time, done)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Prints a figure; whether it is short.

@@ -17,6 +17,9 @@
 // What the SDK does not do a bench has to: read a clock and its arguments.
 #![allow(clippy::disallowed_methods)]
 
+#[path = "../../tests/src/figures/median.rs"]
+mod median;
+
 use std::{
     collections::{BTreeSet, HashMap},
     hint::black_box,
@@ -27,12 +30,13 @@ use std::{
 use journeyman::{
     Seed,
     contract::Embedding,
-    domain::{SegmentId, Taint},
+    domain::SegmentId,
     papers::hisme::{
         OverlapGraph, OverlapOptions, Segment, SegmentArgument, SegmentCall, SegmentKind,
         ValueSource,
     },
 };
+use median::median;
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 
 const DIMENSIONS: usize = 256;
@@ -139,15 +143,15 @@ fn segment(
     } else {
         request.replacen("{}", &asked, 1).replacen("{}", &place, 1)
     };
-    let call = |tool: &str, arguments: Vec<SegmentArgument>, refused| SegmentCall {
-        tool: tool.to_owned(),
-        arguments,
-        refused,
+    let call = |tool: &str, arguments: Vec<SegmentArgument>, refused| {
+        SegmentCall::new(tool.to_owned(), arguments, refused)
     };
-    let argument = |value: usize| SegmentArgument {
-        name: tool.parameter.clone(),
-        value: value.to_string(),
-        source: ValueSource::Agent,
+    let argument = |value: usize| {
+        SegmentArgument::new(
+            tool.parameter.clone(),
+            value.to_string(),
+            ValueSource::Agent,
+        )
     };
     let refused = draws.below(10) < 4;
     let mut calls = vec![
@@ -161,22 +165,20 @@ fn segment(
     }
     let row = tool.direction.iter().zip(common);
     let row = row.map(|(own, common)| own + ALIKE * common + 0.03 * draws.normal());
-    Segment {
-        id: SegmentId::new(format!("run/{number:06}#0")),
-        kind: SegmentKind::Trace {
+    Segment::new(
+        SegmentId::new(format!("run/{number:06}#0")),
+        SegmentKind::Trace {
             attempt: format!("run/{number:06}").as_str().into(),
             turn: 0,
         },
-        tasks: vec![format!("task-{number}").as_str().into()],
         fragment,
-        calls,
-        errors,
-        changes: vec!["ok".to_owned(), "done".to_owned()],
-        success: Some(true),
-        skills: Vec::new(),
-        taint: Taint::Clean,
-        embedding: Some(Embedding::new(unit(row.collect())).expect("finite")),
-    }
+    )
+    .with_tasks(vec![format!("task-{number}").as_str().into()])
+    .with_calls(calls)
+    .with_errors(errors)
+    .with_changes(vec!["ok".to_owned(), "done".to_owned()])
+    .with_success(true)
+    .with_embedding(Embedding::new(unit(row.collect())).expect("finite"))
 }
 
 fn segments(count: usize, seed: Seed) -> Vec<Segment> {
@@ -287,11 +289,6 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (started.elapsed().as_secs_f64() * 1e3, done)
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 /// Prints a figure; whether it is short.
 fn figure(name: &str, value: f64, bound: Option<f64>) -> bool {
     let short = bound.is_some_and(|bound| value > bound);
@@ -376,11 +373,10 @@ impl Size {
 fn growth(few: &Size, many: &Size, times: fn(&Size) -> &[f64]) -> f64 {
     let rounds = times(few).iter().zip(times(many));
     let sizes = (many.count as f64 / few.count as f64).ln();
-    median(
-        rounds
-            .map(|(few, many)| (many / few).ln() / sizes)
-            .collect(),
-    )
+    let exponents: Vec<f64> = rounds
+        .map(|(few, many)| (many / few).ln() / sizes)
+        .collect();
+    median(exponents)
 }
 
 /// How many edges only one of the two has, or has with another weight.

@@ -179,7 +179,7 @@
 //! # futures::executor::block_on(async {
 //! let mut recipe = recipe::standard();
 //! recipe.select.selector = First.into();
-//! recipe.select.withhold = Some(Withhold { share: 0.5 });
+//! recipe.select.withhold = Some(Withhold::new(0.5));
 //! let options = Options::new("desk", Seed(7));
 //! let session = Journeyman::open(Components::own_loop(), recipe, options).await?;
 //! let skill = "---\nname: verify-first\ndescription: How to close a ticket.\n---\nVerify, then close.\n";

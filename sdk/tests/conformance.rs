@@ -41,8 +41,8 @@ use journeyman::{
         reward::LevelReward,
     },
     testing::{
-        HashEmbedder, ManualClock, Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat,
-        ScriptedJudge, ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer,
+        ManualClock, Play, ScriptedEnvironment, ScriptedExecutor, ScriptedFormat, ScriptedJudge,
+        ScriptedModel, ScriptedRetriever, ScriptedRoles, ScriptedScorer, WordEmbedder,
         WordTokenizer,
         conformance::{self, Outcome, Report, prompt_format::UseSample},
         sample,
@@ -56,47 +56,46 @@ fn clock() -> Report {
 }
 
 fn prompt_format() -> Report {
-    let fixture = conformance::prompt_format::PromptFormatFixture {
-        task: sample::task("t", &["one"]),
-        observation: sample::observation("say one"),
-        skills: vec![sample::skill("saying"), sample::skill("singing")],
-        replies: vec![
-            "one".to_owned(),
-            "[skill] one".to_owned(),
-            "done".to_owned(),
-        ],
-        uses: [
+    let fixture = conformance::prompt_format::PromptFormatFixture::new(
+        sample::task("t", &["one"]),
+        sample::observation("say one"),
+    )
+    .with_skills(vec![sample::skill("saying"), sample::skill("singing")])
+    .with_replies(vec![
+        "one".to_owned(),
+        "[skill] one".to_owned(),
+        "done".to_owned(),
+    ])
+    .with_uses(
+        [
             ("one", SkillUse::Unknown),
             ("[skill] one", SkillUse::Followed),
             ("[no skill] one", SkillUse::NotFollowed),
         ]
-        .map(|(reply, used)| UseSample {
-            replies: vec![reply.to_owned()],
-            used: vec![used; 2],
-        })
+        .map(|(reply, used)| UseSample::new(vec![reply.to_owned()], vec![used; 2]))
         .into(),
-    };
+    );
     block_on(conformance::prompt_format::check(&ScriptedFormat, &fixture))
 }
 
 fn embedder() -> Report {
-    block_on(conformance::embedder::check(&HashEmbedder::new(64)))
+    block_on(conformance::embedder::check(&WordEmbedder::new(64)))
 }
 
 fn environment() -> Report {
     let say = |word: &str| Action::Message(word.to_owned());
-    let fixture = conformance::environment::EnvironmentFixture {
-        task: sample::task("t", &["one", "two"]),
-        seed: Seed(3),
-        actions: vec![say("one"), say("no"), say("two")],
-        other: Some((
-            sample::task("u", &["six"]),
-            Seed(4),
-            vec![say("no"), Action::EndTurn],
-        )),
-        refused: Some(say("no")),
-        unknown: Some(journeyman::domain::Task::new("v", "no words")),
-    };
+    let fixture = conformance::environment::EnvironmentFixture::new(
+        sample::task("t", &["one", "two"]),
+        Seed(3),
+        vec![say("one"), say("no"), say("two")],
+    )
+    .with_other((
+        sample::task("u", &["six"]),
+        Seed(4),
+        vec![say("no"), Action::EndTurn],
+    ))
+    .with_refused(say("no"))
+    .with_unknown(journeyman::domain::Task::new("v", "no words"));
     block_on(conformance::environment::check(
         &ScriptedEnvironment::words(),
         &fixture,
@@ -105,17 +104,16 @@ fn environment() -> Report {
 
 fn executor_fixture() -> conformance::executor::ExecutorFixture {
     let skills = [sample::skill("saying"), sample::skill("singing")];
-    conformance::executor::ExecutorFixture {
-        environment: Arc::new(ScriptedEnvironment::words()),
-        task: sample::task("t", &["one", "two", "three"]),
-        seed: Seed(3),
-        injection: sample::injection(&skills),
-        prefix: vec![
-            Action::Message("one".to_owned()),
-            Action::Message("no".to_owned()),
-        ],
-        time_limit: Duration::from_secs(60),
-    }
+    conformance::executor::ExecutorFixture::new(
+        Arc::new(ScriptedEnvironment::words()),
+        sample::task("t", &["one", "two", "three"]),
+        Seed(3),
+    )
+    .with_injection(sample::injection(&skills))
+    .with_prefix(vec![
+        Action::Message("one".to_owned()),
+        Action::Message("no".to_owned()),
+    ])
 }
 
 /// A model that says the next word of the task, and that it follows a skill.
@@ -141,10 +139,10 @@ fn executor() -> Report {
 
 fn guidance() -> Report {
     let task = sample::task("t", &["one"]);
-    let fixture = conformance::guidance::GuidanceFixture {
-        observation: sample::observation("say one"),
-        steps: sample::trajectory("a", &task, &["one", "two", "three"], true).steps,
-    };
+    let fixture = conformance::guidance::GuidanceFixture::new(
+        sample::observation("say one"),
+        sample::trajectory("a", &task, &["one", "two", "three"], true).steps,
+    );
     let guidance = FixedGuidance::new(sample::injection(&[sample::skill("saying")]));
     block_on(conformance::guidance::check(&guidance, &fixture))
 }
@@ -158,16 +156,19 @@ fn journal() -> Report {
 fn judge_fixture() -> conformance::judge::JudgeFixture {
     let task = sample::task("t", &["one"]);
     let gone = Error::new(ErrorKind::Unavailable, "Episode::step", "gone");
-    conformance::judge::JudgeFixture {
-        attempts: vec![
+    conformance::judge::JudgeFixture::new(
+        task.clone(),
+        vec![
             sample::trajectory("good", &task, &["one"], true),
             sample::trajectory("bad", &task, &["two"], false),
             sample::ended("short", &task, EndReason::StepBudget),
         ],
-        undecidable: vec![sample::ended("failed", &task, EndReason::Failed(gone))],
-        samples: false,
-        task,
-    }
+    )
+    .with_undecidable(vec![sample::ended(
+        "failed",
+        &task,
+        EndReason::Failed(gone),
+    )])
 }
 
 fn judge() -> Report {
@@ -178,16 +179,13 @@ fn judge() -> Report {
 }
 
 fn model_fixture() -> conformance::language_model::LanguageModelFixture {
-    conformance::language_model::LanguageModelFixture {
-        prompt: Prompt {
-            messages: vec![Message::data(Speaker::User, "say something")],
-            open: Vec::new(),
-        },
-        max_tokens: 16,
-        time_limit: Duration::from_secs(10),
-        slow: None,
-        clock: Some(Arc::new(SystemClock::new())),
-    }
+    conformance::language_model::LanguageModelFixture::new(Prompt::new(vec![Message::data(
+        Speaker::User,
+        "say something",
+    )]))
+    .with_max_tokens(16)
+    .with_time_limit(Duration::from_secs(10))
+    .with_clock(Arc::new(SystemClock::new()))
 }
 
 fn language_model() -> Report {
@@ -272,11 +270,9 @@ fn answers(role: Role) -> (&'static [&'static str], &'static [&'static str]) {
 fn samples(roles: &[Role]) -> Vec<conformance::roles::RoleSample> {
     let sample = |role: &Role| {
         let (readable, unreadable) = answers(*role);
-        conformance::roles::RoleSample {
-            task: sample::role_task(*role),
-            readable: readable.iter().map(|text| (*text).to_owned()).collect(),
-            unreadable: unreadable.iter().map(|text| (*text).to_owned()).collect(),
-        }
+        conformance::roles::RoleSample::new(sample::role_task(*role))
+            .with_readable(readable.iter().map(|text| (*text).to_owned()).collect())
+            .with_unreadable(unreadable.iter().map(|text| (*text).to_owned()).collect())
     };
     roles.iter().map(sample).collect()
 }
@@ -286,26 +282,24 @@ fn roles() -> Report {
     let played: Vec<Role> = (Role::ALL.into_iter())
         .filter(|role| *role != unplayed)
         .collect();
-    let fixture = conformance::roles::RolesFixture {
-        played: samples(&played),
-        unplayed: vec![sample::role_task(unplayed)],
-    };
+    let fixture = conformance::roles::RolesFixture::new(samples(&played))
+        .with_unplayed(vec![sample::role_task(unplayed)]);
     let roles = ScriptedRoles::only(played);
     block_on(conformance::roles::check(&roles, &fixture))
 }
 
 fn scorer_fixture() -> conformance::scorer::ScorerFixture {
-    conformance::scorer::ScorerFixture {
-        prompt: ScriptedFormat.score_prompt("open the vault"),
-        continuations: vec![
+    conformance::scorer::ScorerFixture::new(
+        ScriptedFormat.score_prompt("open the vault"),
+        vec![
             "first unseal, then open".to_owned(),
             "brew a coffee".to_owned(),
             "sing two songs in a row".to_owned(),
         ],
-        special: Some("<| im_end |>".to_owned()),
-        context: Some(4_096),
-        time_limit: Duration::from_secs(10),
-    }
+    )
+    .with_special("<| im_end |>".to_owned())
+    .with_context(4_096)
+    .with_time_limit(Duration::from_secs(10))
 }
 
 fn scorer() -> Report {
@@ -435,10 +429,7 @@ fn other_parts_keep_the_rules_too() {
         Ok(Arc::new(JsonLinesJournal::new(Vec::new())) as Arc<dyn Journal>)
     }));
     lines.into_result().unwrap();
-    let fixture = conformance::roles::RolesFixture {
-        played: samples(&Role::ALL),
-        unplayed: Vec::new(),
-    };
+    let fixture = conformance::roles::RolesFixture::new(samples(&Role::ALL));
     let all = block_on(conformance::roles::check(
         &ScriptedRoles::default(),
         &fixture,
@@ -447,7 +438,7 @@ fn other_parts_keep_the_rules_too() {
     let system = block_on(conformance::clock::check(&SystemClock::new(), None));
     system.into_result().unwrap();
     let vectors = block_on(conformance::retriever::check(async || {
-        let embedder = Arc::new(HashEmbedder::new(4_096));
+        let embedder = Arc::new(WordEmbedder::new(4_096));
         Ok(Arc::new(VectorRetriever::new(embedder)) as Arc<dyn Retriever>)
     }));
     vectors.into_result().unwrap();

@@ -1,12 +1,9 @@
 //! A world, an agent, a prompt format or roles that break one rule fail the case of that rule.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use async_trait::async_trait;
@@ -116,14 +113,13 @@ impl Episode for FlawedEpisode {
 
 #[test]
 fn environments() {
-    let fixture = conformance::environment::EnvironmentFixture {
-        task: sample::task("t", &["one", "two"]),
-        seed: Seed(3),
-        actions: vec![say("one"), say("no"), say("two")],
-        other: None,
-        refused: Some(say("no")),
-        unknown: Some(Task::new("v", "no words")),
-    };
+    let fixture = conformance::environment::EnvironmentFixture::new(
+        sample::task("t", &["one", "two"]),
+        Seed(3),
+        vec![say("one"), say("no"), say("two")],
+    )
+    .with_refused(say("no"))
+    .with_unknown(Task::new("v", "no words"));
     let cases: [(WorldFlaw, &[&str]); 5] = [
         (WorldFlaw::Wavers, &["repeats", "apart"]),
         (WorldFlaw::TakesAnyTask, &["unknown task"]),
@@ -194,14 +190,13 @@ impl Executor for FlawedAgent {
 
 #[test]
 fn executors() {
-    let fixture = conformance::executor::ExecutorFixture {
-        environment: Arc::new(ScriptedEnvironment::words()),
-        task: sample::task("t", &["one", "two"]),
-        seed: Seed(3),
-        injection: sample::injection(&[sample::skill("saying")]),
-        prefix: vec![say("no"), say("one")],
-        time_limit: Duration::from_secs(60),
-    };
+    let fixture = conformance::executor::ExecutorFixture::new(
+        Arc::new(ScriptedEnvironment::words()),
+        sample::task("t", &["one", "two"]),
+        Seed(3),
+    )
+    .with_injection(sample::injection(&[sample::skill("saying")]))
+    .with_prefix(vec![say("no"), say("one")]);
     let cases: [(AgentFlaw, &[&str]); 7] = [
         (AgentFlaw::ErrWhenTheWorldFails, &["trajectory"]),
         (AgentFlaw::CountsFromOne, &["steps"]),
@@ -244,10 +239,7 @@ struct FlawedFormat(PromptFormatFlaw, AtomicUsize);
 impl PromptFormat for FlawedFormat {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let again = match self.0 {
-            PromptFormatFlaw::NeverEnds => ScriptedFormat.turn(&TurnView {
-                replies: &[],
-                ..*view
-            }),
+            PromptFormatFlaw::NeverEnds => ScriptedFormat.turn(&view.with_replies(&[])),
             _ => ScriptedFormat.turn(view),
         };
         match again? {
@@ -346,16 +338,16 @@ impl PromptFormat for FlawedFormat {
 
 #[test]
 fn prompt_formats() {
-    let fixture = conformance::prompt_format::PromptFormatFixture {
-        task: sample::task("t", &["one"]),
-        observation: sample::observation("say one"),
-        skills: vec![sample::skill("saying")],
-        replies: vec!["one".to_owned()],
-        uses: vec![UseSample {
-            replies: vec!["one".to_owned()],
-            used: vec![SkillUse::Unknown],
-        }],
-    };
+    let fixture = conformance::prompt_format::PromptFormatFixture::new(
+        sample::task("t", &["one"]),
+        sample::observation("say one"),
+    )
+    .with_skills(vec![sample::skill("saying")])
+    .with_replies(vec!["one".to_owned()])
+    .with_uses(vec![UseSample::new(
+        vec!["one".to_owned()],
+        vec![SkillUse::Unknown],
+    )]);
     let cases: [(PromptFormatFlaw, &[&str]); 10] = [
         (PromptFormatFlaw::NeverEnds, &["ends", "pure", "used"]),
         (PromptFormatFlaw::Wavers, &["pure"]),
@@ -536,10 +528,10 @@ fn roles() {
         "9> a | b | c",
         "7 excellent",
     ];
-    let sample = |index: usize| conformance::roles::RoleSample {
-        task: sample::role_task(PLAYED[index]),
-        readable: vec![answers[index].to_owned()],
-        unreadable: vec![unreadable[index].to_owned()],
+    let sample = |index: usize| {
+        conformance::roles::RoleSample::new(sample::role_task(PLAYED[index]))
+            .with_readable(vec![answers[index].to_owned()])
+            .with_unreadable(vec![unreadable[index].to_owned()])
     };
     let mut played: Vec<_> = (0..PLAYED.len()).map(sample).collect();
     for one in &mut played {
@@ -551,10 +543,8 @@ fn roles() {
             steps.for_each(|step| step.action = Action::call("say", serde_json::json!({})));
         }
     }
-    let fixture = conformance::roles::RolesFixture {
-        played,
-        unplayed: vec![sample::role_task(Role::Extract)],
-    };
+    let fixture = conformance::roles::RolesFixture::new(played)
+        .with_unplayed(vec![sample::role_task(Role::Extract)]);
     let cases: [(RolesFlaw, &[&str]); 25] = [
         (RolesFlaw::Wavers, &["pure"]),
         (RolesFlaw::Panics, &["garbage"]),

@@ -12,10 +12,7 @@ use journeyman::{
 
 fn judge(trajectory: &Trajectory) -> journeyman::Result<Verdict> {
     let task = sample::task("t", &["one"]);
-    block_on(EnvironmentJudge.judge(&JudgeRequest {
-        task: &task,
-        trajectory,
-    }))
+    block_on(EnvironmentJudge.judge(&JudgeRequest::new(&task, trajectory)))
 }
 
 #[test]

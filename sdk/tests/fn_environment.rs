@@ -100,14 +100,10 @@ fn played<S: Send + 'static>(world: &FnEnvironment<S>, actions: &[Action]) -> Ve
 
 #[test]
 fn it_keeps_every_rule_of_the_contract() {
-    let fixture = EnvironmentFixture {
-        task: task(),
-        seed: Seed(7),
-        actions: vec![stamp(1), weigh(), stamp(50)],
-        other: Some((task(), Seed(8), vec![weigh(), weigh(), Action::EndTurn])),
-        refused: Some(stamp(1)),
-        unknown: Some(Task::new("parcel-2", "Send it.")),
-    };
+    let fixture = EnvironmentFixture::new(task(), Seed(7), vec![stamp(1), weigh(), stamp(50)])
+        .with_other((task(), Seed(8), vec![weigh(), weigh(), Action::EndTurn]))
+        .with_refused(stamp(1))
+        .with_unknown(Task::new("parcel-2", "Send it."));
     let report = block_on(conformance::environment::check(&parcel_room(), &fixture));
     let report = report.into_result().unwrap();
     assert_eq!(report.skipped().count(), 0, "{report}");

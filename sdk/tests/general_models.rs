@@ -32,17 +32,19 @@ fn the_chat_format_keeps_the_rules() {
     let draft = SkillDraft::from(&seed_skills()[0]);
     document.body = draft.body;
     document.metadata = draft.metadata;
-    let fixture = conformance::prompt_format::PromptFormatFixture {
-        task: sample::task("t", &["one"]),
-        observation: sample::observation("say one"),
-        skills: vec![sample::skill("saying"), document],
-        replies: vec![
-            r#"{"message": "one"}"#.to_owned(),
-            r#"{"tool": "say", "arguments": {"word": "one"}}"#.to_owned(),
-            r#"<think>Now what?</think>{"done": true}"#.to_owned(),
-            r#"{"tool": 1}"#.to_owned(),
-        ],
-        uses: [
+    let fixture = conformance::prompt_format::PromptFormatFixture::new(
+        sample::task("t", &["one"]),
+        sample::observation("say one"),
+    )
+    .with_skills(vec![sample::skill("saying"), document])
+    .with_replies(vec![
+        r#"{"message": "one"}"#.to_owned(),
+        r#"{"tool": "say", "arguments": {"word": "one"}}"#.to_owned(),
+        r#"<think>Now what?</think>{"done": true}"#.to_owned(),
+        r#"{"tool": 1}"#.to_owned(),
+    ])
+    .with_uses(
+        [
             (
                 vec![r#"{"message": "one"}"#],
                 [SkillUse::Unknown, SkillUse::Unknown],
@@ -64,12 +66,14 @@ fn the_chat_format_keeps_the_rules() {
                 [SkillUse::Unknown, SkillUse::Unknown],
             ),
         ]
-        .map(|(replies, used)| UseSample {
-            replies: replies.into_iter().map(str::to_owned).collect(),
-            used: used.into(),
+        .map(|(replies, used)| {
+            UseSample::new(
+                replies.into_iter().map(str::to_owned).collect(),
+                used.into(),
+            )
         })
         .into(),
-    };
+    );
     let prompt_format = ChatFormat::default();
     check(block_on(conformance::prompt_format::check(
         &prompt_format,

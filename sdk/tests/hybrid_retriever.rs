@@ -1,12 +1,9 @@
 //! Hybrid retrieval: the conformance suite, and a dense side that fails.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use async_trait::async_trait;
@@ -17,13 +14,13 @@ use journeyman::{
     contract::{Embedder, Embedding, EmbeddingSpace, Retriever},
     domain::{Candidate, IndexUpdate, Query, Revision},
     stations::retrieve::Fusion,
-    testing::{HashEmbedder, ScriptedRetriever, conformance, sample},
+    testing::{ScriptedRetriever, WordEmbedder, conformance, sample},
 };
 
 /// An embedder that can be switched off.
 #[derive(Debug)]
 struct Switched {
-    inner: HashEmbedder,
+    inner: WordEmbedder,
     off: AtomicBool,
 }
 
@@ -53,7 +50,7 @@ struct Both {
 
 fn both(fusion: Fusion) -> Both {
     let embedder = Arc::new(Switched {
-        inner: HashEmbedder::new(4096),
+        inner: WordEmbedder::new(4096),
         off: AtomicBool::new(false),
     });
     let dense = Arc::new(VectorRetriever::new(
@@ -70,22 +67,13 @@ fn both(fusion: Fusion) -> Both {
 }
 
 fn update(since: u64, revision: u64, changed: &[&str], gone: &[&str]) -> IndexUpdate {
-    IndexUpdate {
-        library: None,
-        since: Revision(since),
-        revision: Revision(revision),
-        keys: BTreeMap::new(),
-        changed: changed.iter().map(|name| sample::skill(name)).collect(),
-        gone: gone.iter().map(|name| sample::skill(name).id).collect(),
-    }
+    IndexUpdate::new(Revision(since), Revision(revision))
+        .with_changed(changed.iter().map(|name| sample::skill(name)).collect())
+        .with_gone(gone.iter().map(|name| sample::skill(name).id).collect())
 }
 
 fn search(retriever: &dyn Retriever, text: &str) -> Vec<Candidate> {
-    let query = Query {
-        text: text.to_owned(),
-        limit: 10,
-        among: None,
-    };
+    let query = Query::new(text.to_owned(), 10);
     block_on(retriever.search(&query)).unwrap()
 }
 

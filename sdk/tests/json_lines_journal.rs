@@ -12,12 +12,11 @@ use journeyman::{
 use serde_json::json;
 
 fn entry(run: &str, sequence: u64) -> JournalEntry {
-    JournalEntry {
-        schema: JournalEntry::SCHEMA,
-        run: RunId::new(run),
+    JournalEntry::new(
+        RunId::new(run),
         sequence,
-        event: json!({"secret": "swordfish", "score": 0.1 + 0.2 + sequence as f64 / 7.0}),
-    }
+        json!({"secret": "swordfish", "score": 0.1 + 0.2 + sequence as f64 / 7.0}),
+    )
 }
 
 fn entries(count: u64) -> Vec<JournalEntry> {

@@ -77,12 +77,14 @@ impl Retriever for First {
 
     async fn search(&self, query: &Query) -> Result<Vec<Candidate>> {
         let ids = query.among.iter().flatten().take(query.limit);
-        let found = ids.map(|id| Candidate {
-            skill: SkillRef {
-                id: id.clone(),
-                version: journeyman::Version(1),
-            },
-            score: 1.0,
+        let found = ids.map(|id| {
+            Candidate::new(
+                SkillRef {
+                    id: id.clone(),
+                    version: journeyman::Version(1),
+                },
+                1.0,
+            )
         });
         Ok(found.collect())
     }

@@ -64,10 +64,7 @@ fn unit(rng: &mut impl Rng) -> Embedding {
 fn table(texts: &[String]) -> Table {
     let mut rng = Seed(7).rng();
     Table {
-        space: EmbeddingSpace {
-            name: "table".to_owned(),
-            dimensions: DIMENSIONS,
-        },
+        space: EmbeddingSpace::new("table", DIMENSIONS),
         vectors: (texts.iter())
             .chain([&OTHER.to_owned()])
             .map(|text| (text.clone(), unit(&mut rng)))
@@ -92,22 +89,11 @@ fn texts(skills: usize) -> Vec<String> {
 }
 
 fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
-    IndexUpdate {
-        library: None,
-        since: Revision(since),
-        revision: Revision(revision),
-        keys: BTreeMap::new(),
-        changed,
-        gone: Vec::new(),
-    }
+    IndexUpdate::new(Revision(since), Revision(revision)).with_changed(changed)
 }
 
 fn search(retriever: &VectorRetriever, text: &str, limit: usize) -> Vec<Candidate> {
-    let query = Query {
-        text: text.to_owned(),
-        limit,
-        among: None,
-    };
+    let query = Query::new(text.to_owned(), limit);
     block_on(retriever.search(&query)).unwrap()
 }
 
@@ -166,10 +152,7 @@ impl Embedder for Angles {
 
 #[test]
 fn what_stands_late_in_a_long_skill_is_found() {
-    let space = EmbeddingSpace {
-        name: "angles".to_owned(),
-        dimensions: 2,
-    };
+    let space = EmbeddingSpace::new("angles", 2);
     let embedder = Arc::new(Angles(space, AtomicUsize::new(0)));
     let retriever = VectorRetriever::new(embedder.clone());
     let long = |name: &str, end: &str| {
@@ -299,10 +282,7 @@ impl Embedder for Replaced {
 
 #[test]
 fn an_embedder_whose_space_changes_under_an_index_is_refused_until_a_rebuild() {
-    let space = |name: &str, dimensions| EmbeddingSpace {
-        name: name.to_owned(),
-        dimensions,
-    };
+    let space = |name: &str, dimensions| EmbeddingSpace::new(name.to_owned(), dimensions);
     for after in [space("small", 8), space("large", 4)] {
         let embedder = Arc::new(Replaced {
             before: space("small", 4),
@@ -312,11 +292,7 @@ fn an_embedder_whose_space_changes_under_an_index_is_refused_until_a_rebuild() {
         let retriever = VectorRetriever::new(embedder.clone());
         block_on(retriever.refresh(&update(0, 1, vec![skill(0)]))).unwrap();
         embedder.is_replaced.store(1, Ordering::SeqCst);
-        let query = Query {
-            text: "any".to_owned(),
-            limit: 1,
-            among: None,
-        };
+        let query = Query::new("any", 1);
         let searched = block_on(retriever.search(&query)).unwrap_err();
         let refreshed = block_on(retriever.refresh(&update(1, 2, vec![skill(1)]))).unwrap_err();
         for error in [searched, refreshed] {

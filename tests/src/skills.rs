@@ -1,8 +1,8 @@
 //! Skills that figures and tests begin with, and their index.
 
 use journeyman::{
-    Result, SkillId, Version,
-    domain::{IndexUpdate, Origin, Provenance, Revision, Skill, SkillDraft, Taint},
+    Result, SkillId,
+    domain::{IndexUpdate, Origin, Provenance, Revision, Skill, SkillDraft},
     stations::admit::{Admittance, to_skill},
 };
 
@@ -11,28 +11,11 @@ use journeyman::{
 /// # Errors
 /// As [`to_skill`].
 pub fn admitted(draft: &SkillDraft, id: impl Into<SkillId>, origin: Origin) -> Result<Skill> {
-    let admittance = Admittance {
-        id: id.into(),
-        version: Version(1),
-        provenance: Provenance {
-            origin,
-            runs: Vec::new(),
-            tasks: Vec::new(),
-        },
-        taint: Taint::Clean,
-        parents: Vec::new(),
-    };
+    let admittance = Admittance::new(id, Provenance::new(origin));
     to_skill(draft, admittance)
 }
 
 /// The update by which an empty index takes in a whole library.
 pub(crate) fn whole(skills: Vec<Skill>) -> IndexUpdate {
-    IndexUpdate {
-        library: None,
-        since: Revision(0),
-        revision: Revision(1),
-        keys: Default::default(),
-        changed: skills,
-        gone: Vec::new(),
-    }
+    IndexUpdate::new(Revision(0), Revision(1)).with_changed(skills)
 }

@@ -385,9 +385,7 @@ mod tests {
                 limit: NonZeroUsize::new(3).unwrap()
             }
         );
-        let top = Top {
-            limit: NonZeroUsize::new(2).unwrap(),
-        };
+        let top = Top::new(NonZeroUsize::new(2).unwrap());
         let named = json!({"name": "top", "options": {"limit": 2}});
         assert_eq!(set("select.selector", named).select.selector, top.into());
         let several = json!({"epsilon": 0.0, "relative": 0.2});

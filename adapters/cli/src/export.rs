@@ -292,17 +292,12 @@ async fn archive(store: &DiskStore, skills: &[Skill], output: &Path) -> Result<(
             reason: "as in the library that it came from".to_owned(),
         });
     }
-    let commit = Commit {
-        base: Revision(0),
-        key: CommitKey::new("export"),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "exported".to_owned(),
-            at: None,
-        },
+    let commit = Commit::new(
+        Revision(0),
+        CommitKey::new("export"),
+        Cause::new("exported"),
         changes,
-    };
+    );
     other.commit(&commit).await?;
     let (archive, _) = other.write_archive(Vec::new(), false).await?;
     whole(EXPORT, output, &archive)

@@ -8,8 +8,8 @@ use std::{
 };
 
 use journeyman::{
-    Error, ErrorKind, Result, SkillId, Version,
-    domain::{FilePath, FileRef, LibraryChange, Origin, Provenance, Skill, Source, Taint},
+    Error, ErrorKind, Result, SkillId,
+    domain::{FilePath, FileRef, LibraryChange, Origin, Skill, Source, Taint},
     library::format::SkillMd,
     stations::admit::imported,
     text::Redactor,
@@ -159,18 +159,12 @@ fn of_folder(
 
 /// A skill as its file describes it; [`journeyman::stations::admit::imported`] later gives it an id of its source.
 fn skill(file: &SkillMd, files: BTreeMap<FilePath, FileRef>) -> Result<Skill> {
-    let skill = file.skill()?;
-    Ok(Skill {
-        id: SkillId::new(skill.name.as_str()),
-        version: Version(1),
-        files,
-        provenance: Provenance {
-            origin: Origin::Imported,
-            ..skill.provenance
-        },
-        taint: Taint::Tainted,
-        ..skill
-    })
+    let mut skill = file.skill()?;
+    skill.id = SkillId::new(skill.name.as_str());
+    skill.provenance.origin = Origin::Imported;
+    Ok((skill.with_version(1))
+        .with_files(files)
+        .with_taint(Taint::Tainted))
 }
 
 /// The skills of a SkillRL bank or of ARISE documents.

@@ -68,10 +68,7 @@ mod tests {
 
     #[test]
     fn no_more_is_held_than_there_is_room_for() {
-        let source = Source {
-            name: "a friend".into(),
-            trust: Trust::Untrusted,
-        };
+        let source = Source::new("a friend", Trust::Untrusted);
         let mut reading = Reading::new(false);
         reading.room = 100;
         for bytes in [70, 70, 1] {

@@ -29,11 +29,7 @@ pub(crate) async fn search(root: &Path, search: &Search) -> Result<Answer> {
         .map(|entry| entry.skill.id.clone())
         .collect();
     let find = async |text: &str, limit, among: Vec<SkillId>| {
-        let query = Query {
-            text: text.to_owned(),
-            limit,
-            among: Some(among),
-        };
+        let query = Query::new(text.to_owned(), limit).with_among(among);
         retriever.search(&query).await
     };
     let found = find(&search.query, search.limit, offered).await?;
@@ -42,13 +38,13 @@ pub(crate) async fn search(root: &Path, search: &Search) -> Result<Answer> {
     // have its share.
     let mut shares: BTreeMap<SkillId, Vec<(String, f64)>> = BTreeMap::new();
     for text in words(&search.query) {
-        for Candidate { skill, score } in find(&text, ids.len(), ids.clone()).await? {
+        for Candidate { skill, score, .. } in find(&text, ids.len(), ids.clone()).await? {
             let of_skill = shares.entry(skill.id).or_default();
             of_skill.push((text.clone(), score));
         }
     }
     let (mut rows, mut skills) = (Vec::new(), Vec::new());
-    for Candidate { skill, score } in &found {
+    for Candidate { skill, score, .. } in &found {
         let Some(entry) = opened.library.get(&skill.id) else {
             continue;
         };

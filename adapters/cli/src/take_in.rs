@@ -41,14 +41,14 @@ pub(crate) struct Target<'a> {
 /// The source of a path, which is trusted with `--trust` only.
 pub(crate) fn source(from: &Elsewhere, path: &Path) -> Source {
     let name = from.source.clone().or_else(|| name_of(path));
-    Source {
-        name: name.unwrap_or_else(|| "elsewhere".to_owned()),
-        trust: if from.trust {
+    Source::new(
+        name.unwrap_or_else(|| "elsewhere".to_owned()),
+        if from.trust {
             Trust::Trusted
         } else {
             Trust::Untrusted
         },
-    }
+    )
 }
 
 /// Redacts and checks skills, stores their files, and commits all of them at once.

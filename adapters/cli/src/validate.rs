@@ -178,13 +178,10 @@ pub(crate) fn lint_folder(folder: &SkillFolder, name: Option<&str>) -> Report {
 
 /// The finding for a folder that cannot be read as a skill's.
 pub(crate) fn refused(error: &Error) -> Finding {
-    Finding {
-        rule: Rule::Path,
-        severity: Severity::Error,
-        path: error.fact("path").unwrap_or(".").to_owned(),
-        line: None,
-        field: None,
-        message: error.message().to_owned(),
-        hint: error.hint_text().unwrap_or_default().to_owned(),
-    }
+    Finding::error(
+        Rule::Path,
+        error.fact("path").unwrap_or("."),
+        error.message(),
+    )
+    .hint(error.hint_text().unwrap_or_default())
 }

@@ -6,6 +6,9 @@
 //! too, an episode takes at most three bare syncs and 1 ms.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
+#[path = "../../../tests/src/figures/median.rs"]
+mod median;
+
 use std::{
     fs::{self, File},
     io::Write,
@@ -61,11 +64,7 @@ impl Scorer for Likelier {
         } else {
             -4.0
         };
-        let scores = TokenScores {
-            ids: vec![1, 1],
-            logprobs: vec![logprob; 2],
-            truncated: false,
-        };
+        let scores = TokenScores::new(vec![1, 1], vec![logprob; 2]);
         Ok(vec![scores; request.continuations.len()])
     }
 
@@ -168,9 +167,8 @@ fn main() {
         "every episode takes all stations"
     );
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
-    let median = |mut all: Vec<Duration>| {
-        all.sort_unstable();
-        milliseconds(all[all.len() / 2])
+    let median = |all: Vec<Duration>| {
+        median::median(all.into_iter().map(milliseconds).collect::<Vec<f64>>())
     };
     let computed = milliseconds(computed) / (ROUNDS * EPISODES) as f64;
     let (bare, ours) = (median(bare), median(ours));

@@ -2,6 +2,9 @@
 //! last lines are figures: name, value, bound, `ok` or `short`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
+#[path = "../../../tests/src/figures/median.rs"]
+mod median;
+
 use std::{
     fs,
     hint::black_box,
@@ -38,12 +41,7 @@ fn skill(number: usize) -> Skill {
 }
 
 fn cause() -> Cause {
-    Cause {
-        run: None,
-        task: None,
-        reason: "a bench".into(),
-        at: None,
-    }
+    Cause::new("a bench")
 }
 
 /// A library whose skills came one at a time, as they do.
@@ -52,12 +50,12 @@ fn filled(root: &Path, count: usize) {
     options.durability = Durability::Relaxed;
     let store = DiskStore::open(root, &options).unwrap();
     for number in 0..count {
-        let commit = Commit {
-            base: journeyman::domain::Revision(number as u64),
-            key: format!("add {number}").as_str().into(),
-            cause: cause(),
-            changes: vec![LibraryChange::Add(Box::new(skill(number)))],
-        };
+        let commit = Commit::new(
+            journeyman::domain::Revision(number as u64),
+            format!("add {number}").as_str(),
+            cause(),
+            vec![LibraryChange::Add(Box::new(skill(number)))],
+        );
         block_on(store.commit(&commit)).unwrap();
     }
     let report = block_on(store.sync_folders()).unwrap();
@@ -70,9 +68,9 @@ fn time<T>(what: impl FnOnce() -> T) -> (Duration, T) {
     (began.elapsed(), what)
 }
 
-fn median(mut all: Vec<Duration>) -> Duration {
-    all.sort_unstable();
-    all[all.len() / 2]
+fn median(all: Vec<Duration>) -> Duration {
+    let seconds: Vec<f64> = all.iter().map(Duration::as_secs_f64).collect();
+    Duration::from_secs_f64(median::median(seconds))
 }
 
 /// Every SKILL.md, plainly.

@@ -184,21 +184,16 @@ impl Database {
 /// The commit that records an erasure without the text.
 fn trace(base: Revision, reason: &str, skills: BTreeSet<SkillId>, erased: &Erased) -> Commit {
     let (commits, entries, files) = (erased.commits, erased.entries, erased.files);
-    Commit {
+    Commit::new(
         base,
-        key: CommitKey::new(format!("erasure/{base}")),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: format!(
-                "erased from {commits} commits, {entries} journal entries and {files} files: {reason}"
-            ),
-            at: None,
-        },
-        changes: vec![LibraryChange::Erased {
+        CommitKey::new(format!("erasure/{base}")),
+        Cause::new(format!(
+            "erased from {commits} commits, {entries} journal entries and {files} files: {reason}"
+        )),
+        vec![LibraryChange::Erased {
             skills: skills.into_iter().collect(),
         }],
-    }
+    )
 }
 
 /// Rewrites the files that held the text; returns the new references by the old hashes.

@@ -15,6 +15,7 @@ use crate::{
 const FIND: &str = "find_skills";
 
 /// Where skills were found below a folder, each list sorted by path.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundSkills {
     /// The folders that have a SKILL.md.

@@ -51,12 +51,23 @@ pub fn is_misnamed_skill(path: &Path) -> bool {
 }
 
 /// The content of a skill's folder.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillFolder {
     /// The bytes of SKILL.md.
     pub text: Vec<u8>,
     /// The other files by path. They are stored and never executed (S5).
     pub files: BTreeMap<FilePath, Vec<u8>>,
+}
+
+impl SkillFolder {
+    /// The bytes of a SKILL.md, and of the files beside it.
+    pub fn new(text: impl Into<Vec<u8>>, files: BTreeMap<FilePath, Vec<u8>>) -> Self {
+        Self {
+            text: text.into(),
+            files,
+        }
+    }
 }
 
 impl SkillFolder {

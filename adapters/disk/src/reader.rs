@@ -118,10 +118,7 @@ impl LibraryReader {
         // Commits that other processes added since the opening are left out.
         let revision = self.library.revision();
         committed.retain(|committed| committed.revision <= revision);
-        let frozen = FrozenStore::new(Snapshot {
-            revision,
-            committed,
-        });
+        let frozen = FrozenStore::new(Snapshot::new(revision, committed));
         let scores = match self.scores.read_only() {
             Ok(scores) => scores,
             Err(error) => {

@@ -101,11 +101,7 @@ mod tests {
     use super::*;
 
     fn of(key: &str, sum: f64) -> KeptScores {
-        KeptScores {
-            key: key.to_owned(),
-            tokens: 3,
-            sums: vec![sum],
-        }
+        KeptScores::new(key.to_owned(), 3, vec![sum])
     }
 
     #[test]

@@ -238,10 +238,10 @@ impl SkillStore for DiskStore {
     async fn load(&self) -> Result<Snapshot> {
         let load = |state: &mut WorkerState| {
             let committed = state.database.since(Revision(0))?;
-            Ok(Snapshot {
-                revision: committed.last().map_or(Revision(0), |last| last.revision),
+            Ok(Snapshot::new(
+                committed.last().map_or(Revision(0), |last| last.revision),
                 committed,
-            })
+            ))
         };
         self.worker.ask("SkillStore::load", load).await
     }

@@ -61,6 +61,7 @@ impl Arm {
 }
 
 /// Arms that differ in one field of the recipe; the report has a table for each sweep.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// The name of the arm that the others were made from.
@@ -69,6 +70,21 @@ pub struct Sweep {
     pub path: String,
     /// Each value with its arm, an index into [`Plan::arms`](crate::Plan::arms).
     pub values: Vec<(Value, usize)>,
+}
+
+impl Sweep {
+    /// A sweep of an arm over the values of an option.
+    pub fn new(
+        arm: impl Into<String>,
+        path: impl Into<String>,
+        values: Vec<(Value, usize)>,
+    ) -> Self {
+        Self {
+            arm: arm.into(),
+            path: path.into(),
+            values,
+        }
+    }
 }
 
 /// A value in names and tables: text without quotation marks, anything else as JSON.

@@ -220,17 +220,12 @@ impl<'a, H: Host> Cell<'a, H> {
         let mut changes = vec![LibraryChange::Configure(self.arm.recipe.tiers.clone())];
         changes.extend(skills.map(|skill| LibraryChange::Add(Box::new(skill))));
         changes.push(LibraryChange::Maintain);
-        let commit = Commit {
-            base: Revision(0),
-            key: CommitKey::new("experiment/start"),
-            cause: Cause {
-                run: None,
-                task: None,
-                reason: "what the experiment starts with".to_owned(),
-                at: None,
-            },
+        let commit = Commit::new(
+            Revision(0),
+            CommitKey::new("experiment/start"),
+            Cause::new("what the experiment starts with"),
             changes,
-        };
+        );
         store.commit(&commit).await?;
         Ok(store)
     }

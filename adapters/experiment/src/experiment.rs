@@ -74,6 +74,7 @@ pub enum Event<'a> {
 }
 
 /// The finished cells, and those that failed.
+#[non_exhaustive]
 #[derive(Debug)]
 pub struct Outcome<'a> {
     /// The finished cells.

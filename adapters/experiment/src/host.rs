@@ -54,10 +54,18 @@ pub trait Host: Sync {
 
 /// The tasks of one seed. The tag `hidden` marks a task that has something to learn: the report shows tasks with and
 /// without it apart.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default)]
 pub struct Tasks {
     /// The tasks to learn from, in order; [`Plan::stream`](crate::Plan::stream) of them.
     pub stream: Vec<Task>,
     /// The tasks that are measured with; [`Plan::held_out`](crate::Plan::held_out) of them, none of them in the stream.
     pub held_out: Vec<Task>,
+}
+
+impl Tasks {
+    /// Tasks to learn from, and held-out ones.
+    pub fn new(stream: Vec<Task>, held_out: Vec<Task>) -> Self {
+        Self { stream, held_out }
+    }
 }

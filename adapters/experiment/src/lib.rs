@@ -41,10 +41,8 @@
 //!
 //!     fn tasks(&self, plan: &Plan, seed: u64) -> Result<Tasks> {
 //!         let task = |kind: &str, at| sample::task(&format!("{kind}-{seed}-{at}"), &["good", "day"]);
-//!         Ok(Tasks {
-//!             stream: (0..plan.stream).map(|at| task("stream", at)).collect(),
-//!             held_out: (0..plan.held_out).map(|at| task("held-out", at)).collect(),
-//!         })
+//!         let tasks = |name: &str, count| (0..count).map(|at| task(name, at)).collect();
+//!         Ok(Tasks::new(tasks("stream", plan.stream), tasks("held-out", plan.held_out)))
 //!     }
 //!
 //!     fn components(&self, _engine: &(), _arm: &Arm) -> Result<Components> {

@@ -69,6 +69,7 @@ impl Conditions {
 }
 
 /// One arm with one seed.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CellId {
     /// An index into [`Plan::arms`].

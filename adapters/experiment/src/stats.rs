@@ -1,6 +1,7 @@
 //! Mean, standard deviation and interval of a sample.
 
 /// The mean and spread of at least one value.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The mean.

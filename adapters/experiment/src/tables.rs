@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// A table of a report, as plain text without markup.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// The title.

@@ -74,10 +74,10 @@ impl Host for Words {
             };
             sample::task(&format!("{kind}-{seed}-{at}"), &words).with_tags([tag])
         };
-        Ok(Tasks {
-            stream: (0..plan.stream).map(|at| task("stream", at)).collect(),
-            held_out: (0..plan.held_out).map(|at| task("held-out", at)).collect(),
-        })
+        Ok(Tasks::new(
+            (0..plan.stream).map(|at| task("stream", at)).collect(),
+            (0..plan.held_out).map(|at| task("held-out", at)).collect(),
+        ))
     }
 
     fn components(&self, _engine: &usize, _arm: &Arm) -> Result<Components> {

@@ -88,10 +88,10 @@ impl FastEmbedder {
         let folder = config.folder.file_name().map(|name| name.to_string_lossy());
         let (folder, pooling) = (folder.unwrap_or_default(), config.pooling.name());
         Ok(Arc::new(Self {
-            space: EmbeddingSpace {
-                name: format!("{folder}@{digest}/{pooling}"),
-                dimensions: first.components().len(),
-            },
+            space: EmbeddingSpace::new(
+                format!("{folder}@{digest}/{pooling}"),
+                first.components().len(),
+            ),
             time_limit: config.time_limit,
             max_waiting: config.max_waiting.get(),
             waiting: Arc::default(),

@@ -11,7 +11,7 @@
 //!
 //! let document = r#"{"skill_name": "unseal_first", "problem_type": "kitchen", "key_insight": "Unseal a tin first",
 //!     "method": ["Call unseal", "Then brew"], "check": "The tin is open"}"#;
-//! let source = Source { name: "a friend".into(), trust: Trust::Untrusted };
+//! let source = Source::new("a friend", Trust::Untrusted);
 //! let skills = arise::read(document, &source)?;
 //! assert_eq!(skills[0].name.as_str(), "unseal-first");
 //!

@@ -1,8 +1,8 @@
 //! Conversion between one entry of a format and one skill. Fields that the skill cannot hold are kept in its metadata.
 
 use journeyman::{
-    Error, Result, SkillId, Version,
-    domain::{Origin, Provenance, Skill, SkillDraft, Source, Taint},
+    Error, Result, SkillId,
+    domain::{Origin, Provenance, Skill, SkillDraft, Source},
     stations::admit::{Admittance, to_skill},
 };
 use serde_json::Value;
@@ -71,17 +71,7 @@ impl Form {
         let mut draft = draft.clone();
         let set = self.key("set");
         draft.metadata.insert(set, source.name.clone());
-        let admittance = Admittance {
-            id: SkillId::new(place),
-            version: Version(1),
-            provenance: Provenance {
-                origin: Origin::Imported,
-                runs: Vec::new(),
-                tasks: Vec::new(),
-            },
-            taint: Taint::Clean,
-            parents: Vec::new(),
-        };
+        let admittance = Admittance::new(SkillId::new(place), Provenance::new(Origin::Imported));
         to_skill(&draft, admittance).map_err(|error| {
             Error::invalid(self.read, error.message())
                 .with("place", place)

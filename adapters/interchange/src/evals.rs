@@ -46,6 +46,7 @@ const FORM: &str = "write an object with a list `evals`, of which each has an `i
     `expected_output` (a text), `assertions` (texts) and `files` (paths within the skill's folder)";
 
 /// The evals of a skill.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SkillEvals {
     /// The skill's name, where the file has it.
@@ -56,7 +57,33 @@ pub struct SkillEvals {
     pub other: Map<String, Value>,
 }
 
+impl SkillEvals {
+    /// These evals, of no named skill.
+    pub fn new(evals: Vec<SkillEval>) -> Self {
+        Self {
+            skill_name: None,
+            evals,
+            other: Map::new(),
+        }
+    }
+
+    /// The same with the skill's name.
+    #[must_use]
+    pub fn with_skill_name(mut self, skill_name: impl Into<Option<String>>) -> Self {
+        self.skill_name = skill_name.into();
+        self
+    }
+
+    /// The same with further fields.
+    #[must_use]
+    pub fn with_other(mut self, other: Map<String, Value>) -> Self {
+        self.other = other;
+        self
+    }
+}
+
 /// An eval: a task, and what is expected of an attempt at it.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SkillEval {
     /// Unique among the skill's evals, and not blank.
@@ -73,6 +100,56 @@ pub struct SkillEval {
     pub payload: Value,
     /// Further fields.
     pub other: Map<String, Value>,
+}
+
+impl SkillEval {
+    /// An eval without an expectation.
+    pub fn new(id: impl Into<String>, prompt: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            prompt: prompt.into(),
+            expected_output: None,
+            assertions: Vec::new(),
+            files: Vec::new(),
+            payload: Value::Null,
+            other: Map::new(),
+        }
+    }
+
+    /// The same with the output that is expected.
+    #[must_use]
+    pub fn with_expected_output(mut self, expected_output: impl Into<Option<String>>) -> Self {
+        self.expected_output = expected_output.into();
+        self
+    }
+
+    /// The same with these assertions.
+    #[must_use]
+    pub fn with_assertions(mut self, assertions: Vec<String>) -> Self {
+        self.assertions = assertions;
+        self
+    }
+
+    /// The same with files that it needs.
+    #[must_use]
+    pub fn with_files(mut self, files: Vec<FilePath>) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// The same with data for an environment.
+    #[must_use]
+    pub fn with_payload(mut self, payload: Value) -> Self {
+        self.payload = payload;
+        self
+    }
+
+    /// The same with further fields.
+    #[must_use]
+    pub fn with_other(mut self, other: Map<String, Value>) -> Self {
+        self.other = other;
+        self
+    }
 }
 
 /// Reads the text of the file.

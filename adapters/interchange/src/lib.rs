@@ -9,7 +9,7 @@
 //!
 //! let bank = r#"{"general_skills": [{"skill_id": "gen_001", "title": "Look Twice", "weight": 0.5,
 //!     "principle": "Look again before you go on.", "when_to_apply": "After each step."}]}"#;
-//! let source = Source { name: "a bank".into(), trust: Trust::Untrusted };
+//! let source = Source::new("a bank", Trust::Untrusted);
 //! let mut skills = skillrl::read(bank, &source)?;
 //! assert_eq!(skills[0].name.as_str(), "look-twice");
 //!

@@ -134,6 +134,7 @@ pub enum Severity {
 /// assert_eq!((finding.severity, finding.line, finding.field.as_deref()), (Severity::Warning, Some(2), Some("name")));
 /// assert!(report.is_acceptable() && !report.is_strict());
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The rule that is broken.
@@ -153,7 +154,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn error(rule: Rule, path: impl Into<String>, message: impl Into<String>) -> Self {
+    /// A fault that keeps a skill out, in a file, or `.` for the folder; it has no line, field and hint.
+    pub fn error(rule: Rule, path: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             rule,
             severity: Severity::Error,
@@ -177,7 +179,9 @@ impl Finding {
         self
     }
 
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+    /// The same with how to repair it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
         self
     }
@@ -198,6 +202,7 @@ impl fmt::Display for Finding {
 }
 
 /// The result of a lint: all findings, and the skill where it can be imported.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Findings on paths and sizes first, then those of SKILL.md by line, then those of the other files.

@@ -125,10 +125,10 @@ impl LlamaEmbedder {
             .unwrap_or_else(|_| Err(worker_failed(LOAD, "the worker did not start")))
             .map_err(with_path)?;
         Ok(Arc::new(Self {
-            space: EmbeddingSpace {
-                name: format!("{name}@{}/{}", file.short(), pooling_name(pooling)),
+            space: EmbeddingSpace::new(
+                format!("{name}@{}/{}", file.short(), pooling_name(pooling)),
                 dimensions,
-            },
+            ),
             time_limit: config.time_limit,
             most_waiting: config.max_waiting as usize,
             places: Arc::default(),

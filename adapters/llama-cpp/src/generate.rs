@@ -160,11 +160,7 @@ impl Tools {
     fn held(&self, whole: &str) -> Option<WrittenCall> {
         let call = |tool: &String| {
             let begin = self.form.up_to_arguments(tool)?;
-            Some(WrittenCall {
-                tool: tool.clone(),
-                arguments: whole.strip_prefix(&begin)?.to_owned(),
-                ..WrittenCall::default()
-            })
+            Some(WrittenCall::new(tool, whole.strip_prefix(&begin)?))
         };
         self.callable.iter().find_map(call).filter(|_| self.is_held)
     }
@@ -174,10 +170,7 @@ impl Tools {
     fn read(self, text: String, finish: FinishReason) -> Result<(String, Vec<NativeCall>)> {
         let whole = format!("{}{text}", self.begun);
         let found = match self.held(&whole) {
-            Some(call) => PublishedCalls {
-                words: String::new(),
-                calls: vec![call],
-            },
+            Some(call) => PublishedCalls::new(String::new(), vec![call]),
             None => {
                 let is_tool = |name: &str| self.calls.schema(name).is_some();
                 let mut found = published_calls(&whole, &is_tool).unwrap_or_default();

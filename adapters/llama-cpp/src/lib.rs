@@ -15,22 +15,12 @@
 //!
 //! # async fn example() -> journeyman::Result<()> {
 //! let model = LlamaCpp::load(LlamaConfig::new("model.gguf"))?;
-//! let prompt = Prompt {
-//!     messages: vec![Message::data(Speaker::User, "Where is the lamp?")],
-//!     open: Vec::new(),
-//! };
+//! let prompt = Prompt::new(vec![Message::data(Speaker::User, "Where is the lamp?")]);
 //! let answer = model.generate(&GenerateRequest::greedy(prompt.clone(), 64)).await?;
 //! println!("{}", answer.text);
 //!
 //! let scores = model
-//!     .score(&ScoreRequest {
-//!         prompt,
-//!         continuations: vec!["On the desk.".to_owned(), "Nowhere.".to_owned()],
-//!         max_continuation_tokens: 128,
-//!         time_limit: std::time::Duration::from_secs(10),
-//!         adapter: None,
-//!         repeatable: false,
-//!     })
+//!     .score(&ScoreRequest::new(prompt, vec!["On the desk.".to_owned(), "Nowhere.".to_owned()]))
 //!     .await?;
 //! println!("{} against {} nats", scores[0].sum(), scores[1].sum());
 //! # Ok(())

@@ -233,11 +233,7 @@ mod tests {
     use super::*;
 
     fn sampling(temperature: f32, top_p: f32, seed: u64) -> Sampling {
-        Sampling {
-            temperature,
-            top_p,
-            seed: Seed(seed),
-        }
+        Sampling::new(temperature, top_p, Seed(seed))
     }
 
     fn frequencies(sampling_of: impl Fn(u64) -> Sampling, logits: &[f32]) -> Vec<f64> {

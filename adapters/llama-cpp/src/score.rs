@@ -42,11 +42,10 @@ impl Scoring {
         let mut scores = Vec::with_capacity(request.continuations.len());
         for continuation in &request.continuations {
             let (tokens, truncated) = renderer.first(continuation, request.max_continuation_tokens);
-            scores.push(TokenScores {
-                ids: ids(&tokens),
-                logprobs: Vec::with_capacity(tokens.len()),
-                truncated,
-            });
+            scores.push(
+                TokenScores::new(ids(&tokens), Vec::with_capacity(tokens.len()))
+                    .with_truncated(truncated),
+            );
             texts.push(tokens);
         }
         check_room(renderer.context, prompt.len(), &texts)?;

@@ -41,10 +41,7 @@ fn timed(context: &mut Context<'_>, sequence: &mut Sequence, read: usize) -> Res
     }
     let writing = start.elapsed();
     let each = |time: Duration, count: usize| time / u32::try_from(count).unwrap_or(1).max(1);
-    Ok(ModelSpeed {
-        read_token: each(reading, read),
-        write_token: each(writing, WRITTEN),
-    })
+    Ok(ModelSpeed::new(each(reading, read), each(writing, WRITTEN)))
 }
 
 /// Decodes so many tokens in one batch, with the logits of the last.

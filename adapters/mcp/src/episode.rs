@@ -109,10 +109,7 @@ impl McpEpisode {
     /// The judge's word on the episode so far.
     async fn outcome(&mut self) -> Result<Outcome> {
         self.trajectory.end = EndReason::Finished;
-        let request = JudgeRequest {
-            task: &self.task,
-            trajectory: &self.trajectory,
-        };
+        let request = JudgeRequest::new(&self.task, &self.trajectory);
         let verdict = self.judge.judge(&request).await?;
         let Some(success) = verdict.success() else {
             return Err(Error::new(

@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 /// assert_eq!(due.calls[0].tool, "close_ticket");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
@@ -32,7 +33,15 @@ pub struct Expected {
     pub calls: Vec<ExpectedCall>,
 }
 
+impl Expected {
+    /// Texts that stand in the last message, and calls that were made.
+    pub fn new(message: Vec<String>, calls: Vec<ExpectedCall>) -> Self {
+        Self { message, calls }
+    }
+}
+
 /// A call that has to be made.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedCall {
@@ -41,6 +50,16 @@ pub struct ExpectedCall {
     /// Arguments that the call has to have with these values; it may have others.
     #[serde(default)]
     pub arguments: Map<String, Value>,
+}
+
+impl ExpectedCall {
+    /// A call of a tool with at least these arguments.
+    pub fn new(tool: impl Into<String>, arguments: Map<String, Value>) -> Self {
+        Self {
+            tool: tool.into(),
+            arguments,
+        }
+    }
 }
 
 impl Expected {
@@ -100,12 +119,12 @@ fn same(found: &Value, due: &Value) -> bool {
 ///
 /// # futures::executor::block_on(async {
 /// let task = Task::new("lima", "What time is it in Lima at 12:00 UTC?");
-/// let due = Expected { message: vec!["07:00".to_owned()], ..Expected::default() };
+/// let due = Expected::new(vec!["07:00".to_owned()], Vec::new());
 /// let judge = ExpectationJudge::new([(task.id.clone(), due)]);
 /// let mut trajectory = Trajectory::new("first".into(), task.id.clone(), Seed(7));
 /// let says = Action::Message("It is 07:00 in Lima.".to_owned());
 /// trajectory.push(Step::new(says, StepResult::new("", Source::default())));
-/// let request = JudgeRequest { task: &task, trajectory: &trajectory };
+/// let request = JudgeRequest::new(&task, &trajectory);
 /// assert_eq!(judge.judge(&request).await?.success(), Some(true));
 /// # Ok::<_, journeyman::Error>(())
 /// # }).unwrap();
@@ -169,10 +188,7 @@ mod tests {
         }
         let expected = serde_json::from_value(expected).unwrap();
         let judge = ExpectationJudge::new([(task.id.clone(), expected)]);
-        let request = JudgeRequest {
-            task: &task,
-            trajectory: &trajectory,
-        };
+        let request = JudgeRequest::new(&task, &trajectory);
         let verdict = block_on(judge.judge(&request)).unwrap();
         (verdict.success(), verdict.score())
     }

@@ -110,6 +110,7 @@ impl fmt::Display for ScoringForm {
 }
 
 /// Limits on the duration of a request.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlines {
     /// Until the connection stands (5 s).
@@ -121,6 +122,36 @@ pub struct Deadlines {
     /// For the whole call, retries and waiting for a free place included (300 s). A request's own `time_limit` applies
     /// where it is shorter.
     pub total: Duration,
+}
+
+impl Deadlines {
+    /// The same with another time for connecting.
+    #[must_use]
+    pub fn with_connect(mut self, connect: Duration) -> Self {
+        self.connect = connect;
+        self
+    }
+
+    /// The same with another time for the first byte.
+    #[must_use]
+    pub fn with_first_byte(mut self, first_byte: Duration) -> Self {
+        self.first_byte = first_byte;
+        self
+    }
+
+    /// The same with another time without a byte.
+    #[must_use]
+    pub fn with_idle(mut self, idle: Duration) -> Self {
+        self.idle = idle;
+        self
+    }
+
+    /// The same with another time for the whole.
+    #[must_use]
+    pub fn with_total(mut self, total: Duration) -> Self {
+        self.total = total;
+        self
+    }
 }
 
 impl Default for Deadlines {
@@ -135,6 +166,7 @@ impl Default for Deadlines {
 }
 
 /// Retries of a request that failed before any of its text reached a sink.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
     /// Greatest number of attempts, the first included (4).
@@ -146,6 +178,36 @@ pub struct Retries {
     pub longest_wait: Duration,
     /// The seed of the drawn waits.
     pub seed: Seed,
+}
+
+impl Retries {
+    /// The same with another number of attempts.
+    #[must_use]
+    pub fn with_attempts(mut self, attempts: NonZeroU32) -> Self {
+        self.attempts = attempts;
+        self
+    }
+
+    /// The same with another first wait.
+    #[must_use]
+    pub fn with_first_wait(mut self, first_wait: Duration) -> Self {
+        self.first_wait = first_wait;
+        self
+    }
+
+    /// The same with another longest wait.
+    #[must_use]
+    pub fn with_longest_wait(mut self, longest_wait: Duration) -> Self {
+        self.longest_wait = longest_wait;
+        self
+    }
+
+    /// The same with another seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
 }
 
 impl Default for Retries {
@@ -160,6 +222,7 @@ impl Default for Retries {
 }
 
 /// The price of tokens and the greatest cost, in one currency.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CostLimit {
     /// Greatest cost of all requests together.
@@ -170,16 +233,44 @@ pub struct CostLimit {
     pub output_per_million: f64,
 }
 
+impl CostLimit {
+    /// A limit, and the price of a million tokens of input and of output, all in one currency.
+    pub const fn new(limit: f64, input_per_million: f64, output_per_million: f64) -> Self {
+        Self {
+            limit,
+            input_per_million,
+            output_per_million,
+        }
+    }
+}
+
 /// What one connection may use, over all its requests. No limit where `None`.
 ///
 /// Each attempt reserves the greatest amount that it can take, and returns the rest when the server has told its usage. An
 /// attempt that was cut off keeps its reservation, since the server may have charged it.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Budget {
     /// Greatest number of tokens, of prompts and written texts together.
     pub tokens: Option<NonZeroU64>,
     /// Greatest cost.
     pub cost: Option<CostLimit>,
+}
+
+impl Budget {
+    /// The same with a greatest number of tokens.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: impl Into<Option<NonZeroU64>>) -> Self {
+        self.tokens = tokens.into();
+        self
+    }
+
+    /// The same with a limit of cost.
+    #[must_use]
+    pub fn with_cost(mut self, cost: impl Into<Option<CostLimit>>) -> Self {
+        self.cost = cost.into();
+        self
+    }
 }
 
 /// The configuration of a server's model. Create it with [`Config::new`], then set its fields. Defaults are in
@@ -359,9 +450,6 @@ fn known() -> Vec<Prompt> {
         "The sun rises in the east and sets in the",
         "a b c d e f g h",
     ];
-    let prompt = |text: &str| Prompt {
-        messages: vec![Message::data(Speaker::User, text)],
-        open: Vec::new(),
-    };
+    let prompt = |text: &str| Prompt::new(vec![Message::data(Speaker::User, text)]);
     texts.map(prompt).to_vec()
 }

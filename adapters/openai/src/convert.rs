@@ -110,6 +110,7 @@ impl Server {
             temperature,
             top_p,
             seed,
+            ..
         } = request.sampling;
         set("temperature", json!(temperature));
         set("top_p", json!(top_p));

@@ -74,10 +74,7 @@ impl OpenAiEmbedder {
             })
             .await?;
         Ok(Self {
-            space: EmbeddingSpace {
-                name: server.config.model.clone(),
-                dimensions,
-            },
+            space: EmbeddingSpace::new(server.config.model.clone(), dimensions),
             server: Arc::new(server),
             runtime,
         })

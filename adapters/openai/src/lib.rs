@@ -16,10 +16,7 @@
 //! # async fn example() -> journeyman::Result<()> {
 //! let model = OpenAi::connect(Config::new("http://127.0.0.1:8000/v1", "qwen3-8b")).await?;
 //! println!("{}", model.support());
-//! let prompt = Prompt {
-//!     messages: vec![Message::data(Speaker::User, "Where is the lamp?")],
-//!     open: Vec::new(),
-//! };
+//! let prompt = Prompt::new(vec![Message::data(Speaker::User, "Where is the lamp?")]);
 //! println!("{}", model.generate(&GenerateRequest::greedy(prompt, 64)).await?.text);
 //! # Ok(())
 //! # }

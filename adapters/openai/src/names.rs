@@ -56,10 +56,8 @@ mod tests {
         check(&"a".repeat(100), "aaaa");
         assert_ne!(wire_name("a.b"), wire_name("a/b"));
         let tool = ToolDefinition::new("dial.set_level", "", serde_json::json!({}));
-        let mut calls = [WrittenCall {
-            tool: wire_name("dial.set_level").into_owned(),
-            ..WrittenCall::default()
-        }];
+        let mut calls =
+            [WrittenCall::default().with_tool(wire_name("dial.set_level").into_owned())];
         own_names(&mut calls, &[tool]);
         assert_eq!(calls[0].tool, "dial.set_level");
     }

@@ -113,10 +113,7 @@ impl Server {
 
     /// Has the model write one token.
     async fn writes(&mut self, deadline: Deadline) -> Result<(), OpenAiError> {
-        let prompt = Prompt {
-            messages: vec![Message::data(Speaker::User, "Say yes.")],
-            open: Vec::new(),
-        };
+        let prompt = Prompt::new(vec![Message::data(Speaker::User, "Say yes.")]);
         let mut request = GenerateRequest::greedy(prompt, 1);
         request.time_limit = deadline.limit;
         self.answer_without_refused(&request, deadline)
@@ -326,10 +323,7 @@ impl Server {
 
     async fn find_schema(&mut self, deadline: Deadline) {
         let said = "Answer with a JSON object whose field `ready` is true.";
-        let prompt = Prompt {
-            messages: vec![Message::data(Speaker::User, said)],
-            open: Vec::new(),
-        };
+        let prompt = Prompt::new(vec![Message::data(Speaker::User, said)]);
         let mut request = GenerateRequest::greedy(prompt, 32);
         request.time_limit = deadline.limit;
         request.json_schema = Some(json!({

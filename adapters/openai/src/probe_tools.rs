@@ -23,10 +23,10 @@ impl Server {
         }
         self.support.tools = true;
         let mut request = GenerateRequest::greedy(
-            Prompt {
-                messages: vec![Message::data(Speaker::User, "Report that you are ready.")],
-                open: Vec::new(),
-            },
+            Prompt::new(vec![Message::data(
+                Speaker::User,
+                "Report that you are ready.",
+            )]),
             ROOM,
         );
         request.time_limit = deadline.limit;

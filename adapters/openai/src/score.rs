@@ -159,11 +159,7 @@ impl Server {
         deadline: Deadline,
     ) -> Result<TokenScores, OpenAiError> {
         if continuation.is_empty() {
-            return Ok(TokenScores {
-                ids: Vec::new(),
-                logprobs: Vec::new(),
-                truncated: false,
-            });
+            return Ok(TokenScores::new(Vec::new(), Vec::new()));
         }
         match prefix {
             Written::Text(text) => {
@@ -179,11 +175,7 @@ impl Server {
                     true => Vec::new(),
                     false => self.of_ids(form, asked, prefix, &ids, deadline).await?,
                 };
-                Ok(TokenScores {
-                    ids,
-                    logprobs,
-                    truncated,
-                })
+                Ok(TokenScores::new(ids, logprobs).with_truncated(truncated))
             }
         }
     }

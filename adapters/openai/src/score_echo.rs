@@ -60,11 +60,11 @@ impl Server {
         let truncated = ids.len() - from > most;
         let until = ids.len().min(from.saturating_add(most));
         let logprobs = of_ids[from..until].iter().copied().map(sound);
-        Ok(TokenScores {
-            ids: ids[from..until].to_vec(),
-            logprobs: logprobs.collect::<Result<_, _>>()?,
-            truncated,
-        })
+        Ok(TokenScores::new(
+            ids[from..until].to_vec(),
+            logprobs.collect::<Result<_, _>>()?,
+        )
+        .with_truncated(truncated))
     }
 
     /// Sends a prompt back with its log-probabilities.

@@ -105,6 +105,7 @@ pub struct Support {
 }
 
 /// A capability that the server lacks.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declined {
     /// What was tried.

@@ -302,11 +302,11 @@ impl Execution<'_> {
     }
 
     async fn guide(&mut self, id: u64) -> HostMessage {
-        let context = TurnContext {
-            turn: u32::try_from(self.trajectory.steps.len()).unwrap_or(u32::MAX),
-            observation: self.episode.observation(),
-            steps: &self.trajectory.steps,
-        };
+        let context = TurnContext::new(
+            u32::try_from(self.trajectory.steps.len()).unwrap_or(u32::MAX),
+            self.episode.observation(),
+            &self.trajectory.steps,
+        );
         match self.attempt.guidance.for_turn(&context).await {
             Ok(injection) => {
                 self.expose(&injection);

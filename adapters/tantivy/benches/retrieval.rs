@@ -8,9 +8,12 @@
 // An allocator that counts is the only way to say how much memory the index takes.
 #![allow(unsafe_code)]
 
+#[path = "../../../tests/src/figures/median.rs"]
+mod median;
+
 use std::{
     alloc::{GlobalAlloc, Layout, System},
-    collections::{BTreeMap, HashSet},
+    collections::HashSet,
     hint::black_box,
     sync::atomic::{AtomicIsize, Ordering},
     time::Instant,
@@ -24,6 +27,7 @@ use journeyman::{
     testing::sample,
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
+use median::median;
 use tantivy::{
     Index, Searcher, TantivyDocument, Term,
     collector::TopDocs,
@@ -107,13 +111,11 @@ impl Vocabulary {
 fn skill(vocabulary: &Vocabulary, draw: &mut Draw, number: usize) -> Skill {
     let name = vocabulary.text(draw, 3).replace(' ', "-");
     let words = draw.between(50, 400);
-    Skill {
-        id: SkillId::new(format!("s-{number:08}")),
-        description: vocabulary.text(draw, 10 + words / 20),
-        trigger: number.is_multiple_of(2).then(|| vocabulary.text(draw, 8)),
-        body: vocabulary.text(draw, words),
-        ..sample::skill(&name)
-    }
+    sample::skill(&name)
+        .with_id(SkillId::new(format!("s-{number:08}")))
+        .with_description(vocabulary.text(draw, 10 + words / 20))
+        .with_trigger(number.is_multiple_of(2).then(|| vocabulary.text(draw, 8)))
+        .with_body(vocabulary.text(draw, words))
 }
 
 /// tantivy as its documentation shows it: its own tokenizer, BM25 and collector.
@@ -186,19 +188,9 @@ impl Raw {
 }
 
 fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
-    IndexUpdate {
-        library: Some(CommitKey::new("bench")),
-        since: Revision(since),
-        revision: Revision(revision),
-        keys: BTreeMap::new(),
-        changed,
-        gone: Vec::new(),
-    }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    IndexUpdate::new(Revision(since), Revision(revision))
+        .with_library(CommitKey::new("bench"))
+        .with_changed(changed)
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
@@ -217,11 +209,7 @@ fn figure(name: &str, value: f64, bound: Option<f64>) {
 fn queries(vocabulary: &Vocabulary, draw: &mut Draw, least: usize, most: usize) -> Vec<Query> {
     let query = |_| {
         let words = draw.between(least, most);
-        Query {
-            text: vocabulary.text(draw, words),
-            limit: LIMIT,
-            among: None,
-        }
+        Query::new(vocabulary.text(draw, words), LIMIT)
     };
     (0..QUERIES).map(query).collect()
 }
@@ -231,10 +219,7 @@ fn compare(name: &str, skills: &[Skill], ours: &Bm25Retriever, raw: &Raw, querie
     let all: Vec<SkillId> = skills.iter().map(|skill| skill.id.clone()).collect();
     let (mut common, mut asked) = (0, 0);
     for query in queries {
-        let among = Query {
-            among: Some(all.clone()),
-            ..query.clone()
-        };
+        let among = query.clone().with_among(all.clone());
         let (mut our, mut their, mut filtered) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..TURNS {
             let (time, found) = timed(|| block_on(ours.search(query)).unwrap());
@@ -338,7 +323,7 @@ fn refreshes(size: usize, vocabulary: &Vocabulary, draw: &mut Draw, ours: &Bm25R
         let one = update(revision - 1, revision, vec![one]);
         timed(|| block_on(ours.refresh(&one)).unwrap()).0
     };
-    median((2..=41).map(refresh).collect())
+    median((2..=41).map(refresh).collect::<Vec<f64>>())
 }
 
 fn main() {

@@ -17,7 +17,7 @@
 //!
 //! let retriever = Bm25Retriever::new(Config::default())?;
 //! library.refresh(&retriever).await?; // a session does so by itself
-//! let query = Query { text: "open the jar".into(), limit: 10, among: None };
+//! let query = Query::new("open the jar", 10);
 //! let found = retriever.search(&query).await?;
 //! assert_eq!(found[0].skill.id.as_str(), "open-jar");
 //! # Ok::<_, journeyman::Error>(())

@@ -117,7 +117,7 @@ impl View {
         let mut candidates = Vec::new();
         for (score, place) in best.into_places() {
             let skill = self.skill_at(place)?;
-            candidates.push(Candidate { skill, score });
+            candidates.push(Candidate::new(skill, score));
         }
         candidates.sort_by(|a, b| {
             b.score

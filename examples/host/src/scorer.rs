@@ -24,11 +24,11 @@ impl Scorer for Scripted {
                 .any(|verb| query.contains(verb) && skill.contains(verb));
             let tokens = skill.split_whitespace().count();
             let kept = tokens.min(request.max_continuation_tokens);
-            TokenScores {
-                ids: (0..).take(kept).collect(),
-                logprobs: vec![if about { -0.5 } else { -1.5 }; kept],
-                truncated: kept < tokens,
-            }
+            TokenScores::new(
+                (0..).take(kept).collect(),
+                vec![if about { -0.5 } else { -1.5 }; kept],
+            )
+            .with_truncated(kept < tokens)
         };
         Ok(request.continuations.iter().map(score).collect())
     }

@@ -26,11 +26,11 @@ use crate::{
 /// # futures::executor::block_on(async {
 /// let task = sample::task("t", &["one"]);
 /// let mut trajectory = sample::trajectory("a", &task, &["one"], true);
-/// let request = JudgeRequest { task: &task, trajectory: &trajectory };
+/// let request = JudgeRequest::new(&task, &trajectory);
 /// assert_eq!(EnvironmentJudge.judge(&request).await?.success(), Some(true));
 ///
 /// (trajectory.outcome, trajectory.end) = (None, EndReason::StepBudget);
-/// let request = JudgeRequest { task: &task, trajectory: &trajectory };
+/// let request = JudgeRequest::new(&task, &trajectory);
 /// assert_eq!(EnvironmentJudge.judge(&request).await?.success(), Some(false));
 /// # Ok::<(), journeyman::Error>(())
 /// # }).unwrap();

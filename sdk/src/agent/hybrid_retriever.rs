@@ -35,12 +35,12 @@ const POOL: usize = 100;
 /// use std::sync::Arc;
 /// use journeyman::{
 ///     agent::{HybridRetriever, VectorRetriever}, contract::Retriever, library::SkillLibrary, stations::retrieve::Fusion,
-///     testing::HashEmbedder,
+///     testing::WordEmbedder,
 /// };
 ///
 /// # futures::executor::block_on(async {
-/// # let bm25 = Arc::new(VectorRetriever::new(Arc::new(HashEmbedder::new(64))));
-/// let dense = VectorRetriever::new(Arc::new(HashEmbedder::new(256)));
+/// # let bm25 = Arc::new(VectorRetriever::new(Arc::new(WordEmbedder::new(64))));
+/// let dense = VectorRetriever::new(Arc::new(WordEmbedder::new(256)));
 /// let hybrid = HybridRetriever::new(bm25, Arc::new(dense), Fusion::default())?;
 /// SkillLibrary::new().refresh(&hybrid).await?;
 /// assert_eq!(hybrid.dense_failures().count, 0);

@@ -34,12 +34,7 @@ const CUT_MARK: &str = "{\"cut\":true}";
 /// use journeyman::{agent::{JsonLinesJournal, read_json_lines}, contract::{Journal, JournalEntry}, RunId};
 ///
 /// let journal = JsonLinesJournal::new(Vec::new());
-/// let entry = JournalEntry {
-///     schema: JournalEntry::SCHEMA,
-///     run: RunId::new("run"),
-///     sequence: 0,
-///     event: "began".into(),
-/// };
+/// let entry = JournalEntry::new(RunId::new("run"), 0, "began");
 /// futures::executor::block_on(journal.append(&[entry.clone()]))?;
 /// let lines = journal.into_writer();
 /// assert_eq!(read_json_lines(lines.as_slice())?, [entry]);
@@ -222,12 +217,7 @@ pub fn read_json_lines(input: impl BufRead) -> Result<Vec<JournalEntry>> {
 /// ```
 /// use journeyman::{agent::{JsonLinesJournal, recover_json_lines}, contract::{Journal, JournalEntry}, RunId};
 ///
-/// let entry = |sequence| JournalEntry {
-///     schema: JournalEntry::SCHEMA,
-///     run: RunId::new("run"),
-///     sequence,
-///     event: "began".into(),
-/// };
+/// let entry = |sequence| JournalEntry::new(RunId::new("run"), sequence, "began");
 /// let journal = JsonLinesJournal::new(Vec::new());
 /// futures::executor::block_on(journal.append(&[entry(0), entry(1)]))?;
 /// let mut lines = journal.into_writer();

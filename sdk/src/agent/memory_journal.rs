@@ -24,12 +24,7 @@ use crate::{
 ///
 /// # futures::executor::block_on(async {
 /// let journal = MemoryJournal::new();
-/// let mut entry = JournalEntry {
-///     schema: JournalEntry::SCHEMA,
-///     run: RunId::new("run"),
-///     sequence: 0,
-///     event: "began".into(),
-/// };
+/// let mut entry = JournalEntry::new(RunId::new("run"), 0, "began");
 /// journal.append(&[entry.clone()]).await?;
 /// assert_eq!(journal.runs().await?, [RunId::new("run")]);
 ///

@@ -43,7 +43,7 @@ use crate::{
 /// let judge = OnThread::new(EnvironmentJudge);
 /// let task = sample::task("t", &["one"]);
 /// let trajectory = sample::trajectory("a", &task, &["one"], true);
-/// let verdict = judge.judge(&JudgeRequest { task: &task, trajectory: &trajectory }).await?;
+/// let verdict = judge.judge(&JudgeRequest::new(&task, &trajectory)).await?;
 /// assert_eq!(verdict.success(), Some(true));
 /// # Ok::<(), journeyman::Error>(())
 /// # }).unwrap();
@@ -264,8 +264,8 @@ mod tests {
         contract::Components,
         domain::{Message, Prompt, Speaker},
         testing::{
-            HashEmbedder, Play, ScriptedEnvironment, ScriptedModel, ScriptedRetriever,
-            ScriptedScorer, sample,
+            Play, ScriptedEnvironment, ScriptedModel, ScriptedRetriever, ScriptedScorer,
+            WordEmbedder, sample,
         },
     };
 
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn an_embedder_behind_threads_is_the_same_embedder() {
-        let direct = HashEmbedder::new(8);
+        let direct = WordEmbedder::new(8);
         let threaded = OnThread::new(direct.clone());
         let texts = ["one", "two"];
         let (here, there) = (

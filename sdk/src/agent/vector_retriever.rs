@@ -84,14 +84,14 @@ impl Row {
 /// ```
 /// use std::sync::Arc;
 /// use journeyman::{
-///     agent::VectorRetriever, contract::Retriever, domain::Query, library::SkillLibrary, testing::HashEmbedder,
+///     agent::VectorRetriever, contract::Retriever, domain::Query, library::SkillLibrary, testing::WordEmbedder,
 /// };
 ///
 /// # futures::executor::block_on(async {
-/// let retriever = VectorRetriever::new(Arc::new(HashEmbedder::new(256)));
+/// let retriever = VectorRetriever::new(Arc::new(WordEmbedder::new(256)));
 /// let library = SkillLibrary::new();
 /// library.refresh(&retriever).await?;
-/// let query = Query { text: "open the sealed jar".into(), limit: 10, among: None };
+/// let query = Query::new("open the sealed jar", 10);
 /// assert!(retriever.search(&query).await?.is_empty()); // there is no skill yet
 /// # Ok::<_, journeyman::Error>(())
 /// # }).unwrap();

@@ -11,12 +11,23 @@ use crate::error::{Error, Result};
 const LANES: usize = 16;
 
 /// A vector space of embeddings. Two embeddings are comparable only within one space.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EmbeddingSpace {
     /// The model and its pooling.
     pub name: String,
     /// Number of components.
     pub dimensions: usize,
+}
+
+impl EmbeddingSpace {
+    /// A space of this name and number of dimensions.
+    pub fn new(name: impl Into<String>, dimensions: usize) -> Self {
+        Self {
+            name: name.into(),
+            dimensions,
+        }
+    }
 }
 
 /// A vector of finite components. An [`Embedder`] gives it length 1.
@@ -122,7 +133,7 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// }
 ///
 /// # futures::executor::block_on(async {
-/// let letters = Letters(EmbeddingSpace { name: "letters".to_owned(), dimensions: 26 });
+/// let letters = Letters(EmbeddingSpace::new("letters", 26));
 /// let vectors = letters.embed(&["coffee", "coffees", "jazz"]).await?;
 /// assert!(vectors[0].cosine(&vectors[1]) > vectors[0].cosine(&vectors[2]));
 /// # Ok::<_, journeyman::Error>(())

@@ -10,6 +10,7 @@ use crate::{
 };
 
 /// The state of an attempt at the beginning of a turn.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub struct TurnContext<'a> {
     /// The turn's number, from 0: the number of the agent's steps so far.
@@ -18,6 +19,17 @@ pub struct TurnContext<'a> {
     pub observation: &'a Observation,
     /// The steps so far.
     pub steps: &'a [Step],
+}
+
+impl<'a> TurnContext<'a> {
+    /// A turn, from 0, with what the agent sees and the steps before.
+    pub fn new(turn: u32, observation: &'a Observation, steps: &'a [Step]) -> Self {
+        Self {
+            turn,
+            observation,
+            steps,
+        }
+    }
 }
 
 /// Gives an executor the skills for each turn, and records which of them the agent followed.
@@ -55,8 +67,9 @@ pub struct TurnContext<'a> {
 /// let guidance = UntilRefused { injection, used: Mutex::default() };
 /// let refused = Step::new(Action::EndTurn, StepResult::refused("locked", Source::default()));
 /// let observation = Observation::default();
-/// let first = TurnContext { turn: 0, observation: &observation, steps: &[] };
-/// let second = TurnContext { turn: 1, observation: &observation, steps: &[refused] };
+/// let first = TurnContext::new(0, &observation, &[]);
+/// let steps = [refused];
+/// let second = TurnContext::new(1, &observation, &steps);
 /// assert_eq!(guidance.for_turn(&first).await?.skills.len(), 1);
 /// assert!(guidance.for_turn(&second).await?.is_empty());
 /// # Ok::<_, journeyman::Error>(())

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{error::Result, id::RunId};
 
 /// One event of a run. [`run`](crate::run) documents the events.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalEntry {
     /// Version of the JSON form: [`JournalEntry::SCHEMA`].
@@ -18,6 +19,32 @@ pub struct JournalEntry {
     pub sequence: u64,
     /// The event.
     pub event: serde_json::Value,
+}
+
+impl JournalEntry {
+    /// An event of a run, in the schema of this version.
+    pub fn new(run: impl Into<RunId>, sequence: u64, event: impl Into<serde_json::Value>) -> Self {
+        Self {
+            schema: Self::SCHEMA,
+            run: run.into(),
+            sequence,
+            event: event.into(),
+        }
+    }
+
+    /// The same with another place in the run.
+    #[must_use]
+    pub fn with_sequence(mut self, sequence: u64) -> Self {
+        self.sequence = sequence;
+        self
+    }
+
+    /// The same with another event.
+    #[must_use]
+    pub fn with_event(mut self, event: impl Into<serde_json::Value>) -> Self {
+        self.event = event.into();
+        self
+    }
 }
 
 impl JournalEntry {

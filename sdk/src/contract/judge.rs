@@ -10,12 +10,20 @@ use crate::{
 };
 
 /// A request for a verdict.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeRequest<'a> {
     /// The task.
     pub task: &'a Task,
     /// The attempt at it.
     pub trajectory: &'a Trajectory,
+}
+
+impl<'a> JudgeRequest<'a> {
+    /// A request to judge an attempt at a task.
+    pub fn new(task: &'a Task, trajectory: &'a Trajectory) -> Self {
+        Self { task, trajectory }
+    }
 }
 
 /// Decides whether a task was done, and how well.
@@ -46,7 +54,7 @@ pub struct JudgeRequest<'a> {
 /// let mut trajectory = Trajectory::new("first".into(), task.id.clone(), Seed(7));
 /// let asks = Action::Message("Where is the kettle?".to_owned());
 /// trajectory.push(Step::new(asks, StepResult::new("On the stove.", Source::default())));
-/// let request = JudgeRequest { task: &task, trajectory: &trajectory };
+/// let request = JudgeRequest::new(&task, &trajectory);
 /// assert_eq!(SaysTheWord.judge(&request).await?.success(), Some(true));
 /// # Ok::<_, journeyman::Error>(())
 /// # }).unwrap();

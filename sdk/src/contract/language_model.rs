@@ -57,20 +57,28 @@ pub struct ModelCapabilities {
 /// use journeyman::contract::ModelSpeed;
 ///
 /// // 200 tokens a second are read, and 10 are written.
-/// let speed = ModelSpeed {
-///     read_token: Duration::from_millis(5),
-///     write_token: Duration::from_millis(100),
-/// };
+/// let speed = ModelSpeed::new(Duration::from_millis(5), Duration::from_millis(100));
 /// assert_eq!((speed.reads_per_second(), speed.writes_per_second()), (200.0, 10.0));
 /// // A prompt of 1,000 tokens and an answer of 500 take 55 seconds; the limit is four times that.
 /// assert_eq!(speed.limit(1_000, 500), Duration::from_secs(220));
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelSpeed {
     /// Time for a token of a prompt, in a batch.
     pub read_token: Duration,
     /// Time for a token that is written.
     pub write_token: Duration,
+}
+
+impl ModelSpeed {
+    /// A speed, by the time for a token that is read and for one that is written.
+    pub const fn new(read_token: Duration, write_token: Duration) -> Self {
+        Self {
+            read_token,
+            write_token,
+        }
+    }
 }
 
 impl ModelSpeed {
@@ -145,7 +153,7 @@ pub trait TokenSink: Send + Sync {
     fn token(&self, text: &str);
 }
 
-/// A request for a text.
+/// A request for a text. As JSON it has everything but the `sink`.
 ///
 /// ```
 /// use journeyman::{contract::GenerateRequest, domain::{Message, Prompt, Speaker}};
@@ -157,7 +165,8 @@ pub trait TokenSink: Send + Sync {
 /// assert_eq!(request.sampling.temperature, 0.0);
 /// assert!(request.estimated_prompt().estimated);
 /// ```
-#[derive(Clone)]
+#[non_exhaustive]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct GenerateRequest {
     /// The prompt.
     pub prompt: Prompt,
@@ -179,7 +188,73 @@ pub struct GenerateRequest {
     /// Which of `tools` the model calls. Without tools it means nothing.
     pub tool_choice: ToolChoice,
     /// Receives the text as it is written, where given.
+    #[serde(skip)]
     pub sink: Option<Arc<dyn TokenSink>>,
+}
+
+impl GenerateRequest {
+    /// The same with this sampling.
+    #[must_use]
+    pub fn with_sampling(mut self, sampling: Sampling) -> Self {
+        self.sampling = sampling;
+        self
+    }
+
+    /// The same with texts that end the generation.
+    #[must_use]
+    pub fn with_stop(mut self, stop: Vec<String>) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// The same with this time limit.
+    #[must_use]
+    pub fn with_time_limit(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// The same with an adapter, by its name.
+    #[must_use]
+    pub fn with_adapter(mut self, adapter: impl Into<Option<String>>) -> Self {
+        self.adapter = adapter.into();
+        self
+    }
+
+    /// The same with a schema that the text must obey.
+    #[must_use]
+    pub fn with_json_schema(mut self, json_schema: impl Into<Option<Value>>) -> Self {
+        self.json_schema = json_schema.into();
+        self
+    }
+
+    /// The same with tools that the model can call.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Vec<ToolDefinition>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// The same with this choice among its tools.
+    #[must_use]
+    pub fn with_tool_choice(mut self, tool_choice: ToolChoice) -> Self {
+        self.tool_choice = tool_choice;
+        self
+    }
+
+    /// The same with a receiver of the text as it is written.
+    #[must_use]
+    pub fn with_sink(mut self, sink: Arc<dyn TokenSink>) -> Self {
+        self.sink = Some(sink);
+        self
+    }
+
+    /// The same with another greatest number of tokens.
+    #[must_use]
+    pub fn with_max_tokens(mut self, max_tokens: usize) -> Self {
+        self.max_tokens = max_tokens;
+        self
+    }
 }
 
 impl GenerateRequest {
@@ -412,7 +487,7 @@ impl Generation {
 ///
 /// # futures::executor::block_on(async {
 /// let echo = Echo(ModelCapabilities::new("echo@1".into(), 4_096));
-/// let prompt = Prompt { messages: vec![Message::data(Speaker::User, "good day")], open: Vec::new() };
+/// let prompt = Prompt::new(vec![Message::data(Speaker::User, "good day")]);
 /// assert_eq!(echo.generate(&GenerateRequest::greedy(prompt, 64)).await?.text, "good day");
 /// # Ok::<_, journeyman::Error>(())
 /// # }).unwrap();

@@ -14,6 +14,7 @@ use crate::{
 };
 
 /// The state of an agent within a turn.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub struct TurnView<'a> {
     /// The task.
@@ -28,7 +29,42 @@ pub struct TurnView<'a> {
     pub replies: &'a [Generation],
 }
 
+impl<'a> TurnView<'a> {
+    /// The first turn of an attempt.
+    pub fn new(task: &'a Task, injection: &'a Injection, observation: &'a Observation) -> Self {
+        Self {
+            task,
+            injection,
+            observation,
+            steps: &[],
+            replies: &[],
+        }
+    }
+
+    /// The same with the steps before.
+    #[must_use]
+    pub fn with_steps(mut self, steps: &'a [Step]) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// Sets what the model has written in this turn.
+    #[must_use]
+    pub fn with_replies(mut self, replies: &'a [Generation]) -> Self {
+        self.replies = replies;
+        self
+    }
+
+    /// The same with another observation.
+    #[must_use]
+    pub fn with_observation(mut self, observation: &'a Observation) -> Self {
+        self.observation = observation;
+        self
+    }
+}
+
 /// A text to be scored, with the prompt before it.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScoringPair {
     /// The prompt.
@@ -37,7 +73,18 @@ pub struct ScoringPair {
     pub continuation: String,
 }
 
+impl ScoringPair {
+    /// A text behind a prompt.
+    pub fn new(prompt: Prompt, continuation: impl Into<String>) -> Self {
+        Self {
+            prompt,
+            continuation: continuation.into(),
+        }
+    }
+}
+
 /// The question whether a skill fits a query, with its two answers ([`ScoreKind::Fits`](crate::domain::ScoreKind::Fits)).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FitQuestion {
     /// The query, the skill and the question.
@@ -46,6 +93,17 @@ pub struct FitQuestion {
     pub fits: String,
     /// The model's answer that it does not.
     pub does_not: String,
+}
+
+impl FitQuestion {
+    /// A question with the answer that says that the skill fits, and the one that says that it does not.
+    pub fn new(prompt: Prompt, fits: impl Into<String>, does_not: impl Into<String>) -> Self {
+        Self {
+            prompt,
+            fits: fits.into(),
+            does_not: does_not.into(),
+        }
+    }
 }
 
 /// The next move in a turn.
@@ -115,7 +173,7 @@ pub enum TurnMove {
 ///     }
 ///
 ///     fn score_prompt(&self, query: &str) -> Prompt {
-///         Prompt { messages: vec![Message::data(Speaker::User, query)], open: Vec::new() }
+///         Prompt::new(vec![Message::data(Speaker::User, query)])
 ///     }
 /// }
 ///

@@ -50,10 +50,8 @@ use crate::{
 ///             let words = query.text.split(|c: char| !c.is_alphanumeric());
 ///             words.filter(|word| !word.is_empty() && text.contains(word)).count()
 ///         };
-///         let found = kept.1.values().filter(|skill| among(&skill.id)).map(|skill| Candidate {
-///             skill: skill.reference(),
-///             score: score(skill) as f64,
-///         });
+///         let found = kept.1.values().filter(|skill| among(&skill.id));
+///         let found = found.map(|skill| Candidate::new(skill.reference(), score(skill) as f64));
 ///         let mut found: Vec<Candidate> = found.filter(|candidate| candidate.score > 0.0).collect();
 ///         // A stable sort: candidates of equal score keep the order of their ids.
 ///         found.sort_by(|a, b| b.score.total_cmp(&a.score));

@@ -41,6 +41,7 @@ impl<'a> RoleRequest<'a> {
 }
 
 /// A model's answer that could not be read.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedAnswer<'a> {
     /// The answer.
@@ -49,7 +50,15 @@ pub struct FailedAnswer<'a> {
     pub reason: &'a str,
 }
 
+impl<'a> FailedAnswer<'a> {
+    /// An answer, and why it could not be read.
+    pub fn new(text: &'a str, reason: &'a str) -> Self {
+        Self { text, reason }
+    }
+}
+
 /// A case as a role proposes it: a fragment of the attempt that it was shown.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseDraft {
     /// The kind.
@@ -60,13 +69,42 @@ pub struct CaseDraft {
     pub about: String,
 }
 
+impl CaseDraft {
+    /// A case of this kind from a step on, and what it is about.
+    pub fn new(kind: CaseKind, from: usize, about: impl Into<String>) -> Self {
+        Self {
+            kind,
+            from,
+            about: about.into(),
+        }
+    }
+}
+
 /// A skill of a bank as a role writes it.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BankDraft {
     /// The skill of the bank that it refines, as an index among those that were shown; `None` for a new one.
     pub refines: Option<usize>,
     /// The skill.
     pub draft: SkillDraft,
+}
+
+impl BankDraft {
+    /// A new skill.
+    pub fn new(draft: SkillDraft) -> Self {
+        Self {
+            refines: None,
+            draft,
+        }
+    }
+
+    /// The same with the skill of the bank that it refines, by its place in the request.
+    #[must_use]
+    pub fn with_refines(mut self, refines: impl Into<Option<usize>>) -> Self {
+        self.refines = refines.into();
+        self
+    }
 }
 
 /// A role's answer.
@@ -166,7 +204,7 @@ pub enum RoleAnswer {
 ///             text += &format!("Not like this ({}): {}\n", failed.reason, failed.text);
 ///         }
 ///         let messages = vec![Message::data(Speaker::User, text)];
-///         Ok(GenerateRequest::greedy(Prompt { messages, open: Vec::new() }, 256))
+///         Ok(GenerateRequest::greedy(Prompt::new(messages), 256))
 ///     }
 ///
 ///     fn read(&self, _request: &RoleRequest<'_>, text: &str) -> Result<RoleAnswer> {
@@ -395,12 +433,27 @@ pub enum RoleTask {
 }
 
 /// A subgoal with the attempt that it belongs to.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubgoalInAttempt {
     /// The attempt.
     pub attempt: Trace,
     /// The subgoal; its steps are steps of the attempt.
     pub subgoal: Subgoal,
+}
+
+impl SubgoalInAttempt {
+    /// A subgoal of an attempt.
+    pub fn new(attempt: Trace, subgoal: Subgoal) -> Self {
+        Self { attempt, subgoal }
+    }
+
+    /// The same with another attempt.
+    #[must_use]
+    pub fn with_attempt(mut self, attempt: Trace) -> Self {
+        self.attempt = attempt;
+        self
+    }
 }
 
 /// The wording of a request to cut an attempt into subgoals (SCRIBE 3.1, A.1).
@@ -424,12 +477,23 @@ pub enum SegmentPrompt {
 }
 
 /// What an attempt at a task taught: an entry of the material that a bank is distilled from (SkillRL 3.1).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The task, in words.
     pub task: String,
     /// The pattern of a success, or the lesson of a failure.
     pub taught: Taught,
+}
+
+impl Finding {
+    /// What an attempt at a task, in words, taught.
+    pub fn new(task: impl Into<String>, taught: Taught) -> Self {
+        Self {
+            task: task.into(),
+            taught,
+        }
+    }
 }
 
 /// A pattern or a lesson.
@@ -492,6 +556,7 @@ impl RoleTask {
 }
 
 /// A version that a role made, with its results: a row of the role's replay buffer (HiSME Eq. 17).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experience {
     /// The version.
@@ -511,7 +576,58 @@ pub struct Experience {
     pub fate: String,
 }
 
+impl Experience {
+    /// A skill and what became of it, without judgements.
+    pub fn new(skill: Skill, fate: impl Into<String>) -> Self {
+        Self {
+            skill,
+            helpful: 0,
+            harmful: 0,
+            other: 0,
+            bundle: None,
+            before: None,
+            fate: fate.into(),
+        }
+    }
+
+    /// The same with a number of attempts that it helped.
+    #[must_use]
+    pub fn with_helpful(mut self, helpful: u32) -> Self {
+        self.helpful = helpful;
+        self
+    }
+
+    /// The same with a number of attempts that it harmed.
+    #[must_use]
+    pub fn with_harmful(mut self, harmful: u32) -> Self {
+        self.harmful = harmful;
+        self
+    }
+
+    /// The same with a number of attempts with another judgement.
+    #[must_use]
+    pub fn with_other(mut self, other: u32) -> Self {
+        self.other = other;
+        self
+    }
+
+    /// The same with the results of its test bundle.
+    #[must_use]
+    pub fn with_bundle(mut self, bundle: impl Into<Option<BundleCounts>>) -> Self {
+        self.bundle = bundle.into();
+        self
+    }
+
+    /// The same with the judgements of the version before.
+    #[must_use]
+    pub fn with_before(mut self, before: impl Into<Option<VersionJudgements>>) -> Self {
+        self.before = before.into();
+        self
+    }
+}
+
 /// How many cases of a test bundle a version passes. In JSON an array: `passed`, then `cases`.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u32)", into = "(u32, u32)")]
 pub struct BundleCounts {
@@ -534,6 +650,7 @@ impl From<BundleCounts> for (u32, u32) {
 }
 
 /// How often a version was judged helpful and harmful. In JSON an array: `helpful`, then `harmful`.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u32)", into = "(u32, u32)")]
 pub struct VersionJudgements {

@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// Texts to be scored after one prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScoreRequest {
     /// The prompt before every continuation; its `open` is the open-turn marker.
     pub prompt: Prompt,
@@ -30,7 +31,57 @@ pub struct ScoreRequest {
     pub repeatable: bool,
 }
 
+impl ScoreRequest {
+    /// A request of at most 128 tokens of each continuation (ARISE C.4), within a minute, by the model alone.
+    pub fn new(prompt: Prompt, continuations: Vec<String>) -> Self {
+        Self {
+            prompt,
+            continuations,
+            max_continuation_tokens: 128,
+            time_limit: Duration::from_secs(60),
+            adapter: None,
+            repeatable: false,
+        }
+    }
+
+    /// The same with another greatest number of tokens of each continuation.
+    #[must_use]
+    pub fn with_max_continuation_tokens(mut self, max_continuation_tokens: usize) -> Self {
+        self.max_continuation_tokens = max_continuation_tokens;
+        self
+    }
+
+    /// The same with this time limit.
+    #[must_use]
+    pub fn with_time_limit(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// The same with an adapter, by its name.
+    #[must_use]
+    pub fn with_adapter(mut self, adapter: impl Into<Option<String>>) -> Self {
+        self.adapter = adapter.into();
+        self
+    }
+
+    /// Sets whether the answer has to be the same each time.
+    #[must_use]
+    pub fn with_repeatable(mut self, repeatable: bool) -> Self {
+        self.repeatable = repeatable;
+        self
+    }
+
+    /// The same with other continuations.
+    #[must_use]
+    pub fn with_continuations(mut self, continuations: Vec<String>) -> Self {
+        self.continuations = continuations;
+        self
+    }
+}
+
 /// The log-probabilities of one continuation.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TokenScores {
     /// The continuation's tokens, after the cut.
@@ -39,6 +90,31 @@ pub struct TokenScores {
     pub logprobs: Vec<f64>,
     /// Whether the continuation was cut.
     pub truncated: bool,
+}
+
+impl TokenScores {
+    /// A continuation that was not cut: its tokens, and the log-probability of each.
+    pub fn new(ids: Vec<TokenId>, logprobs: Vec<f64>) -> Self {
+        Self {
+            ids,
+            logprobs,
+            truncated: false,
+        }
+    }
+
+    /// Sets whether it was cut.
+    #[must_use]
+    pub fn with_truncated(mut self, truncated: bool) -> Self {
+        self.truncated = truncated;
+        self
+    }
+
+    /// The same with other log-probabilities.
+    #[must_use]
+    pub fn with_logprobs(mut self, logprobs: Vec<f64>) -> Self {
+        self.logprobs = logprobs;
+        self
+    }
 }
 
 impl TokenScores {
@@ -78,24 +154,15 @@ impl TokenScores {
 ///         let most = request.max_continuation_tokens;
 ///         Ok(request.continuations.iter().map(|text| {
 ///             let ids: Vec<i32> = text.bytes().take(most).map(i32::from).collect();
-///             TokenScores {
-///                 logprobs: vec![-(256.0_f64).ln(); ids.len()],
-///                 truncated: text.len() > most,
-///                 ids,
-///             }
+///             let logprobs = vec![-(256.0_f64).ln(); ids.len()];
+///             TokenScores::new(ids, logprobs).with_truncated(text.len() > most)
 ///         }).collect())
 ///     }
 /// }
 ///
 /// # futures::executor::block_on(async {
-/// let request = ScoreRequest {
-///     prompt: Prompt::default(),
-///     continuations: vec!["brew".to_owned()],
-///     max_continuation_tokens: 128,
-///     time_limit: Duration::from_secs(1),
-///     adapter: None,
-///     repeatable: false,
-/// };
+/// let request = ScoreRequest::new(Prompt::default(), vec!["brew".to_owned()])
+///     .with_time_limit(Duration::from_secs(1));
 /// let scores = UniformBytes("uniform@1".into()).score(&request).await?;
 /// assert_eq!(scores[0].mean(), -(256.0_f64).ln());
 /// # Ok::<_, journeyman::Error>(())
@@ -186,6 +253,7 @@ impl From<&TokenScores> for Total {
 }
 
 /// The log-probabilities of one candidate.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillScores {
     /// The skill, in its version.
@@ -200,13 +268,54 @@ pub struct SkillScores {
     pub fit: Option<FitTotals>,
 }
 
+impl SkillScores {
+    /// A skill without scores.
+    pub fn new(skill: SkillRef) -> Self {
+        Self {
+            skill,
+            conditional: None,
+            unconditional: None,
+            fit: None,
+        }
+    }
+
+    /// The same with its total behind the task.
+    #[must_use]
+    pub fn with_conditional(mut self, conditional: impl Into<Option<Total>>) -> Self {
+        self.conditional = conditional.into();
+        self
+    }
+
+    /// The same with its total without a task.
+    #[must_use]
+    pub fn with_unconditional(mut self, unconditional: impl Into<Option<Total>>) -> Self {
+        self.unconditional = unconditional.into();
+        self
+    }
+
+    /// The same with the totals of the two answers to the question whether it fits.
+    #[must_use]
+    pub fn with_fit(mut self, fit: impl Into<Option<FitTotals>>) -> Self {
+        self.fit = fit.into();
+        self
+    }
+}
+
 /// The log-probabilities of the two answers of a [`FitQuestion`](super::FitQuestion).
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitTotals {
     /// That the skill fits.
     pub fits: Total,
     /// That it does not.
     pub does_not: Total,
+}
+
+impl FitTotals {
+    /// The totals of the two answers.
+    pub const fn new(fits: Total, does_not: Total) -> Self {
+        Self { fits, does_not }
+    }
 }
 
 impl SkillScores {
@@ -258,6 +367,7 @@ impl SkillScores {
 
 /// Sums of log-probabilities of one text behind one prompt, which a later session may need again: a skill by itself, for PMI, or
 /// behind a task by which a gate's threshold is set.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptScores {
@@ -268,6 +378,17 @@ pub struct KeptScores {
     pub tokens: usize,
     /// The sums of the first 16, 32, ... tokens, nats, and last that of all.
     pub sums: Vec<f64>,
+}
+
+impl KeptScores {
+    /// Kept sums of a text of so many tokens.
+    pub fn new(key: impl Into<String>, tokens: usize, sums: Vec<f64>) -> Self {
+        Self {
+            key: key.into(),
+            tokens,
+            sums,
+        }
+    }
 }
 
 impl KeptScores {

@@ -12,12 +12,23 @@ use crate::{
 };
 
 /// All commits of a store.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// The last revision; 0 for an empty store.
     pub revision: Revision,
     /// The commits, in order of revisions, from 1, without gaps.
     pub committed: Vec<Committed>,
+}
+
+impl Snapshot {
+    /// Commits up to a revision.
+    pub fn new(revision: Revision, committed: Vec<Committed>) -> Self {
+        Self {
+            revision,
+            committed,
+        }
+    }
 }
 
 impl Snapshot {

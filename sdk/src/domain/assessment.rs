@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// A subgoal with the prototype that it was routed to, and the judge's score.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AssessedSubgoal {
     /// The subgoal.
@@ -21,7 +22,33 @@ pub struct AssessedSubgoal {
     pub score: Option<SubgoalScore>,
 }
 
+impl AssessedSubgoal {
+    /// A subgoal without a prototype and a score.
+    pub fn new(subgoal: Subgoal) -> Self {
+        Self {
+            subgoal,
+            route: None,
+            score: None,
+        }
+    }
+
+    /// The same with the prototype that it was matched with.
+    #[must_use]
+    pub fn with_route(mut self, route: impl Into<Option<Route>>) -> Self {
+        self.route = route.into();
+        self
+    }
+
+    /// The same with its score.
+    #[must_use]
+    pub fn with_score(mut self, score: impl Into<Option<SubgoalScore>>) -> Self {
+        self.score = score.into();
+        self
+    }
+}
+
 /// A subgoal's prototype.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Route {
     /// Which prototype.
@@ -30,7 +57,18 @@ pub struct Route {
     pub confidence: f64,
 }
 
+impl Route {
+    /// A match with a prototype, and its confidence in [0, 1].
+    pub fn new(prototype: impl Into<PrototypeId>, confidence: f64) -> Self {
+        Self {
+            prototype: prototype.into(),
+            confidence,
+        }
+    }
+}
+
 /// An attempt cut into subgoals that were routed and scored (SCRIBE 3.2).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assessment {
     /// Which attempt.
@@ -47,7 +85,50 @@ pub struct Assessment {
     pub subgoals: Vec<AssessedSubgoal>,
 }
 
+impl Assessment {
+    /// An assessment of an attempt at a task, without subgoals.
+    pub fn new(attempt: impl Into<AttemptId>, task: impl Into<TaskId>) -> Self {
+        Self {
+            attempt: attempt.into(),
+            task: task.into(),
+            category: None,
+            success: None,
+            repaired: false,
+            subgoals: Vec::new(),
+        }
+    }
+
+    /// The same with the host's own grouping of the task.
+    #[must_use]
+    pub fn with_category(mut self, category: impl Into<Option<Category>>) -> Self {
+        self.category = category.into();
+        self
+    }
+
+    /// Sets whether the task was done.
+    #[must_use]
+    pub fn with_success(mut self, success: impl Into<Option<bool>>) -> Self {
+        self.success = success.into();
+        self
+    }
+
+    /// Sets whether the subgoals were repaired.
+    #[must_use]
+    pub fn with_repaired(mut self, repaired: bool) -> Self {
+        self.repaired = repaired;
+        self
+    }
+
+    /// The same with these subgoals.
+    #[must_use]
+    pub fn with_subgoals(mut self, subgoals: Vec<AssessedSubgoal>) -> Self {
+        self.subgoals = subgoals;
+        self
+    }
+}
+
 /// What a failed attempt teaches: SkillRL's four points (3.1).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lesson {
     /// Where it failed: the step, from 0.
@@ -60,7 +141,25 @@ pub struct Lesson {
     pub principle: String,
 }
 
+impl Lesson {
+    /// A lesson about a step: what was done, what should have been, and why.
+    pub fn new(
+        step: usize,
+        flawed: impl Into<String>,
+        should: impl Into<String>,
+        principle: impl Into<String>,
+    ) -> Self {
+        Self {
+            step,
+            flawed: flawed.into(),
+            should: should.into(),
+            principle: principle.into(),
+        }
+    }
+}
+
 /// A subgoal that is judged again and again, to see whether the judge stays the same (SCRIBE A.3).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Anchor {
     /// Which subgoal.
@@ -76,6 +175,7 @@ pub struct Anchor {
 }
 
 /// The scores of an anchor at one checkpoint.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnchorScores {
     /// Which anchor.
@@ -126,6 +226,7 @@ impl Drift {
 }
 
 /// A common mistake, and the score that a subgoal with it has (SCRIBE 3.1, Common Traps).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trap {
     /// The mistake, in words.
@@ -134,8 +235,19 @@ pub struct Trap {
     pub score: SubgoalScore,
 }
 
+impl Trap {
+    /// A trap, and the score of falling into it.
+    pub fn new(trap: impl Into<String>, score: SubgoalScore) -> Self {
+        Self {
+            trap: trap.into(),
+            score,
+        }
+    }
+}
+
 /// What a prototype says: when it applies, what it is for, how it is done well, and how it is judged (SCRIBE 3.1, figure 2).
 /// Concrete values of the tasks that it was distilled from are abstracted away.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rubric {
     /// The name of the skill.
@@ -152,7 +264,57 @@ pub struct Rubric {
     pub traps: Vec<Trap>,
 }
 
+impl Rubric {
+    /// A rubric with a title alone.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            use_context: String::new(),
+            objectives: Vec::new(),
+            pattern: String::new(),
+            checklist: Vec::new(),
+            traps: Vec::new(),
+        }
+    }
+
+    /// Sets when it applies.
+    #[must_use]
+    pub fn with_use_context(mut self, use_context: impl Into<String>) -> Self {
+        self.use_context = use_context.into();
+        self
+    }
+
+    /// The same with these objectives.
+    #[must_use]
+    pub fn with_objectives(mut self, objectives: Vec<String>) -> Self {
+        self.objectives = objectives;
+        self
+    }
+
+    /// The same with the steps that do it.
+    #[must_use]
+    pub fn with_pattern(mut self, pattern: impl Into<String>) -> Self {
+        self.pattern = pattern.into();
+        self
+    }
+
+    /// The same with this checklist.
+    #[must_use]
+    pub fn with_checklist(mut self, checklist: Vec<String>) -> Self {
+        self.checklist = checklist;
+        self
+    }
+
+    /// The same with these traps.
+    #[must_use]
+    pub fn with_traps(mut self, traps: Vec<Trap>) -> Self {
+        self.traps = traps;
+        self
+    }
+}
+
 /// A skill prototype: a rubric, and the subgoals that it was distilled from.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prototype {
     /// Kept over refreshes while the same subgoals belong to it (SCRIBE 3.2).
@@ -170,6 +332,56 @@ pub struct Prototype {
     pub exemplars: Vec<String>,
     /// Whether it was distilled from untrusted text.
     pub taint: Taint,
+}
+
+impl Prototype {
+    /// A sparse prototype without members.
+    pub fn new(id: impl Into<PrototypeId>, rubric: Rubric) -> Self {
+        Self {
+            id: id.into(),
+            rubric,
+            dense: false,
+            members: Vec::new(),
+            distilled_from: 0,
+            exemplars: Vec::new(),
+            taint: Taint::Clean,
+        }
+    }
+
+    /// Sets whether its members are near each other.
+    #[must_use]
+    pub fn with_dense(mut self, dense: bool) -> Self {
+        self.dense = dense;
+        self
+    }
+
+    /// The same with these members.
+    #[must_use]
+    pub fn with_members(mut self, members: Vec<SubgoalRef>) -> Self {
+        self.members = members;
+        self
+    }
+
+    /// The same with the number of members that its rubric was distilled from.
+    #[must_use]
+    pub fn with_distilled_from(mut self, distilled_from: usize) -> Self {
+        self.distilled_from = distilled_from;
+        self
+    }
+
+    /// The same with texts of members.
+    #[must_use]
+    pub fn with_exemplars(mut self, exemplars: Vec<String>) -> Self {
+        self.exemplars = exemplars;
+        self
+    }
+
+    /// The same with this taint.
+    #[must_use]
+    pub fn with_taint(mut self, taint: Taint) -> Self {
+        self.taint = taint;
+        self
+    }
 }
 
 impl Prototype {

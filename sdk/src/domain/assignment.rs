@@ -14,13 +14,14 @@ use crate::{
 /// use journeyman::{domain::Withhold, recipe};
 ///
 /// let mut recipe = recipe::standard();
-/// recipe.select.withhold = Some(Withhold { share: 0.1 });
+/// recipe.select.withhold = Some(Withhold::new(0.1));
 /// recipe.validate()?;
 /// // Nothing is known of a skill that is always withheld.
-/// recipe.select.withhold = Some(Withhold { share: 1.0 });
+/// recipe.select.withhold = Some(Withhold::new(1.0));
 /// assert!(recipe.validate().is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Withhold {
@@ -28,6 +29,13 @@ pub struct Withhold {
     /// were chosen for all attempts at once, each is left out of the other tasks with this probability too; a recipe that selects
     /// for each attempt or each turn draws over all skills alone.
     pub share: f64,
+}
+
+impl Withhold {
+    /// This share of tasks, above 0 and below 1 ([`validate`](Self::validate)).
+    pub const fn new(share: f64) -> Self {
+        Self { share }
+    }
 }
 
 impl Withhold {
@@ -58,6 +66,7 @@ pub struct Withheld {
 }
 
 /// A skill that was chosen for a task.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssignedSkill {
     /// Which skill, in which version.
@@ -66,7 +75,15 @@ pub struct AssignedSkill {
     pub given: bool,
 }
 
+impl AssignedSkill {
+    /// A skill that was chosen, and whether the attempts were given it.
+    pub fn new(skill: SkillRef, given: bool) -> Self {
+        Self { skill, given }
+    }
+}
+
 /// The scores of two attempts at a task under the same conditions, each in [0, 1]: one with what was before a skill, one with the skill.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedPair {
     /// The task.
@@ -100,6 +117,7 @@ impl ComparedPair {
 }
 
 /// What chance gave the attempts at a task, and how they went: the mean over those that a judge decided about.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assignment {
     /// The first of the attempts.
@@ -128,6 +146,89 @@ pub struct Assignment {
     pub steps: f64,
     /// Tokens of prompts and answers.
     pub tokens: f64,
+}
+
+impl Assignment {
+    /// An assignment of a task that was given all of its skills, at a share of tasks that go without; nothing was done, in no steps.
+    pub fn new(attempt: impl Into<AttemptId>, task: impl Into<TaskId>, share: f64) -> Self {
+        Self {
+            attempt: attempt.into(),
+            task: task.into(),
+            category: None,
+            model: None,
+            share,
+            without: false,
+            by_skill: false,
+            skills: Vec::new(),
+            success: 0.0,
+            score: 0.0,
+            steps: 0.0,
+            tokens: 0.0,
+        }
+    }
+
+    /// The same with the host's own grouping of the task.
+    #[must_use]
+    pub fn with_category(mut self, category: impl Into<Option<Category>>) -> Self {
+        self.category = category.into();
+        self
+    }
+
+    /// The same with the model that acted.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<Option<ModelId>>) -> Self {
+        self.model = model.into();
+        self
+    }
+
+    /// Sets whether the task went without all of its skills by one draw.
+    #[must_use]
+    pub fn with_without(mut self, without: bool) -> Self {
+        self.without = without;
+        self
+    }
+
+    /// Sets whether it says something of each skill by itself.
+    #[must_use]
+    pub fn with_by_skill(mut self, by_skill: bool) -> Self {
+        self.by_skill = by_skill;
+        self
+    }
+
+    /// The same with the skills that were chosen.
+    #[must_use]
+    pub fn with_skills(mut self, skills: Vec<AssignedSkill>) -> Self {
+        self.skills = skills;
+        self
+    }
+
+    /// The same with the share of attempts that did the task.
+    #[must_use]
+    pub fn with_success(mut self, success: f64) -> Self {
+        self.success = success;
+        self
+    }
+
+    /// The same with the verdicts' score.
+    #[must_use]
+    pub fn with_score(mut self, score: f64) -> Self {
+        self.score = score;
+        self
+    }
+
+    /// The same with a number of steps.
+    #[must_use]
+    pub fn with_steps(mut self, steps: f64) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// The same with a number of tokens.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: f64) -> Self {
+        self.tokens = tokens;
+        self
+    }
 }
 
 impl Assignment {

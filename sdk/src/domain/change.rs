@@ -384,6 +384,7 @@ impl LibraryChange {
 }
 
 /// Why a commit was made.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// The run that made it, if one did.
@@ -397,7 +398,41 @@ pub struct Cause {
     pub at: Option<Timestamp>,
 }
 
+impl Cause {
+    /// A reason in words.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self {
+            run: None,
+            task: None,
+            reason: reason.into(),
+            at: None,
+        }
+    }
+
+    /// The same with the run that made the commit.
+    #[must_use]
+    pub fn with_run(mut self, run: impl Into<Option<RunId>>) -> Self {
+        self.run = run.into();
+        self
+    }
+
+    /// The same with the task that it came from.
+    #[must_use]
+    pub fn with_task(mut self, task: impl Into<Option<TaskId>>) -> Self {
+        self.task = task.into();
+        self
+    }
+
+    /// The same with the time.
+    #[must_use]
+    pub fn with_at(mut self, at: impl Into<Option<Timestamp>>) -> Self {
+        self.at = at.into();
+        self
+    }
+}
+
 /// Changes to be made together or not at all.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Commit {
     /// The revision that the changes were decided on.
@@ -408,6 +443,30 @@ pub struct Commit {
     pub cause: Cause,
     /// The changes, in order.
     pub changes: Vec<LibraryChange>,
+}
+
+impl Commit {
+    /// Changes that were decided on a base, under a key.
+    pub fn new(
+        base: Revision,
+        key: impl Into<CommitKey>,
+        cause: Cause,
+        changes: Vec<LibraryChange>,
+    ) -> Self {
+        Self {
+            base,
+            key: key.into(),
+            cause,
+            changes,
+        }
+    }
+
+    /// The same with other changes.
+    #[must_use]
+    pub fn with_changes(mut self, changes: Vec<LibraryChange>) -> Self {
+        self.changes = changes;
+        self
+    }
 }
 
 impl Commit {
@@ -466,6 +525,7 @@ impl Commit {
 }
 
 /// A commit as a store keeps it.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Committed {
     /// The library's revision after them.
@@ -476,6 +536,23 @@ pub struct Committed {
     pub cause: Cause,
     /// The changes, in order.
     pub changes: Vec<LibraryChange>,
+}
+
+impl Committed {
+    /// Changes that made a revision, under a key.
+    pub fn new(
+        revision: Revision,
+        key: impl Into<CommitKey>,
+        cause: Cause,
+        changes: Vec<LibraryChange>,
+    ) -> Self {
+        Self {
+            revision,
+            key: key.into(),
+            cause,
+            changes,
+        }
+    }
 }
 
 impl Committed {

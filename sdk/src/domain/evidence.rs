@@ -104,6 +104,7 @@ impl fmt::Display for Judgement {
 }
 
 /// A judgement with its reason.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attribution {
     /// Which skill, in which version.
@@ -120,7 +121,41 @@ pub struct Attribution {
     pub reason: String,
 }
 
+impl Attribution {
+    /// A judgement about a whole attempt, without a reason.
+    pub fn new(
+        skill: SkillRef,
+        attempt: impl Into<AttemptId>,
+        task: impl Into<TaskId>,
+        judgement: Judgement,
+    ) -> Self {
+        Self {
+            skill,
+            attempt: attempt.into(),
+            task: task.into(),
+            judgement,
+            scope: String::new(),
+            reason: String::new(),
+        }
+    }
+
+    /// The same with the part of the attempt that it is about.
+    #[must_use]
+    pub fn with_scope(mut self, scope: impl Into<String>) -> Self {
+        self.scope = scope.into();
+        self
+    }
+
+    /// The same with a reason, in words.
+    #[must_use]
+    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = reason.into();
+        self
+    }
+}
+
 /// The outcome of an attempt with a skill: live evidence, for environments that cannot replay attempts.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ExposureOutcome {
     /// At which task.
@@ -132,6 +167,7 @@ pub struct ExposureOutcome {
 }
 
 /// A short record of an attempt. The library keeps it to estimate how well the agent does at similar tasks.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttemptNote {
     /// Which attempt.
@@ -167,6 +203,7 @@ pub enum CaseKind {
 }
 
 /// A case of a test bundle: a task, played from a point on, with the skill in the prompt.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BundleCase {
     /// Unique within the bundle.
@@ -188,6 +225,49 @@ pub struct BundleCase {
 }
 
 impl BundleCase {
+    /// A whole task, made from an attempt in a world of this seed, in which no action may be refused.
+    pub fn new(
+        name: impl Into<String>,
+        kind: CaseKind,
+        task: Task,
+        attempt: impl Into<AttemptId>,
+        world_seed: Seed,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            task,
+            attempt: attempt.into(),
+            world_seed,
+            prefix: Vec::new(),
+            refusals: 0,
+            least_score: 0.0,
+        }
+    }
+
+    /// The same with actions that are replayed first.
+    #[must_use]
+    pub fn with_prefix(mut self, prefix: Vec<Action>) -> Self {
+        self.prefix = prefix;
+        self
+    }
+
+    /// The same with a greatest number of refused actions.
+    #[must_use]
+    pub fn with_refusals(mut self, refusals: u32) -> Self {
+        self.refusals = refusals;
+        self
+    }
+
+    /// The same with a least score.
+    #[must_use]
+    pub fn with_least_score(mut self, least_score: f64) -> Self {
+        self.least_score = least_score;
+        self
+    }
+}
+
+impl BundleCase {
     /// Whether the case is a whole attempt, without a prefix of replayed actions.
     pub fn is_whole(&self) -> bool {
         self.prefix.is_empty()
@@ -195,6 +275,7 @@ impl BundleCase {
 }
 
 /// How much a skill's text raises a model's confidence in what was done successfully (ARISE D.3, Eq. 14).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InformationGain {
     /// The mean over attempts of log p(the attempt's words given skill and task) - log p(the same given the task), in nats.
@@ -278,13 +359,11 @@ impl fmt::Display for RoleRule {
 /// use journeyman::domain::{CaseOutcome, CaseResult};
 ///
 /// let reason = "the task was not done".to_owned();
-/// let outcome = CaseOutcome {
-///     name: "close-ticket-1".to_owned(),
-///     result: CaseResult::Failed { reason, refusals: 2 },
-/// };
+/// let outcome = CaseOutcome::new("close-ticket-1", CaseResult::Failed { reason, refusals: 2 });
 /// assert!(outcome.was_played() && !outcome.has_passed());
 /// assert_eq!(outcome.refusals(), Some(2));
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct CaseOutcome {
@@ -292,6 +371,16 @@ pub struct CaseOutcome {
     pub name: String,
     /// The result.
     pub result: CaseResult,
+}
+
+impl CaseOutcome {
+    /// A case's name, and how it went.
+    pub fn new(name: impl Into<String>, result: CaseResult) -> Self {
+        Self {
+            name: name.into(),
+            result,
+        }
+    }
 }
 
 /// The result of a test case.

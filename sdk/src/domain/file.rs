@@ -160,6 +160,7 @@ impl From<FilePath> for String {
 }
 
 /// A file, identified by its content.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileRef {
     /// The SHA-256 of its bytes, in lower-case hexadecimal.

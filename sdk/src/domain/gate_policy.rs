@@ -27,11 +27,9 @@ use crate::{
 /// };
 ///
 /// let skill = SkillRef { id: "open-jar".into(), version: Version(1) };
-/// let scores = |sum| SkillScores {
-///     skill: skill.clone(),
-///     conditional: Some(Total { sum, tokens: 20 }),
-///     unconditional: Some(Total { sum: -40.0, tokens: 20 }),
-///     fit: None,
+/// let scores = |sum| {
+///     let conditional = SkillScores::new(skill.clone()).with_conditional(Total { sum, tokens: 20 });
+///     conditional.with_unconditional(Total { sum: -40.0, tokens: 20 })
 /// };
 /// let gate = GatePolicy::default();
 /// let decide = |sum| decide(&gate, &[scores(sum)], &[], Seed(1), Mode::Evaluate);
@@ -84,15 +82,23 @@ pub struct GatePolicy {
 /// use journeyman::stations::select::FittedScores;
 ///
 /// // At tasks of the same kinds later decisions have scores like these.
-/// let scores = FittedScores { values: vec![8.5, 12.0, 3.25, 9.0, 7.5, 14.0, 6.0, 10.5] };
+/// let scores = FittedScores::new(vec![8.5, 12.0, 3.25, 9.0, 7.5, 14.0, 6.0, 10.5]);
 /// assert!(scores.values.len() as u64 >= FittedScores::LEAST);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FittedScores {
     /// The scores of the candidates that were decided about, one for each task, in the score's unit. A fit keeps at most
     /// [`MOST`](Self::MOST), drawn by its seed.
     pub values: Vec<f64>,
+}
+
+impl FittedScores {
+    /// These scores.
+    pub fn new(values: Vec<f64>) -> Self {
+        Self { values }
+    }
 }
 
 impl FittedScores {
@@ -146,6 +152,7 @@ impl<'a> SelectorGate<'a> {
 }
 
 /// The score and the model that a threshold is valid for: values of another score or model are on another scale.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThresholdFor {
     /// The score.
@@ -155,6 +162,24 @@ pub struct ThresholdFor {
     /// A digest of the prompt format's words, where it is known. Calibrations that lie on disk say `dialect`.
     #[serde(default, alias = "dialect", skip_serializing_if = "Option::is_none")]
     pub prompt_format: Option<String>,
+}
+
+impl ThresholdFor {
+    /// A score of a model, for any prompt format.
+    pub fn new(score: ScoreKind, model: impl Into<ModelId>) -> Self {
+        Self {
+            score,
+            model: model.into(),
+            prompt_format: None,
+        }
+    }
+
+    /// The same with a prompt format.
+    #[must_use]
+    pub fn with_prompt_format(mut self, prompt_format: impl Into<Option<String>>) -> Self {
+        self.prompt_format = prompt_format.into();
+        self
+    }
 }
 
 /// The fact of an error by which it says that a threshold is not valid for what scores: the model that it was fitted for.
@@ -327,6 +352,7 @@ fn invalid(message: String) -> Error {
 }
 
 /// The threshold by which a gate decides with a model that nobody calibrated: what the best of wrong skills rarely exceeds with it.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FittedThreshold {
     /// The score.
@@ -348,16 +374,60 @@ pub struct FittedThreshold {
     pub exceeded: u32,
 }
 
+impl FittedThreshold {
+    /// A threshold for a score of a model, fitted by no task.
+    pub fn new(score: ScoreKind, threshold: f64, model: impl Into<ModelId>) -> Self {
+        Self {
+            score,
+            threshold,
+            found: None,
+            model: model.into(),
+            most_wrong: 0.0,
+            tasks: 0,
+            exceeded: 0,
+        }
+    }
+
+    /// Sets what the search's score counts beside it.
+    #[must_use]
+    pub fn with_found(mut self, found: impl Into<Option<FoundWeight>>) -> Self {
+        self.found = found.into();
+        self
+    }
+
+    /// The same with the share of tasks at which a wrong skill may be injected.
+    #[must_use]
+    pub fn with_most_wrong(mut self, most_wrong: f64) -> Self {
+        self.most_wrong = most_wrong;
+        self
+    }
+
+    /// The same with a number of tasks.
+    #[must_use]
+    pub fn with_tasks(mut self, tasks: u32) -> Self {
+        self.tasks = tasks;
+        self
+    }
+
+    /// The same with the number of tasks that exceeded it.
+    #[must_use]
+    pub fn with_exceeded(mut self, exceeded: u32) -> Self {
+        self.exceeded = exceeded;
+        self
+    }
+}
+
 /// How much the score of a search counts beside the model's.
 ///
 /// ```
 /// use journeyman::domain::FoundWeight;
 ///
-/// let weight = FoundWeight { nats: 2.0, words_power: 0.5, most: 9.0 };
+/// let weight = FoundWeight::new(2.0, 0.5, 9.0);
 /// // Four different words.
 /// assert_eq!(weight.counts(3.0, "open the jar, the lid"), 3.0);
 /// assert_eq!(weight.counts(30.0, "open the jar, the lid"), 9.0);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundWeight {
     /// Nats for each unit of the search's score, not negative.
@@ -368,6 +438,17 @@ pub struct FoundWeight {
     /// What it counts at most, nats. With the threshold that a session fits: so much that the search alone injects nothing, and the model has to
     /// hold a skill for likelier than it does wrong ones in the mean.
     pub most: f64,
+}
+
+impl FoundWeight {
+    /// Nats for each unit of a search's score, the power of the number of words, and the most that it counts, nats.
+    pub const fn new(nats: f64, words_power: f64, most: f64) -> Self {
+        Self {
+            nats,
+            words_power,
+            most,
+        }
+    }
 }
 
 impl FoundWeight {

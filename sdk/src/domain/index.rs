@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// An update of an index from one revision of a library to a later one.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexUpdate {
     /// The library's identity: the key of its first commit; `None` while it has none.
@@ -26,6 +27,55 @@ pub struct IndexUpdate {
     pub changed: Vec<Skill>,
     /// The skills that were deleted in between, by id.
     pub gone: Vec<SkillId>,
+}
+
+impl IndexUpdate {
+    /// An update from one revision to another that changes no skill.
+    pub fn new(since: Revision, revision: Revision) -> Self {
+        Self {
+            library: None,
+            since,
+            revision,
+            keys: BTreeMap::new(),
+            changed: Vec::new(),
+            gone: Vec::new(),
+        }
+    }
+
+    /// The same with the key of the first commit.
+    #[must_use]
+    pub fn with_library(mut self, library: impl Into<Option<CommitKey>>) -> Self {
+        self.library = library.into();
+        self
+    }
+
+    /// The same with the keys of commits.
+    #[must_use]
+    pub fn with_keys(mut self, keys: BTreeMap<Revision, CommitKey>) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// The same with changed skills.
+    #[must_use]
+    pub fn with_changed(mut self, changed: Vec<Skill>) -> Self {
+        self.changed = changed;
+        self
+    }
+
+    /// The same with skills that are gone.
+    #[must_use]
+    pub fn with_gone(mut self, gone: Vec<SkillId>) -> Self {
+        self.gone = gone;
+        self
+    }
+
+    /// The same with another revision before.
+    #[must_use]
+    pub fn with_since(mut self, since: Revision) -> Self {
+        self.since = since;
+        self
+    }
 }
 
 /// The library and revision of an index. An index keeps the mark beside its contents and asks it before each update.

@@ -68,12 +68,23 @@ impl NativeCall {
 }
 
 /// The call that a tool's message answers.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AnsweredCall {
     /// The call's id.
     pub id: String,
     /// The tool's name.
     pub tool: String,
+}
+
+impl AnsweredCall {
+    /// A call of a tool, by its id.
+    pub fn new(id: impl Into<String>, tool: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            tool: tool.into(),
+        }
+    }
 }
 
 /// One message.
@@ -173,12 +184,30 @@ impl Message {
 /// prompt.messages.push(Message::data(Speaker::User, "Where is the lamp?"));
 /// assert!(prompt.text().ends_with("Where is the lamp?"));
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Prompt {
     /// The messages so far.
     pub messages: Vec<Message>,
     /// The beginning of the model's own turn.
     pub open: Vec<Span>,
+}
+
+impl Prompt {
+    /// Messages, with nothing of the model's own turn.
+    pub fn new(messages: Vec<Message>) -> Self {
+        Self {
+            messages,
+            open: Vec::new(),
+        }
+    }
+
+    /// The same with the beginning of the model's own turn.
+    #[must_use]
+    pub fn with_open(mut self, open: Vec<Span>) -> Self {
+        self.open = open;
+        self
+    }
 }
 
 impl Prompt {

@@ -175,6 +175,7 @@ pub enum NothingReason {
 }
 
 /// A candidate with its score.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scored {
     /// Which skill, in which version.
@@ -183,6 +184,17 @@ pub struct Scored {
     pub value: f64,
     /// Its share by the softmax over the candidates (Eq. 3), in [0, 1].
     pub probability: f64,
+}
+
+impl Scored {
+    /// A skill with its score and the probability that the gate gives it.
+    pub fn new(skill: SkillRef, value: f64, probability: f64) -> Self {
+        Self {
+            skill,
+            value,
+            probability,
+        }
+    }
 }
 
 impl NothingReason {
@@ -282,6 +294,7 @@ impl fmt::Display for Selection {
 }
 
 /// A question to a [`Retriever`](crate::contract::Retriever).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Query {
     /// The text to match: the task's instruction, or a turn's query.
@@ -292,7 +305,26 @@ pub struct Query {
     pub among: Option<Vec<SkillId>>,
 }
 
+impl Query {
+    /// A search of all skills for at most `limit`.
+    pub fn new(text: impl Into<String>, limit: usize) -> Self {
+        Self {
+            text: text.into(),
+            limit,
+            among: None,
+        }
+    }
+
+    /// The same with the skills to search among.
+    #[must_use]
+    pub fn with_among(mut self, among: impl Into<Option<Vec<SkillId>>>) -> Self {
+        self.among = among.into();
+        self
+    }
+}
+
 /// A skill that may fit a query, with the retriever's score.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The skill, in its version.
@@ -300,6 +332,13 @@ pub struct Candidate {
     /// Higher is closer; comparable within one answer, and between answers where the retriever says so
     /// ([`Retriever::has_comparable_scores`](crate::contract::Retriever::has_comparable_scores)).
     pub score: f64,
+}
+
+impl Candidate {
+    /// A skill that a search found.
+    pub fn new(skill: SkillRef, score: f64) -> Self {
+        Self { skill, score }
+    }
 }
 
 /// A skill as it stands in a prompt.
@@ -342,10 +381,18 @@ impl InjectedSkill {
 /// assert!(!injection.is_empty() && !injection.has_quarantined());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Injection {
     /// In the order in which they are written.
     pub skills: Vec<InjectedSkill>,
+}
+
+impl Injection {
+    /// These skills.
+    pub fn new(skills: Vec<InjectedSkill>) -> Self {
+        Self { skills }
+    }
 }
 
 impl Injection {

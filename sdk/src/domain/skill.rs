@@ -123,6 +123,7 @@ pub enum Origin {
 }
 
 /// Where a version came from.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// The maker.
@@ -131,6 +132,38 @@ pub struct Provenance {
     pub runs: Vec<RunId>,
     /// The tasks it was distilled from.
     pub tasks: Vec<TaskId>,
+}
+
+impl Provenance {
+    /// An origin, without runs and tasks.
+    pub fn new(origin: Origin) -> Self {
+        Self {
+            origin,
+            runs: Vec::new(),
+            tasks: Vec::new(),
+        }
+    }
+
+    /// The same with the runs it was distilled from.
+    #[must_use]
+    pub fn with_runs(mut self, runs: Vec<RunId>) -> Self {
+        self.runs = runs;
+        self
+    }
+
+    /// The same with the tasks it was distilled from.
+    #[must_use]
+    pub fn with_tasks(mut self, tasks: Vec<TaskId>) -> Self {
+        self.tasks = tasks;
+        self
+    }
+
+    /// The same with another origin.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self
+    }
 }
 
 /// A skill in one version.
@@ -233,10 +266,11 @@ impl From<&Skill> for SkillDraft {
 /// assert_eq!(skill.state, State::Active);
 ///
 /// // A later version of it, held back until evidence or a person releases it.
-/// let later = Skill { state: State::Quarantined, ..skill.clone().with_version(2) };
+/// let later = skill.clone().with_version(2).with_state(State::Quarantined);
 /// assert_eq!(later.content_sha256(), skill.content_sha256());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Skill {
     /// Kept through renames and versions.
@@ -279,6 +313,156 @@ pub struct Skill {
 }
 
 impl Skill {
+    /// The same with another id.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<SkillId>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// The same with the name in the form that it came from.
+    #[must_use]
+    pub fn with_original_name(mut self, original_name: impl Into<Option<String>>) -> Self {
+        self.original_name = original_name.into();
+        self
+    }
+
+    /// The same with another description.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// The same with another kind.
+    #[must_use]
+    pub fn with_kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// The same with another scope.
+    #[must_use]
+    pub fn with_scope(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// The same with another state.
+    #[must_use]
+    pub fn with_state(mut self, state: State) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// The same with a trigger.
+    #[must_use]
+    pub fn with_trigger(mut self, trigger: impl Into<Option<String>>) -> Self {
+        self.trigger = trigger.into();
+        self
+    }
+
+    /// The same with other instructions.
+    #[must_use]
+    pub fn with_body(mut self, body: impl Into<String>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// The same with the tools that it says it needs.
+    #[must_use]
+    pub fn with_allowed_tools(mut self, allowed_tools: Vec<String>) -> Self {
+        self.allowed_tools = allowed_tools;
+        self
+    }
+
+    /// The same with a license.
+    #[must_use]
+    pub fn with_license(mut self, license: impl Into<Option<String>>) -> Self {
+        self.license = license.into();
+        self
+    }
+
+    /// The same with the systems and tools that it needs.
+    #[must_use]
+    pub fn with_compatibility(mut self, compatibility: impl Into<Option<String>>) -> Self {
+        self.compatibility = compatibility.into();
+        self
+    }
+
+    /// The same with further fields.
+    #[must_use]
+    pub fn with_metadata(mut self, metadata: BTreeMap<String, String>) -> Self {
+        self.metadata = metadata;
+        self
+    }
+
+    /// The same with the files beside SKILL.md.
+    #[must_use]
+    pub fn with_files(mut self, files: BTreeMap<FilePath, FileRef>) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// The same with the versions it was made from.
+    #[must_use]
+    pub fn with_parents(mut self, parents: Vec<SkillRef>) -> Self {
+        self.parents = parents;
+        self
+    }
+
+    /// The same with another provenance.
+    #[must_use]
+    pub fn with_provenance(mut self, provenance: Provenance) -> Self {
+        self.provenance = provenance;
+        self
+    }
+
+    /// The same with another taint.
+    #[must_use]
+    pub fn with_taint(mut self, taint: Taint) -> Self {
+        self.taint = taint;
+        self
+    }
+}
+
+impl Skill {
+    /// The skill of a draft under a name: active, in version 1, of [`Origin::Seed`], with the name as its id. A title that is not the
+    /// name is kept as the original name. Nothing is checked; [`Skill::new`] and
+    /// [`to_skill`](crate::stations::admit::to_skill) check what a SKILL.md may hold.
+    ///
+    /// ```
+    /// use journeyman::domain::{Skill, SkillDraft, SkillName};
+    ///
+    /// let draft = SkillDraft::new("Open the jar", "How to open a sealed jar.", "Warm the lid first.");
+    /// let skill = Skill::of_draft(SkillName::new("open-the-jar")?, draft);
+    /// assert_eq!(skill.id.as_str(), "open-the-jar");
+    /// assert_eq!(skill.original_name.as_deref(), Some("Open the jar"));
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    pub fn of_draft(name: SkillName, draft: SkillDraft) -> Self {
+        Self {
+            id: SkillId::new(name.as_str()),
+            version: Version(1),
+            original_name: (draft.title != name.as_str()).then_some(draft.title),
+            name,
+            description: draft.description,
+            kind: draft.kind,
+            scope: draft.scope,
+            state: State::Active,
+            trigger: draft.trigger,
+            body: draft.body,
+            allowed_tools: Vec::new(),
+            license: None,
+            compatibility: None,
+            metadata: draft.metadata,
+            files: BTreeMap::new(),
+            parents: Vec::new(),
+            provenance: Provenance::new(Origin::Seed),
+            taint: Taint::Clean,
+        }
+    }
+
     /// The same in another version, from 1.
     #[must_use]
     pub fn with_version(mut self, version: impl Into<Version>) -> Self {

@@ -11,6 +11,7 @@ use crate::{
 
 /// A subgoal of an attempt, the skill that it takes, and the steps in which it is worked on: SCRIBE's triple of subgoal,
 /// skill and step.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subgoal {
     /// What is to be accomplished, in words.
@@ -21,6 +22,30 @@ pub struct Subgoal {
     pub first: usize,
     /// Its last step, from 0; not before `first`.
     pub last: usize,
+}
+
+impl Subgoal {
+    /// A subgoal, the skill that it takes in words, and its first and last step.
+    pub fn new(
+        subgoal: impl Into<String>,
+        skill: impl Into<String>,
+        first: usize,
+        last: usize,
+    ) -> Self {
+        Self {
+            subgoal: subgoal.into(),
+            skill: skill.into(),
+            first,
+            last,
+        }
+    }
+
+    /// The same with another first step.
+    #[must_use]
+    pub fn with_first(mut self, first: usize) -> Self {
+        self.first = first;
+        self
+    }
 }
 
 impl Subgoal {
@@ -51,12 +76,7 @@ impl fmt::Display for SubgoalRef {
 /// ```
 /// use journeyman::domain::{Segmentation, Subgoal};
 ///
-/// let subgoal = |subgoal: &str, first, last| Subgoal {
-///     subgoal: subgoal.to_owned(),
-///     skill: "brewing".to_owned(),
-///     first,
-///     last,
-/// };
+/// let subgoal = |subgoal: &str, first, last| Subgoal::new(subgoal.to_owned(), "brewing", first, last);
 /// let cut = Segmentation::new(vec![subgoal("heat water", 0, 1), subgoal("pour", 2, 2)], 3)?;
 /// assert_eq!(cut.subgoals().len(), 2);
 ///

@@ -19,12 +19,37 @@ use crate::{
 /// // Anybody may have written a web page: a skill that is learned from it waits in quarantine.
 /// assert_eq!(Source::untrusted("web").trust, Trust::Untrusted);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The source's name, such as `toolworld`.
     pub name: String,
     /// The host's trust in it.
     pub trust: Trust,
+}
+
+impl Source {
+    /// A source that the host trusts so far.
+    pub fn new(name: impl Into<String>, trust: Trust) -> Self {
+        Self {
+            name: name.into(),
+            trust,
+        }
+    }
+
+    /// The same with another name.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The same with another trust.
+    #[must_use]
+    pub fn with_trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
+        self
+    }
 }
 
 /// A tool that can be called now.
@@ -187,6 +212,7 @@ pub struct StepResult {
 pub type TokenId = i32;
 
 /// The sampling of tokens.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
     /// 0 is greedy.
@@ -195,6 +221,17 @@ pub struct Sampling {
     pub top_p: f32,
     /// The seed of the draws.
     pub seed: Seed,
+}
+
+impl Sampling {
+    /// Sampling at a temperature from the likeliest tokens that have `top_p` together.
+    pub const fn new(temperature: f32, top_p: f32, seed: Seed) -> Self {
+        Self {
+            temperature,
+            top_p,
+            seed,
+        }
+    }
 }
 
 impl Sampling {
@@ -207,6 +244,7 @@ impl Sampling {
 }
 
 /// A generation's data for a trainer.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GenerationRecord {
     /// The prompt's tokens.
@@ -223,6 +261,47 @@ pub struct GenerationRecord {
     pub model: ModelId,
     /// The adapter (LoRA), if any.
     pub adapter: Option<String>,
+}
+
+impl GenerationRecord {
+    /// A greedy generation without an adapter, all tokens of which the model chose.
+    pub fn new(
+        model: impl Into<ModelId>,
+        prompt_ids: Vec<TokenId>,
+        ids: Vec<TokenId>,
+        logprobs: Vec<f32>,
+    ) -> Self {
+        Self {
+            mask: vec![true; ids.len()],
+            prompt_ids,
+            ids,
+            logprobs,
+            sampling: Sampling::GREEDY,
+            model: model.into(),
+            adapter: None,
+        }
+    }
+
+    /// Sets which tokens the model chose.
+    #[must_use]
+    pub fn with_mask(mut self, mask: Vec<bool>) -> Self {
+        self.mask = mask;
+        self
+    }
+
+    /// The same with this sampling.
+    #[must_use]
+    pub fn with_sampling(mut self, sampling: Sampling) -> Self {
+        self.sampling = sampling;
+        self
+    }
+
+    /// The same with an adapter, by its name.
+    #[must_use]
+    pub fn with_adapter(mut self, adapter: impl Into<Option<String>>) -> Self {
+        self.adapter = adapter.into();
+        self
+    }
 }
 
 /// One step: observation, action and result.
@@ -265,6 +344,7 @@ pub struct Step {
 
 /// The last turn of an attempt, if its text could not be read as an action ([`EndReason::Unreadable`]). It is no step, but it
 /// shows a person what went wrong, and a trainer learns from it too.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnreadTurn {
     /// The observation before it.
@@ -276,6 +356,32 @@ pub struct UnreadTurn {
     pub reason: String,
     /// The generations behind it, where the agent records them.
     pub generations: Vec<GenerationRecord>,
+}
+
+impl UnreadTurn {
+    /// A turn that could not be read, without a reason.
+    pub fn new(observation: Observation, transcript: impl Into<String>) -> Self {
+        Self {
+            observation,
+            transcript: transcript.into(),
+            reason: String::new(),
+            generations: Vec::new(),
+        }
+    }
+
+    /// The same with a reason.
+    #[must_use]
+    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = reason.into();
+        self
+    }
+
+    /// The same with the records of what the model wrote.
+    #[must_use]
+    pub fn with_generations(mut self, generations: Vec<GenerationRecord>) -> Self {
+        self.generations = generations;
+        self
+    }
 }
 
 /// Why a trajectory ended.

@@ -21,7 +21,7 @@ use crate::{
 ///
 /// let library = SkillLibrary::new();
 /// let mut fork = library.fork();
-/// let cause = Cause { run: None, task: None, reason: "a smaller cache, tried".into(), at: None };
+/// let cause = Cause::new("a smaller cache, tried");
 /// let mut tiers = TierPolicy::default();
 /// tiers.cache = 5;
 /// fork.apply(&cause, vec![LibraryChange::Configure(tiers)])?;

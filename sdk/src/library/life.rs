@@ -34,12 +34,30 @@ pub struct Lifetime {
 }
 
 /// A judgement, and the run that made it.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
     /// The judgement.
     pub attribution: Attribution,
     /// The run that made it, if one did.
     pub run: Option<RunId>,
+}
+
+impl Judged {
+    /// A judgement of no run.
+    pub fn new(attribution: Attribution) -> Self {
+        Self {
+            attribution,
+            run: None,
+        }
+    }
+
+    /// The same with the run that made it.
+    #[must_use]
+    pub fn with_run(mut self, run: impl Into<Option<RunId>>) -> Self {
+        self.run = run.into();
+        self
+    }
 }
 
 /// A case of the bundle, and the run that added it.

@@ -28,12 +28,8 @@ use crate::{
 ///
 /// let mut tiers = TierPolicy::default();
 /// tiers.cache = 5;
-/// let committed = Committed {
-///     revision: Revision(1),
-///     key: "first".into(),
-///     cause: Cause { run: None, task: None, reason: "a smaller cache".into(), at: None },
-///     changes: vec![LibraryChange::Configure(tiers)],
-/// };
+/// let changes = vec![LibraryChange::Configure(tiers)];
+/// let committed = Committed::new(Revision(1), "first", Cause::new("a smaller cache"), changes);
 /// let library = SkillLibrary::replay(&[committed])?;
 /// assert_eq!(library.revision(), Revision(1));
 /// assert_eq!(library.policy().cache, 5);

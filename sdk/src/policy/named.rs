@@ -24,9 +24,9 @@ use crate::error::{Error, Result};
 ///
 /// let limit = NonZeroUsize::new(3).expect("not 0");
 /// let mut recipe = recipe::standard();
-/// recipe.select.selector = Top { limit }.into();
+/// recipe.select.selector = Top::new(limit).into();
 /// assert_eq!(recipe.select.selector, Policy::new("top").with_options(json!({ "limit": 3 })));
-/// assert_eq!(recipe.select.selector.read::<Top>()?, Some(Top { limit }));
+/// assert_eq!(recipe.select.selector.read::<Top>()?, Some(Top::new(limit)));
 /// # Ok::<(), journeyman::Error>(())
 /// ```
 #[non_exhaustive]

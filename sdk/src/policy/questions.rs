@@ -89,6 +89,7 @@ impl Question {
 }
 
 /// A test case, and the skill that is injected while it is played. The skill need not be in the library.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// The skill; none to play the case without a skill, as the baseline.
@@ -98,6 +99,31 @@ pub struct Case {
     pub beside: Vec<Skill>,
     /// The case.
     pub case: Box<BundleCase>,
+}
+
+impl Case {
+    /// A case that is played without a skill.
+    pub fn new(case: Box<BundleCase>) -> Self {
+        Self {
+            skill: None,
+            beside: Vec::new(),
+            case,
+        }
+    }
+
+    /// The same with a skill.
+    #[must_use]
+    pub fn with_skill(mut self, skill: impl Into<Option<Box<Skill>>>) -> Self {
+        self.skill = skill.into();
+        self
+    }
+
+    /// The same with further skills behind it.
+    #[must_use]
+    pub fn with_beside(mut self, beside: Vec<Skill>) -> Self {
+        self.beside = beside;
+        self
+    }
 }
 
 /// The [`Dialogue`] of policies: its types of questions, answers and events.
@@ -379,6 +405,7 @@ pub(crate) fn fits(question: &Question, answer: &Answer) -> bool {
 // The answers that policies get to their questions.
 
 /// The result of a test case that was played and judged.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseRun {
     /// Number of the agent's actions, after the case's prefix, that the environment refused.
@@ -437,6 +464,7 @@ pub struct Played {
 }
 
 /// A prompt of a role that was made shorter to fit the model's context.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShortenedPrompt {
     /// Tokens of the whole prompt.
@@ -450,6 +478,7 @@ pub struct ShortenedPrompt {
 }
 
 /// A generation of a role's model.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoleGeneration {
     /// The role.
@@ -480,6 +509,7 @@ impl Played {
 }
 
 /// A model output that could not be parsed.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreadable {
     /// The output.
@@ -544,6 +574,7 @@ impl From<Error> for FailedCall {
 }
 
 /// The result of a commit.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommitDone {
     /// Every commit since this commit's base, this commit last.
@@ -555,6 +586,31 @@ pub struct CommitDone {
     /// another commit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overtaken: bool,
+}
+
+impl CommitDone {
+    /// A commit that was made at once: every commit since its base, and it last.
+    pub fn new(committed: Vec<Committed>) -> Self {
+        Self {
+            committed,
+            rebased: 0,
+            overtaken: false,
+        }
+    }
+
+    /// The same with a number of rebases.
+    #[must_use]
+    pub fn with_rebased(mut self, rebased: u32) -> Self {
+        self.rebased = rebased;
+        self
+    }
+
+    /// Sets whether other writers came first.
+    #[must_use]
+    pub fn with_overtaken(mut self, overtaken: bool) -> Self {
+        self.overtaken = overtaken;
+        self
+    }
 }
 
 /// The answer to a [`Question`](crate::policy::Question), or the result of a commit. A failure of the host's part is an

@@ -37,6 +37,7 @@ pub enum Meaning {
 }
 
 /// One answer of the corpus.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerCase {
     /// The unique name of the case, for the feature that it tests.
@@ -50,6 +51,7 @@ pub struct AnswerCase {
 }
 
 /// Counts of answers by how they were read.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnswerFigures {
     /// Read with the expected meaning.

@@ -30,11 +30,11 @@ impl Tokenizer for WordTokenizer {
 
 /// An [`Embedder`] that hashes words into buckets, so that texts with shared words are close.
 #[derive(Clone, Debug)]
-pub struct HashEmbedder {
+pub struct WordEmbedder {
     space: EmbeddingSpace,
 }
 
-impl HashEmbedder {
+impl WordEmbedder {
     /// An embedder of this many dimensions; 0 is taken as 1.
     pub fn new(dimensions: usize) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl HashEmbedder {
 }
 
 #[async_trait]
-impl Embedder for HashEmbedder {
+impl Embedder for WordEmbedder {
     fn space(&self) -> &EmbeddingSpace {
         &self.space
     }

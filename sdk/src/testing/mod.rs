@@ -37,7 +37,7 @@ pub use executor::ScriptedExecutor;
 pub use hostile::{Hostile, RefusedBy, hostile, hostile_families, known_attacks};
 pub use judge::ScriptedJudge;
 pub use large_library::LargeLibrary;
-pub use measure::{HashEmbedder, WordTokenizer};
+pub use measure::{WordEmbedder, WordTokenizer};
 pub use model::ScriptedModel;
 pub use ordinary::{Ordinary, ordinary};
 pub use play::Play;

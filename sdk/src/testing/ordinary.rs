@@ -6,6 +6,7 @@ use super::voices::{VOICES, Voice};
 use crate::id::Seed;
 
 /// A skill's package, as the input of a linter.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ordinary {
     /// SKILL.md.

@@ -42,12 +42,11 @@ fn failed(report: &Report) -> Vec<&'static str> {
 #[test]
 fn judges() {
     let task = sample::task("t", &["one"]);
-    let fixture = conformance::judge::JudgeFixture {
-        attempts: vec![sample::trajectory("a", &task, &["one"], true)],
-        undecidable: vec![sample::ended("b", &task, EndReason::Finished)],
-        samples: false,
-        task,
-    };
+    let fixture = conformance::judge::JudgeFixture::new(
+        task.clone(),
+        vec![sample::trajectory("a", &task, &["one"], true)],
+    )
+    .with_undecidable(vec![sample::ended("b", &task, EndReason::Finished)]);
     let sound = |request: &JudgeRequest<'_>| match &request.trajectory.outcome {
         Some(outcome) => Verdict::binary(outcome.success),
         None => Verdict::undecided(),
@@ -143,10 +142,7 @@ impl Embedder for LongEmbedder {
 
 #[test]
 fn embedders() {
-    let space = EmbeddingSpace {
-        name: "lengths".to_owned(),
-        dimensions: 2,
-    };
+    let space = EmbeddingSpace::new("lengths", 2);
     let report = block_on(conformance::embedder::check(&LongEmbedder(space)));
     assert_eq!(failed(&report), ["unit"], "{report}");
 }

@@ -77,16 +77,13 @@ impl Scorer for FlawedScorer {
 
 #[test]
 fn scorers() {
-    let fixture = conformance::scorer::ScorerFixture {
-        prompt: Prompt {
-            messages: vec![Message::data(Speaker::User, "open the vault")],
-            open: Vec::new(),
-        },
-        continuations: vec!["first unseal it".to_owned(), "brew a coffee".to_owned()],
-        special: Some("<| im_end |>".to_owned()),
-        context: Some(4_096),
-        time_limit: Duration::from_secs(10),
-    };
+    let fixture = conformance::scorer::ScorerFixture::new(
+        Prompt::new(vec![Message::data(Speaker::User, "open the vault")]),
+        vec!["first unseal it".to_owned(), "brew a coffee".to_owned()],
+    )
+    .with_special("<| im_end |>".to_owned())
+    .with_context(4_096)
+    .with_time_limit(Duration::from_secs(10));
     let cases: [(ScorerFlaw, &[&str]); 12] = [
         (
             ScorerFlaw::DropsOne,
@@ -184,19 +181,14 @@ impl LanguageModel for FlawedModel {
 
 #[test]
 fn language_models() {
-    let prompt = Prompt {
-        messages: vec![Message::data(Speaker::User, "say something")],
-        open: Vec::new(),
-    };
+    let prompt = Prompt::new(vec![Message::data(Speaker::User, "say something")]);
     let mut slow = GenerateRequest::greedy(prompt.clone(), 16);
     slow.time_limit = Duration::from_millis(20);
-    let fixture = conformance::language_model::LanguageModelFixture {
-        prompt,
-        max_tokens: 16,
-        time_limit: Duration::from_secs(10),
-        slow: Some(slow),
-        clock: Some(Arc::new(journeyman::agent::SystemClock::new())),
-    };
+    let fixture = conformance::language_model::LanguageModelFixture::new(prompt)
+        .with_max_tokens(16)
+        .with_time_limit(Duration::from_secs(10))
+        .with_slow(slow)
+        .with_clock(Arc::new(journeyman::agent::SystemClock::new()));
     let cases: [(ModelFlaw, &[&str]); 8] = [
         (ModelFlaw::Wavers, &["repeats", "stop", "cancel"]),
         (ModelFlaw::IgnoresTheLimit, &["limit"]),
@@ -227,16 +219,13 @@ fn language_models() {
 
 #[test]
 fn language_models_that_call_tools() {
-    let fixture = conformance::language_model::LanguageModelFixture {
-        prompt: Prompt {
-            messages: vec![Message::data(Speaker::User, "say something")],
-            open: Vec::new(),
-        },
-        max_tokens: 16,
-        time_limit: Duration::from_secs(10),
-        slow: None,
-        clock: None,
-    };
+    let fixture =
+        conformance::language_model::LanguageModelFixture::new(Prompt::new(vec![Message::data(
+            Speaker::User,
+            "say something",
+        )]))
+        .with_max_tokens(16)
+        .with_time_limit(Duration::from_secs(10));
     let cases: [(Option<ModelFlaw>, &[&str]); 4] = [
         (None, &[]),
         (Some(ModelFlaw::IgnoresTools), &["tools"]),

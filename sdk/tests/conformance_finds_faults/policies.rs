@@ -60,7 +60,7 @@ fn our_selectors_keep_the_rules() {
     gate.absolute = Some(0.5);
     for selector in [
         First.into(),
-        Top { limit }.into(),
+        Top::new(limit).into(),
         Random.into(),
         BankSelector::default().into(),
         Policy::from(gate),

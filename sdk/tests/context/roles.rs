@@ -21,15 +21,7 @@ fn evolving() -> RoleTask {
     let row = |number: usize| {
         let mut skill = sample::skill(&format!("skill-{number}"));
         skill.body = format!("Body {number}. {}", "Say more. ".repeat(200));
-        Experience {
-            skill,
-            helpful: 1,
-            harmful: 0,
-            other: 0,
-            bundle: None,
-            before: None,
-            fate: "active".to_owned(),
-        }
+        Experience::new(skill, "active").with_helpful(1)
     };
     RoleTask::Evolve {
         role: Role::Extract,

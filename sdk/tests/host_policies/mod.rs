@@ -104,11 +104,7 @@ impl Flawed {
 
     /// Asks something, and breaks the rules about that.
     async fn asks(&self, ask: &mut Ask, view: &View) -> Result<()> {
-        let query = Query {
-            text: self.text(Flaw::AsksOtherwise),
-            limit: 3,
-            among: None,
-        };
+        let query = Query::new(self.text(Flaw::AsksOtherwise), 3);
         ask.retrieve(query).await?;
         // The first task is left alone, so that something is learned in each run.
         if view.step() == 0 {
@@ -188,10 +184,9 @@ impl MaintenanceProgram for Flawed {
         };
         Ok(vec![match self.0 {
             Flaw::Forbidden => LibraryChange::Maintain,
-            Flaw::Invalid => LibraryChange::Add(Box::new(Skill {
-                description: String::new(),
-                ..sample::skill("new")
-            })),
+            Flaw::Invalid => LibraryChange::Add(Box::new(
+                sample::skill("new").with_description(String::new()),
+            )),
             _ => LibraryChange::SetState {
                 skill,
                 state: State::Archived,
@@ -213,27 +208,22 @@ impl AssessProgram for Flawed {
         if self.0 == Flaw::DoesNothing {
             return Ok(None);
         }
-        let whole = Subgoal {
-            subgoal: self.text(Flaw::DecidesOtherwise),
-            skill: String::new(),
-            first: 0,
-            last: attempt.trajectory.steps.len() - 1,
-        };
-        let assessment = Assessment {
-            attempt: match self.0 {
+        let whole = Subgoal::new(
+            self.text(Flaw::DecidesOtherwise),
+            String::new(),
+            0,
+            attempt.trajectory.steps.len() - 1,
+        );
+        let assessment = Assessment::new(
+            match self.0 {
                 Flaw::Elsewhere => "elsewhere".into(),
                 _ => attempt.trajectory.attempt.clone(),
             },
-            task: attempt.task.id.clone(),
-            category: attempt.task.category.clone(),
-            success: attempt.verdict.as_ref().and_then(Verdict::success),
-            repaired: false,
-            subgoals: vec![AssessedSubgoal {
-                subgoal: whole,
-                route: None,
-                score: None,
-            }],
-        };
+            attempt.task.id.clone(),
+        )
+        .with_category(attempt.task.category.clone())
+        .with_success(attempt.verdict.as_ref().and_then(Verdict::success))
+        .with_subgoals(vec![AssessedSubgoal::new(whole)]);
         let process = match self.0 {
             Flaw::Invalid => 2.0,
             _ => 0.5,
@@ -354,20 +344,21 @@ pub(crate) fn learning(flaw: Flaw) -> LearningFixture {
     let program = Flawed::new(flaw);
     let (selector, writer) = (Arc::clone(&program), Arc::clone(&program));
     let assessor = Arc::clone(&program);
-    LearningFixture {
+    LearningFixture::new(
         recipe,
-        policies: Policies::new()
+        (0..3)
+            .map(|number| sample::task(&format!("task-{number}"), &["one", "two"]))
+            .collect(),
+        Seed(7),
+    )
+    .with_policies(
+        Policies::new()
             .with_selector("own", move |_| Ok(Arc::clone(&selector) as _))
             .with_writer("own", move |_| Ok(Arc::clone(&writer) as _))
             .with_assessor("own", move |_| Ok(Arc::clone(&assessor) as _))
             .with_program("own", move |_| Ok(Arc::clone(&program) as _)),
-        skills: vec![sample::skill("saying"), sample::skill("singing")],
-        tasks: (0..3)
-            .map(|number| sample::task(&format!("task-{number}"), &["one", "two"]))
-            .collect(),
-        seed: Seed(7),
-        samples: false,
-    }
+    )
+    .with_skills(vec![sample::skill("saying"), sample::skill("singing")])
 }
 
 /// The same, with the program in one station alone.
@@ -437,12 +428,14 @@ pub(crate) fn reward_rule(flaw: Flaw) -> Report {
 }
 
 pub(crate) fn check_reward(rule: &dyn RewardRule) -> Report {
-    let attempt = |name: &str, success| AttemptWithVerdict {
-        report: sample::attempt_report(name, &[], success),
-        verdict: Verdict::binary(success),
+    let attempt = |name: &str, success| {
+        AttemptWithVerdict::new(
+            sample::attempt_report(name, &[], success),
+            Verdict::binary(success),
+        )
     };
     let attempts = vec![attempt("run/0/0", true), attempt("run/0/1", false)];
-    let fixture = RewardRuleFixture { attempts };
+    let fixture = RewardRuleFixture::new(attempts);
     block_on(conformance::reward_rule::check(rule, &fixture))
 }
 
@@ -461,15 +454,15 @@ pub(crate) fn check_credit(rule: &dyn CreditRule) -> Report {
         .to_vec()
     };
     let groups = vec![group(0), group(1)];
-    let fixture = CreditRuleFixture { groups };
+    let fixture = CreditRuleFixture::new(groups);
     block_on(conformance::credit_rule::check(rule, &fixture))
 }
 
 pub(crate) fn admit_rule(flaw: Flaw) -> Report {
-    let fixture = AdmitRuleFixture {
-        library: SkillLibrary::new(),
-        skills: vec![sample::skill("singing"), sample::skill("saying")],
-    };
+    let fixture = AdmitRuleFixture::new(
+        SkillLibrary::new(),
+        vec![sample::skill("singing"), sample::skill("saying")],
+    );
     block_on(conformance::admit_rule::check(
         &*Flawed::new(flaw),
         &fixture,

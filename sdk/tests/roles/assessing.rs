@@ -19,12 +19,8 @@ fn score(score: u8) -> SubgoalScore {
 #[test]
 fn every_role_reads_its_answer() {
     let read = |role| read(role, &good(role).to_string()).unwrap();
-    let subgoal = |subgoal: &str, step| Subgoal {
-        subgoal: subgoal.to_owned(),
-        skill: "saying words".to_owned(),
-        first: step,
-        last: step,
-    };
+    let subgoal =
+        |subgoal: &str, step| Subgoal::new(subgoal.to_owned(), "saying words", step, step);
     let subgoals = vec![
         subgoal("Say the first word.", 0),
         subgoal("Say the next word.", 1),
@@ -36,20 +32,15 @@ fn every_role_reads_its_answer() {
             repaired: false,
         }
     );
-    let rubric = Rubric {
-        title: "saying in order".to_owned(),
-        use_context: "Several words are to be said.".to_owned(),
-        objectives: vec!["Each word is said.".to_owned()],
-        pattern: "1. Say the first.\n2. Say the next.".to_owned(),
-        checklist: vec![
+    let rubric = Rubric::new("saying in order")
+        .with_use_context("Several words are to be said.")
+        .with_objectives(vec!["Each word is said.".to_owned()])
+        .with_pattern("1. Say the first.\n2. Say the next.")
+        .with_checklist(vec![
             "No word is left out.".to_owned(),
             "The order is the task's.".to_owned(),
-        ],
-        traps: vec![Trap {
-            trap: "The last word comes first.".to_owned(),
-            score: score(1),
-        }],
-    };
+        ])
+        .with_traps(vec![Trap::new("The last word comes first.", score(1))]);
     assert_eq!(
         read(Role::DistilPrototype),
         RoleAnswer::Rubric(Box::new(rubric))
@@ -381,10 +372,11 @@ fn each_role_is_shown_what_it_works_on() {
     } = &mut task
     {
         subgoal.subgoal.first = 1;
-        rubric.as_mut().unwrap().traps.push(Trap {
-            trap: "a word\ntoo many".to_owned(),
-            score: score(1),
-        });
+        rubric
+            .as_mut()
+            .unwrap()
+            .traps
+            .push(Trap::new("a word\ntoo many", score(1)));
     }
     shows(
         &task,

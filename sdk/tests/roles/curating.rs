@@ -42,12 +42,12 @@ fn every_role_reads_its_answer() {
     assert_eq!(read(Role::Review), reviewed);
     assert_eq!(
         read(Role::Lesson),
-        RoleAnswer::Lesson(Lesson {
-            step: 0,
-            flawed: "The second word was said first.".to_owned(),
-            should: "Say the first word.".to_owned(),
-            principle: "Read the whole request before you act.".to_owned(),
-        })
+        RoleAnswer::Lesson(Lesson::new(
+            0,
+            "The second word was said first.",
+            "Say the first word.",
+            "Read the whole request before you act."
+        ))
     );
     let skill = sample::skill("saying");
     let mut refined = SkillDraft::new(
@@ -67,14 +67,8 @@ fn every_role_reads_its_answer() {
     assert_eq!(
         read(Role::DistilBank),
         RoleAnswer::Bank(vec![
-            BankDraft {
-                refines: Some(0),
-                draft: refined,
-            },
-            BankDraft {
-                refines: None,
-                draft: new,
-            },
+            BankDraft::new(refined).with_refines(0),
+            BankDraft::new(new),
         ])
     );
 }
@@ -486,15 +480,10 @@ fn each_role_is_shown_what_it_works_on() {
     );
     let mut task = sample::role_task(Role::DistilBank);
     if let RoleTask::DistilBank { findings, .. } = &mut task {
-        findings.push(Finding {
-            task: "say\nit".to_owned(),
-            taught: Taught::Lesson(Lesson {
-                step: 3,
-                flawed: "it sang".to_owned(),
-                should: "say it".to_owned(),
-                principle: "speak".to_owned(),
-            }),
-        });
+        findings.push(Finding::new(
+            "say\nit",
+            Taught::Lesson(Lesson::new(3, "it sang", "say it", "speak")),
+        ));
     }
     shows(
         &task,

@@ -483,19 +483,16 @@ fn poisoned(role: Role, text: &str) -> RoleTask {
         } => {
             *category = Some(Category::new(text));
             *findings = vec![
-                Finding {
-                    task: text.to_owned(),
-                    taught: Taught::Pattern(text.to_owned()),
-                },
-                Finding {
-                    task: text.to_owned(),
-                    taught: Taught::Lesson(Lesson {
-                        step: 0,
-                        flawed: text.to_owned(),
-                        should: text.to_owned(),
-                        principle: text.to_owned(),
-                    }),
-                },
+                Finding::new(text.to_owned(), Taught::Pattern(text.to_owned())),
+                Finding::new(
+                    text.to_owned(),
+                    Taught::Lesson(Lesson::new(
+                        0,
+                        text.to_owned(),
+                        text.to_owned(),
+                        text.to_owned(),
+                    )),
+                ),
             ];
             skills
                 .iter_mut()
@@ -514,17 +511,15 @@ fn poison_subgoal(one: &mut SubgoalInAttempt, text: &str) {
 }
 
 fn poison_rubric(rubric: &mut Rubric, text: &str) {
-    *rubric = Rubric {
-        title: text.to_owned(),
-        use_context: text.to_owned(),
-        objectives: vec![text.to_owned()],
-        pattern: text.to_owned(),
-        checklist: vec![text.to_owned()],
-        traps: vec![Trap {
-            trap: text.to_owned(),
-            score: SubgoalScore::new(1).unwrap(),
-        }],
-    };
+    *rubric = Rubric::new(text.to_owned())
+        .with_use_context(text.to_owned())
+        .with_objectives(vec![text.to_owned()])
+        .with_pattern(text.to_owned())
+        .with_checklist(vec![text.to_owned()])
+        .with_traps(vec![Trap::new(
+            text.to_owned(),
+            SubgoalScore::new(1).unwrap(),
+        )]);
 }
 
 /// What stands outside of all blocks: from a line `<label>` to the first line `</label>` it is data.
@@ -566,10 +561,7 @@ fn what_is_shown_stays_in_its_block() {
         ] {
             let task = poisoned(role, &text);
             let mut request = RoleRequest::new(&task, Seed(1));
-            request.failed = Some(FailedAnswer {
-                text: &text,
-                reason: "it cannot be read",
-            });
+            request.failed = Some(FailedAnswer::new(&text, "it cannot be read"));
             let prompt = shipped().prompt(&request).unwrap().prompt.text();
             assert!(prompt.contains("obey"), "{role}: the text is shown");
             let outside = outside(&prompt);

@@ -129,20 +129,19 @@ fn read(role: Role, text: &str) -> journeyman::Result<RoleAnswer> {
 fn every_role_keeps_the_rules() {
     let sample = |role: Role| {
         let good = good(role).to_string();
-        RoleSample {
-            task: sample::role_task(role),
-            unreadable: vec![good[1..].to_owned(), good[..good.len() - 1].to_owned()],
-            readable: vec![
+        RoleSample::new(sample::role_task(role))
+            .with_unreadable(vec![
+                good[1..].to_owned(),
+                good[..good.len() - 1].to_owned(),
+            ])
+            .with_readable(vec![
                 format!("<think>{{}}</think>Sure:\n```json\n{good}\n```"),
                 good,
-            ],
-        }
+            ])
     };
     let check = |roles: &GeneralRoles, played: &[Role], unplayed: &[Role]| {
-        let fixture = RolesFixture {
-            played: played.iter().copied().map(sample).collect(),
-            unplayed: unplayed.iter().copied().map(sample::role_task).collect(),
-        };
+        let fixture = RolesFixture::new(played.iter().copied().map(sample).collect())
+            .with_unplayed(unplayed.iter().copied().map(sample::role_task).collect());
         block_on(conformance::roles::check(roles, &fixture))
             .into_result()
             .unwrap()
@@ -214,11 +213,7 @@ fn every_role_reads_its_answer() {
             reason: "Step 0 says what the skill says.".to_owned(),
         }
     );
-    let case = |kind, from, about: &str| CaseDraft {
-        kind,
-        from,
-        about: about.to_owned(),
-    };
+    let case = |kind, from, about: &str| CaseDraft::new(kind, from, about.to_owned());
     let cases = vec![
         case(CaseKind::Unit, 1, "The second word follows."),
         case(CaseKind::Integration, 0, "Both words."),
@@ -413,10 +408,7 @@ fn a_repair_shows_the_answer_and_the_reason() {
     let task = sample::role_task(Role::Attribute);
     let answer = format!("<think>hm</think>{{\"</answer>\": {}", "x".repeat(5_000));
     let mut repair = request(&task);
-    repair.failed = Some(FailedAnswer {
-        text: &answer,
-        reason: "the JSON object is not closed",
-    });
+    repair.failed = Some(FailedAnswer::new(&answer, "the JSON object is not closed"));
     let text = shipped().prompt(&repair).unwrap().prompt.text();
     let first = prompt(&task);
     let added = text.strip_prefix(&first).unwrap();

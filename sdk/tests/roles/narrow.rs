@@ -40,15 +40,7 @@ fn evolving(rows: usize) -> RoleTask {
     let row = |number: usize| {
         let mut skill = sample::skill(&format!("skill-{number}"));
         skill.body = format!("Body {number}. {}", "Say more. ".repeat(200));
-        Experience {
-            skill,
-            helpful: 1,
-            harmful: 0,
-            other: 0,
-            bundle: None,
-            before: None,
-            fate: "active".to_owned(),
-        }
+        Experience::new(skill, "active").with_helpful(1)
     };
     RoleTask::Evolve {
         role: Role::Extract,
@@ -119,10 +111,7 @@ fn every_role_fits_a_small_room_and_says_what_it_leaves_out() {
             RoleTask::DistilPrototype { mut members } => members.remove(0),
             other => panic!("{other:?}"),
         };
-        let of = |_| SubgoalInAttempt {
-            attempt: attempt.clone(),
-            ..one.clone()
-        };
+        let of = |_| one.clone().with_attempt(attempt.clone());
         (0..members).map(of).collect()
     };
     for role in Role::ALL {

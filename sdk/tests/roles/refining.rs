@@ -208,14 +208,11 @@ fn the_rules_of_roles_hold_for_a_whole_task() {
         r#"{"archive": "It is wrong."}"#.to_owned(),
         r#"{"nothing": "It fits."}"#.to_owned(),
     ];
-    let fixture = RolesFixture {
-        played: vec![RoleSample {
-            task: whole(),
-            unreadable: answers.iter().map(|one| one[1..].to_owned()).collect(),
-            readable: answers.to_vec(),
-        }],
-        unplayed: Vec::new(),
-    };
+    let fixture = RolesFixture::new(vec![
+        RoleSample::new(whole())
+            .with_unreadable(answers.iter().map(|one| one[1..].to_owned()).collect())
+            .with_readable(answers.to_vec()),
+    ]);
     let report = block_on(conformance::roles::check(&shipped(), &fixture));
     report.into_result().unwrap();
 }

@@ -369,13 +369,10 @@ fn beside(known: Skill, untrusted: bool) -> SkillLibrary {
 
 #[test]
 fn a_run_overrides_no_person_and_no_cleaner_skill() {
-    let known = |origin, state| Skill {
-        state,
-        provenance: journeyman::domain::Provenance {
-            origin,
-            ..sample::skill("say-one").provenance
-        },
-        ..sample::skill("say-one")
+    let known = |origin, state| {
+        sample::skill("say-one")
+            .with_state(state)
+            .with_provenance(sample::skill("say-one").provenance.with_origin(origin))
     };
     let id = SkillId::new("say-one");
     let version = |library: &SkillLibrary| library.get(&id).expect("it is there").skill.version;
@@ -452,12 +449,14 @@ impl journeyman::contract::Retriever for Nonsense {
     ) -> journeyman::Result<Vec<Candidate>> {
         let among = query.among.iter().flatten().next();
         Ok(among
-            .map(|id| Candidate {
-                skill: journeyman::domain::SkillRef {
-                    id: id.clone(),
-                    version: Version(1),
-                },
-                score: f64::NAN,
+            .map(|id| {
+                Candidate::new(
+                    journeyman::domain::SkillRef {
+                        id: id.clone(),
+                        version: Version(1),
+                    },
+                    f64::NAN,
+                )
             })
             .into_iter()
             .collect())
@@ -471,10 +470,7 @@ fn the_index_takes_in_what_other_writers_committed() {
     components.store = Some(Arc::clone(&store));
     block_on(async {
         let journeyman = open(components).await;
-        let skill = Skill {
-            body: "To say one, say one and then two.".to_owned(),
-            ..sample::skill("elsewhere")
-        };
+        let skill = sample::skill("elsewhere").with_body("To say one, say one and then two.");
         let other = sample::commit(0, "elsewhere", vec![LibraryChange::Add(Box::new(skill))]);
         store.commit_rebased(&other, 4).await.expect("it commits");
         let report = journeyman.evaluate(tasks(1)).await.expect("it evaluates");

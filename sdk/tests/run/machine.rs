@@ -27,28 +27,29 @@ fn answer(id: &EffectId, effect: Effect, store: &MemoryStore) -> Answer {
             .among
             .unwrap_or_default()
             .into_iter()
-            .map(|id| journeyman::domain::Candidate {
-                skill: journeyman::domain::SkillRef {
-                    id,
-                    version: journeyman::Version(1),
-                },
-                score: 1.0,
+            .map(|id| {
+                journeyman::domain::Candidate::new(
+                    journeyman::domain::SkillRef {
+                        id,
+                        version: journeyman::Version(1),
+                    },
+                    1.0,
+                )
             })
             .collect())),
         Effect::Threshold { .. } => Answer::Fitted(Ok(None)),
         Effect::Score { skills, .. } => Answer::Scored(Ok(skills
             .iter()
-            .map(|skill| SkillScores {
-                skill: skill.reference(),
-                conditional: Some(Total {
-                    sum: -1.0,
-                    tokens: 3,
-                }),
-                unconditional: Some(Total {
-                    sum: -9.0,
-                    tokens: 3,
-                }),
-                fit: None,
+            .map(|skill| {
+                SkillScores::new(skill.reference())
+                    .with_conditional(Total {
+                        sum: -1.0,
+                        tokens: 3,
+                    })
+                    .with_unconditional(Total {
+                        sum: -9.0,
+                        tokens: 3,
+                    })
             })
             .collect())),
         Effect::Attempt(effect) => {
@@ -70,11 +71,7 @@ fn answer(id: &EffectId, effect: Effect, store: &MemoryStore) -> Answer {
         }
         Effect::Commit(commit) => {
             let done = block_on(store.commit(&commit)).expect("it commits");
-            Answer::Committed(CommitDone {
-                committed: vec![done],
-                rebased: 0,
-                overtaken: false,
-            })
+            Answer::Committed(CommitDone::new(vec![done]))
         }
         other => panic!("an unknown need: {other:?}"),
     }
@@ -83,18 +80,9 @@ fn answer(id: &EffectId, effect: Effect, store: &MemoryStore) -> Answer {
 fn plan(mode: Mode) -> RunPlan {
     let mut recipe = recipe();
     recipe.select.per = SelectPer::Rollout;
-    RunPlan {
-        run: RunId::new("run"),
-        seed: Seed(11),
-        recipe,
-        mode,
-        tasks: tasks(8),
-        replays: true,
-        model: None,
-        library: SkillLibrary::new(),
-        policies: journeyman::policy::Policies::new(),
-        width: n64(4),
-    }
+    RunPlan::new(RunId::new("run"), Seed(11), recipe, tasks(8))
+        .with_mode(mode)
+        .with_width(n64(4))
 }
 
 fn finished(shuffle: Seed) -> (String, Vec<Event>) {
@@ -157,15 +145,13 @@ fn a_run_that_resumes_between_any_two_answers_tells_the_same_verdicts_on_lifts()
             .expect("it applies");
         let mut recipe = recipe();
         recipe.select.selector = top(1);
-        recipe.select.withhold = Some(journeyman::domain::Withhold { share: 0.5 });
+        recipe.select.withhold = Some(journeyman::domain::Withhold::new(0.5));
         recipe.write.when = WriteWhen::Never;
         recipe.attempts.group = n32(1);
-        let planned = RunPlan {
-            recipe,
-            tasks: tasks(40),
-            library,
-            ..plan(Mode::Train)
-        };
+        let planned = plan(Mode::Train)
+            .with_recipe(recipe)
+            .with_tasks(tasks(40))
+            .with_library(library);
         let mut machine = RunMachine::new(planned).expect("a machine");
         while !machine.is_finished() {
             if resumes {
@@ -257,10 +243,7 @@ fn bad_plans_are_refused() {
         let error = RunMachine::new(plan).expect_err("refused");
         assert!(error.to_string().contains(words), "{error}");
     };
-    let none = RunPlan {
-        tasks: Vec::new(),
-        ..plan(Mode::Train)
-    };
+    let none = plan(Mode::Train).with_tasks(Vec::new());
     check(none, "the task stream is empty");
     let mut twice = plan(Mode::Train);
     twice.tasks[1].id = TaskId::new("task-0");

@@ -75,7 +75,7 @@ const fn n64(number: u64) -> NonZeroU64 {
 /// A selector that always takes the retriever's best skills, at most so many.
 fn top(limit: usize) -> Policy {
     let limit = NonZeroUsize::new(limit).expect("a limit is not 0");
-    Top { limit }.into()
+    Top::new(limit).into()
 }
 
 /// Changes the gate of a recipe that has one.

@@ -4,7 +4,7 @@ use journeyman::{
     Result,
     agent::role::GeneralRoles,
     contract::{GenerateRequest, Retriever, RoleAnswer, RoleRequest, RoleTask, Roles},
-    domain::{Role, Skill},
+    domain::Role,
     papers::skillos::{
         CompositeTerms, CompositeWeights, GroupRollout, ReviewReport, Rollouts, repository_tokens,
     },
@@ -133,12 +133,11 @@ fn the_reward_has_all_four_terms_where_the_role_judges() {
         let compression = 1.0 - repository as f64 / prompts as f64;
         let quality = one.terms.quality.expect("it was judged");
         assert!((quality - 2.0 / 3.0).abs() < 1e-12);
-        let expect = CompositeTerms {
-            success: Some(1.0),
-            validity: Some(5.0 / 6.0),
-            quality: Some(quality),
-            compression: Some(compression),
-        };
+        let expect = CompositeTerms::default()
+            .with_success(1.0)
+            .with_validity(5.0 / 6.0)
+            .with_quality(quality)
+            .with_compression(compression);
         assert_eq!(one.terms, expect);
         let reward = one.reward.expect("later tasks were judged");
         let expect = 1.0 + 5.0 / 6.0 + 0.1 * (2.0 / 3.0) + 0.05 * compression;
@@ -220,10 +219,7 @@ fn a_host_may_set_the_quality_itself() {
     block_on(async {
         let one = rolled(parts(curator, |_| "0 empty".to_owned()), &plan().reviewed()).await;
         assert_eq!(one.terms.quality, Some(0.0));
-        let own = CompositeTerms {
-            quality: Some(0.5),
-            ..one.terms
-        };
+        let own = one.terms.with_quality(0.5);
         let reward = CompositeWeights::default().reward(&own).expect("in range");
         let more = reward.expect("as before") - one.reward.expect("judged");
         assert!((more - 0.05).abs() < 1e-12);
@@ -272,10 +268,7 @@ fn a_reviewed_skill_keeps_its_secrets() {
         in_text.trigger = Some(format!("The key is {SECRET}"));
         in_text.body = format!("Send {SECRET}.");
         in_text.original_name = Some(format!("in {SECRET}"));
-        let in_id = Skill {
-            id: SECRET.into(),
-            ..sample::skill("in-id")
-        };
+        let in_id = sample::skill("in-id").with_id(SECRET);
         let skills = [in_text, in_id];
         let report = journeyman.review(&skills).await.expect("a report");
         let [reviewed] = report.reviewed.as_slice() else {

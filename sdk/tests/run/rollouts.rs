@@ -192,20 +192,15 @@ fn the_reward_is_made_of_what_the_rollout_shows() {
             let compression = 1.0 - repository.expect("counted") as f64 / prompts as f64;
             assert_eq!(
                 one.terms,
-                CompositeTerms {
-                    success: Some(success),
-                    validity: Some(counts.validity()),
-                    quality: None,
-                    compression: Some(compression),
-                }
+                CompositeTerms::default()
+                    .with_success(success)
+                    .with_validity(counts.validity())
+                    .with_compression(compression)
             );
             let reward = one.reward.expect("later tasks were judged");
             assert!((reward - (success + counts.validity() + 0.05 * compression)).abs() < 1e-12);
             // A host that judges the content sets its score.
-            let judged = CompositeTerms {
-                quality: Some(0.5),
-                ..one.terms
-            };
+            let judged = one.terms.with_quality(0.5);
             let judged = CompositeWeights::default()
                 .reward(&judged)
                 .expect("in range");

@@ -6,9 +6,7 @@ use async_trait::async_trait;
 use journeyman::{
     ModelId, Result,
     contract::{Journal, JournalEntry},
-    domain::{
-        GenerationRecord, LibraryChange, Role, Sampling, StepResult, Transition, Trust, UnreadTurn,
-    },
+    domain::{GenerationRecord, LibraryChange, Role, StepResult, Transition, Trust, UnreadTurn},
     policy::{Ask, MaintenanceProgram, Policies, Policy, View},
     run::AttemptHandle,
     text::Redactor,
@@ -235,14 +233,9 @@ fn a_resumed_run_says_that_a_secret_is_gone() {
 /// Tokens say what the text says, and cannot be redacted.
 #[test]
 fn tokens_of_a_secret_go_and_others_stay() {
-    let record = || GenerationRecord {
-        prompt_ids: vec![1],
-        ids: vec![2],
-        logprobs: vec![-1.0],
-        mask: vec![true],
-        sampling: Sampling::GREEDY,
-        model: ModelId::new("scripted"),
-        adapter: None,
+    let record = || {
+        GenerationRecord::new(ModelId::new("scripted"), vec![1], vec![2], vec![-1.0])
+            .with_mask(vec![true])
     };
     for (secret, in_last_turn, kept) in [
         (true, false, false),
@@ -260,12 +253,10 @@ fn tokens_of_a_secret_go_and_others_stay() {
                 // The second step's text alone is not what tells: its prompt holds the first's.
                 said.steps[0].transcript = if secret { IN_WORLD } else { "a" }.to_owned();
                 let last = if in_last_turn { IN_WORLD } else { "c" };
-                said.unread = Some(Box::new(UnreadTurn {
-                    observation: sample::observation(last),
-                    transcript: "?".to_owned(),
-                    reason: String::new(),
-                    generations: vec![record()],
-                }));
+                said.unread = Some(Box::new(
+                    UnreadTurn::new(sample::observation(last), "?")
+                        .with_generations(vec![record()]),
+                ));
                 Play::Give(said)
             })));
             let journeyman = open(components.clone()).await;

@@ -33,10 +33,10 @@ use super::*;
 
 /// Two skills: what the task asks for, and what to do when a word was refused.
 fn skills() -> Vec<Skill> {
-    let skill = |name: &str, description: &str, body: &str| Skill {
-        description: description.to_owned(),
-        body: body.to_owned(),
-        ..sample::skill(name)
+    let skill = |name: &str, description: &str, body: &str| {
+        sample::skill(name)
+            .with_description(description.to_owned())
+            .with_body(body.to_owned())
     };
     vec![
         skill("opening", "How to say alpha beta.", "Begin with alpha."),
@@ -128,7 +128,7 @@ fn a_refusal_brings_the_skill_that_is_about_it() {
 fn a_task_that_goes_without_by_chance_goes_without_at_each_later_turn() {
     block_on(async {
         let mut recipe = per(SelectPer::Turn);
-        recipe.select.withhold = Some(Withhold { share: 0.5 });
+        recipe.select.withhold = Some(Withhold::new(0.5));
         let journeyman = with_skills(acting(), recipe).await;
         let task = |number| sample::task(&format!("t-{number}"), &["alpha", "beta"]);
         let report = journeyman.learn((0..40).map(task).collect()).await;
@@ -207,11 +207,7 @@ fn three_turns(fails_from: Option<usize>, refusal: &str) -> (Vec<Vec<String>>, V
         let observation = sample::observation("go on");
         let mut all = Vec::new();
         for (turn, done) in [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2)] {
-            let context = TurnContext {
-                turn,
-                observation: &observation,
-                steps: &steps[..done],
-            };
+            let context = TurnContext::new(turn, &observation, &steps[..done]);
             let injection = handle.turn(&context).await.expect("skills");
             let ids = injection.skills.iter();
             all.push(ids.map(|skill| skill.skill.id.to_string()).collect());
@@ -326,10 +322,7 @@ impl Embedder for Meaning {
 #[test]
 fn a_text_is_embedded_once() {
     let embedder = Arc::new(Meaning {
-        space: EmbeddingSpace {
-            name: "two meanings".to_owned(),
-            dimensions: 2,
-        },
+        space: EmbeddingSpace::new("two meanings", 2),
         fails: false,
         asked: AtomicUsize::new(0),
     });
@@ -372,10 +365,7 @@ fn meaning_ranks_where_the_host_has_an_embedder() {
     };
     let meaning = |fails| {
         Some(Meaning {
-            space: EmbeddingSpace {
-                name: "two meanings".to_owned(),
-                dimensions: 2,
-            },
+            space: EmbeddingSpace::new("two meanings", 2),
             fails,
             asked: AtomicUsize::new(0),
         })
@@ -435,22 +425,11 @@ struct PlaysACase;
 impl SelectProgram for PlaysACase {
     async fn select(&self, ask: &mut Ask, _: &View, _: &TurnQuery) -> Result<Selected> {
         let task = sample::task("case", &["alpha"]);
-        let case = Box::new(BundleCase {
-            name: "whole".to_owned(),
-            kind: CaseKind::Integration,
-            task,
-            attempt: "kept".into(),
-            world_seed: Seed(1),
-            prefix: Vec::new(),
-            refusals: 0,
-            least_score: 1.0,
-        });
-        ask.play(vec![Case {
-            skill: None,
-            beside: Vec::new(),
-            case,
-        }])
-        .await;
+        let case = Box::new(
+            BundleCase::new("whole", CaseKind::Integration, task, "kept", Seed(1))
+                .with_least_score(1.0),
+        );
+        ask.play(vec![Case::new(case)]).await;
         Ok(Selection::nothing(NothingReason::Disabled).into())
     }
 }

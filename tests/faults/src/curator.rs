@@ -31,17 +31,12 @@ pub(crate) fn id_of(seed: Seed) -> SkillId {
 /// # Errors
 /// Those of the store; other writers are none.
 pub(crate) fn commit(store: &DiskStore, key: &str, change: LibraryChange) -> Result<()> {
-    let commit = Commit {
-        base: block_on(store.load())?.revision,
-        key: key.into(),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "a curator's".to_owned(),
-            at: None,
-        },
-        changes: vec![change],
-    };
+    let commit = Commit::new(
+        block_on(store.load())?.revision,
+        key,
+        Cause::new("a curator's"),
+        vec![change],
+    );
     block_on(store.commit_rebased(&commit, u32::MAX)).map(drop)
 }
 

@@ -54,10 +54,10 @@ pub(crate) fn content(store: &DiskStore, skill: &Skill) -> Result<SkillFolder> {
         let bytes = block_on(store.get(&file.sha256))?;
         files.insert(path.clone(), bytes.unwrap_or_default());
     }
-    Ok(SkillFolder {
-        text: SkillMd::from(skill).write()?.into_bytes(),
+    Ok(SkillFolder::new(
+        SkillMd::from(skill).write()?.into_bytes(),
         files,
-    })
+    ))
 }
 
 /// Where a skill's folder belongs.

@@ -69,11 +69,12 @@ impl Writer {
         let text = self.text(number);
         if number % JOURNAL_EVERY == JOURNAL_EVERY - 1 {
             let first = number / JOURNAL_EVERY * ENTRIES;
-            let entry = |sequence| JournalEntry {
-                schema: JournalEntry::SCHEMA,
-                run: self.run(),
-                sequence,
-                event: serde_json::json!({ "write": number, "text": text }),
+            let entry = |sequence| {
+                JournalEntry::new(
+                    self.run(),
+                    sequence,
+                    serde_json::json!({ "write": number, "text": text }),
+                )
             };
             return Write::Entries((first..first + ENTRIES).map(entry).collect());
         }
@@ -90,17 +91,12 @@ impl Writer {
         if self.seed.derive("maintain", number).unit() < 0.3 {
             changes.push(LibraryChange::Maintain);
         }
-        Write::Commit(Commit {
-            base: Revision(0),
-            key: CommitKey::new(format!("{}/{number}", self.name)),
-            cause: Cause {
-                run: Some(self.run()),
-                task: None,
-                reason: format!("write {number}"),
-                at: None,
-            },
+        Write::Commit(Commit::new(
+            Revision(0),
+            CommitKey::new(format!("{}/{number}", self.name)),
+            Cause::new(format!("write {number}")).with_run(self.run()),
             changes,
-        })
+        ))
     }
 
     /// In each round two skills come and are revised, one of them with a file; then one of several things becomes of them.

@@ -11,7 +11,7 @@ use futures::executor::block_on;
 use journeyman::{
     Error, ErrorKind, Seed, SkillId, Version,
     contract::{SkillFiles, SkillStore},
-    domain::{FilePath, LibraryChange, Origin, Revision, Skill, State},
+    domain::{FilePath, LibraryChange, Origin, Revision, State},
     library::{Entry, SkillLibrary, format::SkillMd},
     testing::sample,
 };
@@ -109,11 +109,11 @@ fn take(template: &Path, time: u64, seed: Seed) -> Answer<()> {
     {
         let entry = library_of(store)?;
         let entry = entry.get(&SkillId::new("s2")).ok_or("no skill")?;
-        let revised = Skill {
-            version: entry.skill.version.next(),
-            body: "Revised.".to_owned(),
-            ..entry.skill.clone()
-        };
+        let revised = entry
+            .skill
+            .clone()
+            .with_version(entry.skill.version.next())
+            .with_body("Revised.");
         change(store, LibraryChange::Revise(Box::new(revised)))?;
         // A job more, so that the one before is over and the folders were brought up to date.
         block_on(store.load())?;

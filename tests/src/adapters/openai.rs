@@ -172,10 +172,7 @@ fn endpoints(figures: &mut Figures<'_>) -> Tried<f64> {
     let text = written(&completions, begun)?;
 
     let chat = plain.connect(Route::Chat)?;
-    let question = Prompt {
-        messages: vec![Message::data(Speaker::User, "say something")],
-        open: Vec::new(),
-    };
+    let question = Prompt::new(vec![Message::data(Speaker::User, "say something")]);
     let said = written(&chat, question.clone())?;
     let called = called(&chat, question)?;
 
@@ -268,14 +265,9 @@ fn largest(model: &OpenAi, inside: &LlamaCpp, tasks: &Tasks) -> Result<f64> {
     let continuations: Vec<String> = skills.collect();
     let (mut largest, mut compared) = (0.0_f64, 0);
     for task in scored {
-        let request = ScoreRequest {
-            prompt: asked(&task.instruction),
-            continuations: continuations.clone(),
-            max_continuation_tokens: 256,
-            time_limit: Duration::from_secs(120),
-            adapter: None,
-            repeatable: false,
-        };
+        let request = ScoreRequest::new(asked(&task.instruction), continuations.clone())
+            .with_max_continuation_tokens(256)
+            .with_time_limit(Duration::from_secs(120));
         let theirs = block_on(model.score(&request))?;
         let ours = block_on(inside.score(&request))?;
         for (theirs, ours) in theirs.iter().zip(&ours) {

@@ -170,11 +170,7 @@ fn id(case: &Case) -> SkillId {
 
 fn firsts(retriever: &dyn Retriever, cases: &[Case]) -> Result<Firsts> {
     let first = |case: &Case, text: &str| -> Result<f64> {
-        let query = Query {
-            text: text.to_owned(),
-            limit: 1,
-            among: None,
-        };
+        let query = Query::new(text.to_owned(), 1);
         let found = block_on(retriever.search(&query))?;
         let is_right = found
             .first()

@@ -1,6 +1,6 @@
 //! Scoring behind a shared prefix against one pass for each candidate, on the bundled model.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use futures::executor::block_on;
 use journeyman::{
@@ -33,14 +33,10 @@ pub(super) fn run(figures: &mut Figures<'_>, path: &Path) -> Outcome {
     let bare = Bare::load(path);
     let (mut worst, mut tokens) = (0.0_f64, 0);
     for task in universe.stream(QUERIES) {
-        let request = ScoreRequest {
-            prompt: prompt_format.score_prompt(&task.world.query),
-            continuations: continuations.clone(),
-            max_continuation_tokens: 128,
-            time_limit: Duration::from_secs(60),
-            adapter: None,
-            repeatable: false,
-        };
+        let request = ScoreRequest::new(
+            prompt_format.score_prompt(&task.world.query),
+            continuations.clone(),
+        );
         let asked = GenerateRequest::greedy(request.prompt.clone(), 0);
         let prompt = block_on(model.generate(&asked))?.prompt_ids;
         for TokenScores { ids, logprobs, .. } in block_on(model.score(&request))? {

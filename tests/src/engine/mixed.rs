@@ -43,14 +43,8 @@ impl Ask {
     fn patient(&self) -> Self {
         let time_limit = Duration::from_secs(300);
         match self {
-            Self::Write(request) => Self::Write(GenerateRequest {
-                time_limit,
-                ..request.clone()
-            }),
-            Self::Score(request) => Self::Score(ScoreRequest {
-                time_limit,
-                ..request.clone()
-            }),
+            Self::Write(request) => Self::Write(request.clone().with_time_limit(time_limit)),
+            Self::Score(request) => Self::Score(request.clone().with_time_limit(time_limit)),
         }
     }
 
@@ -99,10 +93,7 @@ fn load(seed: Seed, queries: &[String], number: u64) -> Load {
         queries[task as usize],
         "and then ".repeat((number / TASKS) as usize % 9)
     );
-    let prompt = Prompt {
-        messages: vec![Message::data(Speaker::User, text)],
-        open: Vec::new(),
-    };
+    let prompt = Prompt::new(vec![Message::data(Speaker::User, text)]);
     let limit = match draw("deadline") {
         d if d < 0.1 => Duration::from_micros((draw("limit") * 20_000.0) as u64),
         _ => Duration::from_secs(300),
@@ -110,25 +101,22 @@ fn load(seed: Seed, queries: &[String], number: u64) -> Load {
     let dropped = draw("dropped") < 0.15;
     let adapter = (draw("adapter") < 0.2).then(|| ADAPTER.to_owned());
     let ask = match draw("kind") {
-        kind if kind < 0.35 => Ask::Score(ScoreRequest {
-            prompt,
-            continuations: (0..1 + number % 7)
-                .map(|n| queries[((number + n) % TASKS) as usize].clone())
-                .collect(),
-            max_continuation_tokens: 32,
-            time_limit: limit,
-            adapter,
-            repeatable: false,
-        }),
+        kind if kind < 0.35 => Ask::Score(
+            ScoreRequest::new(
+                prompt,
+                (0..1 + number % 7)
+                    .map(|n| queries[((number + n) % TASKS) as usize].clone())
+                    .collect(),
+            )
+            .with_max_continuation_tokens(32)
+            .with_time_limit(limit)
+            .with_adapter(adapter),
+        ),
         kind => {
             let mut request = GenerateRequest::greedy(prompt, 8 + number as usize % 150);
             request.time_limit = limit;
             if kind > 0.8 {
-                request.sampling = Sampling {
-                    temperature: 0.8,
-                    top_p: 1.0,
-                    seed: seed.derive("draw", number),
-                };
+                request.sampling = Sampling::new(0.8, 1.0, seed.derive("draw", number));
             } else {
                 // What was drawn is checked against the bare model, which has no adapter.
                 request.adapter = adapter;

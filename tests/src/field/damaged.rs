@@ -97,13 +97,14 @@ pub fn read_damaged(seed: Seed, count: u64) -> Outcome {
 fn turn(prompt_format: &ChatFormat, text: &str, times: usize) -> journeyman::Result<TurnMove> {
     let seen = Observation::new("", Source::trusted("dial")).with_tools(vec![set_level()]);
     let reply = Generation::new("test", &Prompt::default(), text);
-    prompt_format.turn(&TurnView {
-        task: &Task::new("t", "Set the dial to level 8."),
-        injection: &Injection::NONE,
-        observation: &seen,
-        steps: &[],
-        replies: &vec![reply; times],
-    })
+    prompt_format.turn(
+        &TurnView::new(
+            &Task::new("t", "Set the dial to level 8."),
+            &Injection::NONE,
+            &seen,
+        )
+        .with_replies(&vec![reply; times]),
+    )
 }
 
 /// A family's answer with one to four faults.

@@ -32,13 +32,14 @@ pub fn read_family(family: &Family, is_native: bool) -> bool {
     let mut prompt_format = ChatFormat::default();
     prompt_format.native_tools = is_native;
     let seen = Observation::new("", Source::trusted("dial")).with_tools(vec![set_level()]);
-    let turn = prompt_format.turn(&TurnView {
-        task: &Task::new("t", "Set the dial to level 8."),
-        injection: &Injection::NONE,
-        observation: &seen,
-        steps: &[],
-        replies: &[Generation::new("test", &Prompt::default(), family.answer)],
-    });
+    let turn = prompt_format.turn(
+        &TurnView::new(
+            &Task::new("t", "Set the dial to level 8."),
+            &Injection::NONE,
+            &seen,
+        )
+        .with_replies(&[Generation::new("test", &Prompt::default(), family.answer)]),
+    );
     let expect = Action::call("set_level", json!({"level": 8}));
     matches!(turn, Ok(TurnMove::Act { action, .. }) if action == expect)
 }

@@ -8,6 +8,7 @@
 pub(crate) mod code;
 mod command;
 mod groups;
+mod median;
 mod options;
 mod recalled;
 mod recorder;

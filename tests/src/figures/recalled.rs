@@ -209,30 +209,23 @@ mod tests {
         }
 
         async fn score(&self, _: &ScoreRequest) -> Result<Vec<TokenScores>> {
-            Ok(vec![TokenScores {
-                ids: Vec::new(),
-                logprobs: vec![-(self.next() as f64)],
-                truncated: false,
-            }])
+            Ok(vec![TokenScores::new(
+                Vec::new(),
+                vec![-(self.next() as f64)],
+            )])
         }
     }
 
     fn prompt(text: &str) -> Prompt {
-        Prompt {
-            messages: vec![Message::data(Speaker::User, text)],
-            open: Vec::new(),
-        }
+        Prompt::new(vec![Message::data(Speaker::User, text)])
     }
 
     fn request(text: &str, temperature: f32, seed: u64) -> GenerateRequest {
-        GenerateRequest {
-            sampling: Sampling {
-                temperature,
-                top_p: 1.0,
-                seed: Seed(seed),
-            },
-            ..GenerateRequest::greedy(prompt(text), 8)
-        }
+        GenerateRequest::greedy(prompt(text), 8).with_sampling(Sampling::new(
+            temperature,
+            1.0,
+            Seed(seed),
+        ))
     }
 
     #[test]
@@ -250,15 +243,9 @@ mod tests {
         assert_eq!(write(request("b", 0.7, 1)), "1");
         assert_eq!(write(request("a", 0.7, 2)), "2");
         assert_eq!(write(request("a", 0.6, 1)), "3");
-        let longer = GenerateRequest {
-            max_tokens: 9,
-            ..request("a", 0.7, 1)
-        };
+        let longer = request("a", 0.7, 1).with_max_tokens(9);
         assert_eq!(write(longer), "4");
-        let slower = GenerateRequest {
-            time_limit: Duration::from_secs(1),
-            ..request("a", 0.7, 1)
-        };
+        let slower = request("a", 0.7, 1).with_time_limit(Duration::from_secs(1));
         assert_eq!(write(slower), "0");
     }
 
@@ -273,14 +260,11 @@ mod tests {
     fn scores_are_recalled_for_the_same_texts_alone() {
         let model = Numbered::recalled();
         let score = |texts: &[&str]| {
-            let request = ScoreRequest {
-                prompt: prompt("a"),
-                continuations: texts.iter().map(|text| (*text).to_owned()).collect(),
-                max_continuation_tokens: 128,
-                time_limit: Duration::from_secs(1),
-                adapter: None,
-                repeatable: false,
-            };
+            let request = ScoreRequest::new(
+                prompt("a"),
+                texts.iter().map(|text| (*text).to_owned()).collect(),
+            )
+            .with_time_limit(Duration::from_secs(1));
             block_on(model.score(&request)).unwrap()
         };
         let first = score(&["b"]);

@@ -6,20 +6,11 @@ use journeyman::Seed;
 use journeyman_experiment::Spread;
 use rand_chacha::rand_core::Rng;
 
+pub(crate) use super::median::median;
+
 /// The mean; NaN of nothing.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// The median, of values that it sorts; NaN of nothing.
-pub fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match (values.get(middle.wrapping_sub(1)), values.get(middle)) {
-        (Some(low), Some(high)) if values.len().is_multiple_of(2) => low.midpoint(*high),
-        (_, Some(middle)) => *middle,
-        _ => f64::NAN,
-    }
 }
 
 /// The sample's standard deviation (divided by n - 1); NaN of fewer than two.
@@ -228,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_median_is_the_middle() {
-        assert!(median(&mut []).is_nan());
+        assert!(median(Vec::new()).is_nan());
         assert_eq!(median(&mut [3.0]), 3.0);
         assert_eq!(median(&mut [2.0, 1.0]), 1.5);
         assert_eq!(median(&mut [7.0, 1.0, 2.0]), 2.0);

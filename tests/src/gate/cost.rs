@@ -109,17 +109,12 @@ fn task(tokenizer: &dyn Tokenizer, set: &Set, number: usize) -> String {
 fn reading(model: &LlamaCpp, set: &Set, (time, tokens): (usize, usize)) -> Result<f64, Failure> {
     // A number of its own, so that no other text begins like it and nothing of it is read already.
     let text = text(model, set, 10_000 * (1 + time) + tokens, tokens);
-    let request = ScoreRequest {
-        prompt: Prompt {
-            messages: vec![Message::data(Speaker::User, text)],
-            open: Vec::new(),
-        },
-        continuations: vec![".".to_owned()],
-        max_continuation_tokens: 1,
-        time_limit: Limits::default().attempt,
-        adapter: None,
-        repeatable: false,
-    };
+    let request = ScoreRequest::new(
+        Prompt::new(vec![Message::data(Speaker::User, text)]),
+        vec![".".to_owned()],
+    )
+    .with_max_continuation_tokens(1)
+    .with_time_limit(Limits::default().attempt);
     let begun = Instant::now();
     block_on(model.score(&request))?;
     Ok(begun.elapsed().as_secs_f64())

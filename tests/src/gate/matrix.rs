@@ -26,11 +26,7 @@ pub(super) fn by_words(set: &Set) -> Result<Matrix, Failure> {
     block_on(retriever.refresh(&whole(set.skills.clone())))?;
     let mut rows = Vec::new();
     for task in &set.tasks {
-        let query = Query {
-            text: task.instruction.clone(),
-            limit: set.skills.len(),
-            among: None,
-        };
+        let query = Query::new(task.instruction.clone(), set.skills.len());
         let found = block_on(retriever.search(&query))?;
         let score = |skill: &Skill| {
             let mut found = found.iter();

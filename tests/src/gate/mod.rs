@@ -288,17 +288,19 @@ fn labeled(tasks: &[Best], right: bool, is_first: bool) -> Vec<LabeledScores> {
         .map(|one| one.wrong)
         .filter(|value| value.is_finite());
     let least = finite.fold(f64::INFINITY, f64::min);
-    let task = |(number, one): (usize, &Best)| LabeledScores {
-        task: number.to_string().as_str().into(),
-        right: right
-            .then_some(one.right)
-            .filter(|value| value.is_finite())
-            .into_iter()
-            .collect(),
-        // Where a search finds nothing, nothing is injected.
-        wrong: vec![one.wrong.max(least - 1.0)],
+    let task = |(number, one): (usize, &Best)| {
+        LabeledScores::new(
+            number.to_string().as_str(),
+            right
+                .then_some(one.right)
+                .filter(|value| value.is_finite())
+                .into_iter()
+                .collect(),
+            // Where a search finds nothing, nothing is injected.
+            vec![one.wrong.max(least - 1.0)],
+        )
         // Every task has a right one in the library.
-        right_is_first: is_first.then(|| one.right.is_finite()),
+        .with_right_is_first(is_first.then(|| one.right.is_finite()))
     };
     tasks.iter().enumerate().map(task).collect()
 }

@@ -207,11 +207,7 @@ fn right_among(set: &Set, found: &Found, most: usize) -> Vec<f64> {
 fn found(retriever: &dyn Retriever, queries: &[String]) -> Result<Found, Failure> {
     let mut all = Found::new();
     for text in queries {
-        all.push(block_on(retriever.search(&Query {
-            text: text.clone(),
-            limit: POOL,
-            among: None,
-        }))?);
+        all.push(block_on(retriever.search(&Query::new(text.clone(), POOL)))?);
     }
     Ok(all)
 }
@@ -257,10 +253,7 @@ fn near(encoder: &Kept, skills: &[Skill], queries: &[String]) -> Result<[Found; 
         for (at, made) in made.iter_mut().enumerate() {
             let scores = skills.iter().zip(&values);
             let mut all: Vec<Candidate> = scores
-                .map(|(skill, values)| Candidate {
-                    skill: skill.reference(),
-                    score: values[at],
-                })
+                .map(|(skill, values)| Candidate::new(skill.reference(), values[at]))
                 .collect();
             all.sort_by(|one, other| other.score.total_cmp(&one.score));
             all.truncate(POOL);

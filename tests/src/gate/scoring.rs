@@ -28,10 +28,7 @@ pub(super) const QUERY: usize = 64;
 /// The prompt behind which a query is scored, given a skill or none.
 fn query_prompt(skill: &str) -> Prompt {
     let text = format!("An assistant has this skill:\n{skill}\n\nWhat did the user ask for?");
-    Prompt {
-        messages: vec![Message::data(Speaker::User, text)],
-        open: Vec::new(),
-    }
+    Prompt::new(vec![Message::data(Speaker::User, text)])
 }
 
 /// The log-probabilities of a text's tokens, in nats.
@@ -84,14 +81,9 @@ impl<'a> Scoring<'a> {
         if let Ok(known) = fs::read(&file) {
             return Ok(serde_json::from_slice(&known)?);
         }
-        let request = ScoreRequest {
-            prompt,
-            continuations: texts.to_vec(),
-            max_continuation_tokens: most_tokens,
-            time_limit: Duration::from_secs(3_600),
-            adapter: None,
-            repeatable: false,
-        };
+        let request = ScoreRequest::new(prompt, texts.to_vec())
+            .with_max_continuation_tokens(most_tokens)
+            .with_time_limit(Duration::from_secs(3_600));
         let scores = block_on(self.model.score(&request))?;
         let scores: Vec<Logprobs> = scores.into_iter().map(|one| one.logprobs).collect();
         let beside = file.with_extension("new");
@@ -207,10 +199,7 @@ impl<'a> Scoring<'a> {
                             "A user asks an assistant:\n{query}\n\nThe assistant has this instruction:\n{text}\n\nIs the instruction useful for \
                              what the user asks? Yes or No?"
                         );
-                        let prompt = Prompt {
-                            messages: vec![Message::data(Speaker::User, asked)],
-                            open: Vec::new(),
-                        };
+                        let prompt = Prompt::new(vec![Message::data(Speaker::User, asked)]);
                         (prompt, ["Yes".to_owned(), "No".to_owned()])
                     }
                 };

@@ -10,10 +10,9 @@ use journeyman::{
     Result, Seed,
     agent::MemoryStore,
     contract::{Components, Embedder, RoleAnswer},
-    domain::{Mode, SkillDraft, Task, Verdict},
-    library::SkillLibrary,
+    domain::{SkillDraft, Task, Verdict},
     papers::hisme::{MacroPolicy, MicroPolicy},
-    policy::{Answer, Played, Policies, PolicyOptions},
+    policy::{Answer, Played, PolicyOptions},
     recipe::{self, Recipe},
     run::{
         Effect, Performer, RunMachine, RunPlan,
@@ -57,18 +56,7 @@ pub(super) fn learn(
     let mut components = Components::own_loop().with_store(Arc::new(MemoryStore::new()));
     components.embedder = embedder;
     let performer = Performer::new(Arc::new(components), recipe.limits);
-    let mut machine = RunMachine::new(RunPlan {
-        run: "identity".into(),
-        seed,
-        recipe,
-        mode: Mode::Train,
-        tasks: tasks.collect(),
-        replays: true,
-        model: None,
-        library: SkillLibrary::new(),
-        policies: Policies::new(),
-        width: NonZeroU64::MIN,
-    })?;
+    let mut machine = RunMachine::new(RunPlan::new("identity", seed, recipe, tasks.collect()))?;
     while !machine.is_finished() {
         for (id, effect) in machine.effects() {
             let lesson = usize::try_from(id.step)

@@ -40,10 +40,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 
 /// Reads a bank, sends it through a library and writes it. Gives the number of skills and whether it is equal.
 fn through(text: &str) -> Result<(usize, bool), Box<dyn std::error::Error + Send + Sync>> {
-    let source = Source {
-        name: "skillrl".to_owned(),
-        trust: Trust::Untrusted,
-    };
+    let source = Source::new("skillrl", Trust::Untrusted);
     let read = skillrl::read(text, &source)?;
     let changes = read
         .into_iter()

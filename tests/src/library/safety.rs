@@ -171,24 +171,18 @@ fn secrets(figures: &mut Figures<'_>, seed: Seed) -> Outcome {
             3 => drop(skill.metadata.insert("note".to_owned(), secret.clone())),
             _ => skill.trigger = Some(format!("log in, {secret}")),
         }
-        let commit = Commit {
-            base: block_on(store.load())?.revision,
-            key: format!("commit {number}").as_str().into(),
-            cause: Cause {
-                run: None,
-                task: None,
-                reason,
-                at: None,
-            },
-            changes: vec![LibraryChange::Add(Box::new(skill))],
-        };
+        let commit = Commit::new(
+            block_on(store.load())?.revision,
+            format!("commit {number}").as_str(),
+            Cause::new(reason),
+            vec![LibraryChange::Add(Box::new(skill))],
+        );
         block_on(store.commit_rebased(&commit, 8))?;
-        let entry = JournalEntry {
-            schema: JournalEntry::SCHEMA,
-            run: RunId::new("run"),
-            sequence: number as u64,
-            event: serde_json::json!({ "observation": format!("token: {secret}\n"), secret: 1 }),
-        };
+        let entry = JournalEntry::new(
+            RunId::new("run"),
+            number as u64,
+            serde_json::json!({ "observation": format!("token: {secret}\n"), secret: 1 }),
+        );
         block_on(store.append(&[entry]))?;
     }
     block_on(store.sync_folders())?;

@@ -58,12 +58,12 @@ pub(crate) async fn store(committed: &[Committed]) -> Result<Arc<MemoryStore>> {
     let store = Arc::new(MemoryStore::new());
     for (base, done) in (0..).zip(committed) {
         store
-            .commit(&Commit {
-                base: Revision(base),
-                key: done.key.clone(),
-                cause: done.cause.clone(),
-                changes: done.changes.clone(),
-            })
+            .commit(&Commit::new(
+                Revision(base),
+                done.key.clone(),
+                done.cause.clone(),
+                done.changes.clone(),
+            ))
             .await?;
     }
     Ok(store)
@@ -91,15 +91,10 @@ pub(super) fn irrelevant(seed: Seed, tasks: &Tasks) -> Result<Vec<Committed>> {
         .filter(|skill| !known.contains(skill.body.trim()))
         .map(|skill| LibraryChange::Add(Box::new(skill)));
     let tiers = LibraryChange::Configure(recipe::standard().tiers);
-    Ok(vec![Committed {
-        revision: Revision(1),
-        key: CommitKey::new("elsewhere"),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "skills of another world".to_owned(),
-            at: None,
-        },
-        changes: std::iter::once(tiers).chain(skills).collect(),
-    }])
+    Ok(vec![Committed::new(
+        Revision(1),
+        CommitKey::new("elsewhere"),
+        Cause::new("skills of another world"),
+        std::iter::once(tiers).chain(skills).collect(),
+    )])
 }

@@ -1,15 +1,13 @@
 //! That a run is a machine, on the real model: resumed, replayed and answered in shuffled orders, it ends in the same
 //! library.
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::sync::Arc;
 
 use futures::executor::block_on;
 use journeyman::{
     Result, Seed,
     agent::{MemoryJournal, MemoryStore},
     contract::Journal,
-    domain::Mode,
-    library::SkillLibrary,
     recipe::Recipe,
     run::{Performer, RunMachine, RunPlan, replay, report::RunReport},
 };
@@ -116,18 +114,12 @@ async fn shuffled(
     let store = library::store(&[]).await?;
     let components = parts.components(store, None)?;
     let performer = Performer::new(Arc::new(components), recipe().limits);
-    let mut machine = RunMachine::new(RunPlan {
-        run: whole.run.clone(),
-        seed: whole.seed,
-        recipe: recipe(),
-        mode: Mode::Train,
-        tasks: tasks.stream.clone(),
-        replays: true,
-        model: None,
-        library: SkillLibrary::new(),
-        policies: journeyman::policy::Policies::new(),
-        width: NonZeroU64::MIN,
-    })?;
+    let mut machine = RunMachine::new(RunPlan::new(
+        whole.run.clone(),
+        whole.seed,
+        recipe(),
+        tasks.stream.clone(),
+    ))?;
     let mut round = 0;
     while !machine.is_finished() {
         if save {

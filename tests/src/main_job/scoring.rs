@@ -1,6 +1,6 @@
 //! Scoring ten candidates behind a shared prefix against ten separate passes, side by side in one run.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures::executor::block_on;
 use journeyman::contract::{ScoreRequest, Scorer, TokenScores};
@@ -29,14 +29,10 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let mut ratios = Vec::new();
     let mut worst: f64 = 0.0;
     for (round, task) in universe.stream(ROUNDS + 1).iter().enumerate() {
-        let request = ScoreRequest {
-            prompt: prompt_format.score_prompt(&task.world.query),
-            continuations: continuations.clone(),
-            max_continuation_tokens: 128,
-            time_limit: Duration::from_secs(60),
-            adapter: None,
-            repeatable: false,
-        };
+        let request = ScoreRequest::new(
+            prompt_format.score_prompt(&task.world.query),
+            continuations.clone(),
+        );
         let start = Instant::now();
         let shared = block_on(parts.model.score(&request))?;
         let between = Instant::now();
@@ -67,10 +63,9 @@ fn separately(
 ) -> Result<Vec<TokenScores>, journeyman::Error> {
     let mut scores = Vec::new();
     for continuation in &request.continuations {
-        let alone = ScoreRequest {
-            continuations: vec![continuation.clone()],
-            ..request.clone()
-        };
+        let alone = request
+            .clone()
+            .with_continuations(vec![continuation.clone()]);
         scores.extend(block_on(parts.model.score(&alone))?);
     }
     Ok(scores)

@@ -62,10 +62,7 @@ pub(super) fn scores<'a>(
                 last: one.subgoal.last,
             };
             routes.insert(place.clone(), id.clone());
-            let subgoal = SubgoalInAttempt {
-                attempt: attempt.clone(),
-                subgoal: one.subgoal.clone(),
-            };
+            let subgoal = SubgoalInAttempt::new(attempt.clone(), one.subgoal.clone());
             // One judge after the other, since the model does not read a prompt again that equals the last one.
             for (scores, rubric) in [(&mut scored, Some(rubric)), (&mut openly, None)] {
                 let scores: &mut Vec<SubgoalScore> = scores.entry(place.clone()).or_default();

@@ -32,10 +32,8 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         made.left_out,
     );
     // A bank that leaves groups out is smaller for that reason alone.
-    let whole = BankOptions {
-        most: None,
-        ..BankOptions::default()
-    };
+    let mut whole = BankOptions::default();
+    whole.most = None;
     let (all_groups, whole) = compressed(parts, &all, &whole)?;
     count(
         "skillrl.skills of their bank that leaves nothing out",
@@ -57,10 +55,7 @@ fn compressed(
     options: &BankOptions,
 ) -> Result<(MemoryBank, f64), Box<dyn Error + Send + Sync>> {
     let made = memories::bank(all, options)?;
-    let source = Source {
-        name: "skillrl".to_owned(),
-        trust: Trust::Untrusted,
-    };
+    let source = Source::new("skillrl", Trust::Untrusted);
     let skills = skillrl::read(&made.json, &source)?;
     // Each skill as it is given: its description with its body.
     let written = skills

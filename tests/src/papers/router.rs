@@ -28,22 +28,16 @@ pub(super) fn against_the_world(predicted: &[Assessment], attempts: &[Trace]) ->
         let Some(attempt) = attempts.iter().find(of_it) else {
             continue;
         };
-        let bare = |subgoal| AssessedSubgoal {
-            subgoal,
-            route: None,
-            score: None,
-        };
+        let bare = AssessedSubgoal::new;
         let subgoals: Vec<_> = spoken::true_cut(attempt)?.into();
-        let truth = Assessment {
-            subgoals: subgoals.into_iter().map(bare).collect(),
-            ..one.clone()
-        };
+        let truth = one
+            .clone()
+            .with_subgoals(subgoals.into_iter().map(bare).collect());
         pairs.push((one, truth));
     }
-    let pairs = pairs.iter().map(|(predicted, annotated)| AssessedPair {
-        predicted,
-        annotated,
-    });
+    let pairs = pairs
+        .iter()
+        .map(|(predicted, annotated)| AssessedPair::new(predicted, annotated));
     let accuracy = RouterAccuracy::of(&pairs.collect::<Vec<_>>())?;
     Ok(Cut {
         spans: rate(accuracy.spans),
@@ -77,13 +71,11 @@ pub(super) fn router(again: &[Assessment], library: &SkillLibrary) -> Result<[f6
 fn as_assessed(subgoals: &[&KnownSubgoal]) -> Option<Assessment> {
     let first = subgoals.first()?;
     let is_routed = |one: &&KnownSubgoal| one.assessed.route.is_some();
-    subgoals.iter().any(is_routed).then(|| Assessment {
-        attempt: first.at.attempt.clone(),
-        task: first.task.clone(),
-        category: first.category.clone(),
-        success: first.success,
-        repaired: false,
-        subgoals: subgoals.iter().map(|one| one.assessed.clone()).collect(),
+    subgoals.iter().any(is_routed).then(|| {
+        Assessment::new(first.at.attempt.clone(), first.task.clone())
+            .with_category(first.category.clone())
+            .with_success(first.success)
+            .with_subgoals(subgoals.iter().map(|one| one.assessed.clone()).collect())
     })
 }
 
@@ -92,10 +84,7 @@ fn accuracy(predicted: &[Assessment], library: &SkillLibrary) -> Result<RouterAc
     let pairs = predicted.iter().filter_map(|predicted| {
         let of_it = |one: &&Assessment| one.attempt == predicted.attempt;
         let annotated = annotated.iter().find(of_it)?;
-        Some(AssessedPair {
-            predicted,
-            annotated,
-        })
+        Some(AssessedPair::new(predicted, annotated))
     });
     RouterAccuracy::of(&pairs.collect::<Vec<_>>())
 }

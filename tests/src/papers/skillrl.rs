@@ -36,7 +36,7 @@ fn flat() -> Recipe {
     const TWO: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
     let mut recipe = arms::skillrl();
     recipe.select.candidates = Candidates::Search { limit: TWO };
-    recipe.select.selector = Top { limit: TWO }.into();
+    recipe.select.selector = Top::new(TWO).into();
     recipe
 }
 

@@ -26,10 +26,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed;
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS as u64 {
-        for (times, withhold) in times
-            .iter_mut()
-            .zip([None, Some(Withhold { share: SHARE })])
-        {
+        for (times, withhold) in times.iter_mut().zip([None, Some(Withhold::new(SHARE))]) {
             times.push(1e6 * block_on(timed(seed.derive("cost", round), withhold))? / TASKS as f64);
         }
     }
@@ -59,10 +56,7 @@ async fn timed(seed: Seed, withhold: Option<Withhold>) -> Result<f64> {
     components.store = Some(Arc::new(MemoryStore::new()));
     components.retriever = Some(Arc::new(ScriptedRetriever::new()));
     let mut recipe = recipe::standard();
-    recipe.select.selector = Top {
-        limit: NonZeroUsize::MIN,
-    }
-    .into();
+    recipe.select.selector = Top::new(NonZeroUsize::MIN).into();
     recipe.write.when = WriteWhen::Never;
     recipe.select.withhold = withhold;
     let session = Journeyman::open(components, recipe, Options::new("cost", seed)).await?;

@@ -99,12 +99,8 @@ impl World {
 
 pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed;
-    let task = |number: usize| OutcomeScores {
-        task: TaskId::new(format!("task-{number}")),
-        score: 0.0,
-        before: 0.0,
-        with: 0.0,
-    };
+    let task =
+        |number: usize| OutcomeScores::new(TaskId::new(format!("task-{number}")), 0.0, 0.0, 0.0);
     let mut tasks: Vec<OutcomeScores> = (0..TASKS).map(task).collect();
     for (world, most) in POINTS {
         let name = format!("{}, {}% may be harmed", world.name, 100.0 * most);
@@ -154,7 +150,7 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
 /// The threshold; `None` where the tasks are too few.
 fn fitted(tasks: &[OutcomeScores], most: f64, seed: Seed) -> Result<Option<f64>> {
     let model = ModelId::new("simulated");
-    let bound = HarmBound { most, error: ERROR };
+    let bound = HarmBound::new(most, ERROR);
     let of = (&model, ScoreKind::CardPmi, &ScriptedFormat as _);
     Ok(
         match GateCalibration::by_outcomes(tasks, of, bound, seed)? {

@@ -71,7 +71,7 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
     for most in MOST {
         let name = format!("{}% may be harmed", 100.0 * most);
         let of = (model, ScoreKind::Pmi, format.as_ref());
-        let bound = HarmBound { most, error: ERROR };
+        let bound = HarmBound::new(most, ERROR);
         let threshold = match GateCalibration::by_outcomes(&fitted_on.scores, of, bound, seed)? {
             ByOutcomes::Fitted(fitted) => fitted.threshold,
             // No threshold has no rates: each of them is recorded, and short.
@@ -192,12 +192,9 @@ async fn tried(parts: &Parts, seed: Seed) -> Result<Tried, Failure> {
             continue;
         };
         let best = with.selections.first().and_then(|one| one.best());
-        all.scores.extend(best.map(|best| OutcomeScores {
-            task: with.task.clone(),
-            score: best.value,
-            before,
-            with: after,
-        }));
+        all.scores.extend(
+            best.map(|best| OutcomeScores::new(with.task.clone(), best.value, before, after)),
+        );
     }
     Ok(all)
 }
@@ -224,12 +221,7 @@ mod tests {
     use super::*;
 
     fn tried(score: f64, before: f64, with: f64) -> OutcomeScores {
-        OutcomeScores {
-            task: format!("task-{score}").as_str().into(),
-            score,
-            before,
-            with,
-        }
+        OutcomeScores::new(format!("task-{score}").as_str(), score, before, with)
     }
 
     #[test]

@@ -243,10 +243,7 @@ impl Plant {
         let mut first = about(&stream, &[neighbour]);
         first.truncate(BEFORE);
         let skill = |id: &str, draft: SkillDraft| admitted(&draft, SkillId::new(id));
-        let on_trial = |skill: Skill| Skill {
-            state: State::Trial,
-            ..skill
-        };
+        let on_trial = |skill: Skill| skill.with_state(State::Trial);
         let reaching = reaching(breaking, &neighbour.service.tool.name);
         Ok(Self {
             in_use: skill("neighbour", terse(neighbour, 1))?,
@@ -320,11 +317,8 @@ mod tests {
 
     /// The id of the skill that the search finds first.
     fn first(retriever: &Bm25Retriever, task: &Task, among: &[&str]) -> String {
-        let query = Query {
-            text: task.instruction.clone(),
-            limit: 1,
-            among: Some(among.iter().map(|id| SkillId::new(*id)).collect()),
-        };
+        let among: Vec<SkillId> = among.iter().map(|id| SkillId::new(*id)).collect();
+        let query = Query::new(task.instruction.clone(), 1).with_among(among);
         let found = block_on(retriever.search(&query)).unwrap();
         found[0].skill.id.to_string()
     }

@@ -438,10 +438,7 @@ async fn proven(first: &Acting, seed: Seed, tasks: &Tasks) -> Result<Certified> 
     let store = Arc::new(MemoryStore::new());
     let named = ("proof", seed);
     let session = first.session(Arc::clone(&store), by_proof(), named).await?;
-    let on_trial = tasks.skills.iter().cloned().map(|skill| Skill {
-        state: State::Trial,
-        ..skill
-    });
+    let on_trial = (tasks.skills.iter().cloned()).map(|skill| skill.with_state(State::Trial));
     session.add(on_trial.collect(), "the figures").await?;
     session.learn(tasks.stream.clone()).await?;
     compared(&session, &store, budget()).await

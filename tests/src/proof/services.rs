@@ -70,10 +70,7 @@ pub(super) fn wrong(member: &Member, other: &Member) -> SkillDraft {
 /// Takes the search's first skill at each task; attempts each task once and writes nothing.
 pub(super) fn taking_the_best() -> Recipe {
     let mut recipe = recipe::standard();
-    recipe.select.selector = Top {
-        limit: NonZeroUsize::MIN,
-    }
-    .into();
+    recipe.select.selector = Top::new(NonZeroUsize::MIN).into();
     recipe.attempts.group = NonZeroU32::MIN;
     recipe.write.when = WriteWhen::Never;
     // Where proof releases, nothing may begin as active.

@@ -285,7 +285,7 @@ async fn ledger(
     (library, known): Skills<'_>,
 ) -> Result<()> {
     let mut recipe = taking_the_best();
-    recipe.select.withhold = Some(Withhold { share: SHARE });
+    recipe.select.withhold = Some(Withhold::new(SHARE));
     let session = opened(parts, recipe, seed, library.to_vec()).await?;
     session.learn(tasks.stream.clone()).await?;
     let learned = session.library().await?;
@@ -348,10 +348,10 @@ async fn proof(
     recipe.tiers.traces = PROOF;
     let every = const { NonZeroU64::new(60).expect("not 0") };
     recipe.maintenance.programs = vec![ScheduledProgram::new(every, ProvenRelease::default())];
-    let on_trial = library.iter().cloned().map(|skill| Skill {
-        state: State::Trial,
-        ..skill
-    });
+    let on_trial = library
+        .iter()
+        .cloned()
+        .map(|skill| skill.with_state(State::Trial));
     let session = opened(parts, recipe, seed, on_trial.collect()).await?;
     let stream = tasks.stream.iter().take(PROOF).cloned();
     session.learn(stream.collect()).await?;

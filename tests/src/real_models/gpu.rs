@@ -197,19 +197,14 @@ fn speed(path: &Path, seed: Seed) -> Result<Speed, Failure> {
 fn gate(model: &Arc<LlamaCpp>, seed: Seed) -> Result<f64, Failure> {
     let text =
         |what: &str, number: u64, tokens: usize| words(model, seed.derive(what, number), tokens);
-    let request = ScoreRequest {
-        prompt: Prompt {
-            messages: vec![Message::data(Speaker::User, text("task", 0, 64))],
-            open: Vec::new(),
-        },
-        continuations: (0..CANDIDATES)
+    let request = ScoreRequest::new(
+        Prompt::new(vec![Message::data(Speaker::User, text("task", 0, 64))]),
+        (0..CANDIDATES)
             .map(|number| text("skill", number, CANDIDATE_TOKENS))
             .collect(),
-        max_continuation_tokens: CANDIDATE_TOKENS,
-        time_limit: Duration::from_secs(600),
-        adapter: None,
-        repeatable: false,
-    };
+    )
+    .with_max_continuation_tokens(CANDIDATE_TOKENS)
+    .with_time_limit(Duration::from_secs(600));
     let start = Instant::now();
     block_on(model.score(&request))?;
     Ok(1e3 * start.elapsed().as_secs_f64())

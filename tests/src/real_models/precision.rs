@@ -73,13 +73,9 @@ pub(super) fn decisions(
             .take(CANDIDATES)
             .map(|skill| prompt_format.skill_text(skill))
             .collect();
-        let ask = |query: String| ScoreRequest {
-            prompt: prompt_format.score_prompt(&query),
-            continuations: texts.clone(),
-            max_continuation_tokens: 128,
-            time_limit: Duration::from_secs(600),
-            adapter: None,
-            repeatable: false,
+        let ask = |query: String| {
+            ScoreRequest::new(prompt_format.score_prompt(&query), texts.clone())
+                .with_time_limit(Duration::from_secs(600))
         };
         let sums = async |query: String| -> journeyman::Result<Vec<f64>> {
             let scores = model.score(&ask(query)).await?;

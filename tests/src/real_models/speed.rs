@@ -40,10 +40,7 @@ pub(super) fn words(model: &LlamaCpp, seed: Seed, tokens: usize) -> String {
 }
 
 pub(super) fn request(text: &str, max_tokens: usize) -> GenerateRequest {
-    let prompt = Prompt {
-        messages: vec![Message::data(Speaker::User, text)],
-        open: Vec::new(),
-    };
+    let prompt = Prompt::new(vec![Message::data(Speaker::User, text)]);
     let mut request = GenerateRequest::greedy(prompt, max_tokens);
     request.time_limit = Duration::from_secs(600);
     request

@@ -190,21 +190,12 @@ impl Drop for Load {
 async fn work(model: &LlamaCpp, text: &[&str], writes: bool) -> journeyman::Result<()> {
     let prompt = ChatFormat::default().score_prompt(&text.join("\n"));
     if writes {
-        let request = GenerateRequest {
-            time_limit: Duration::from_secs(60),
-            ..GenerateRequest::greedy(prompt, 40)
-        };
+        let request = GenerateRequest::greedy(prompt, 40).with_time_limit(Duration::from_secs(60));
         model.generate(&request).await?;
         return Ok(());
     }
-    let request = ScoreRequest {
-        prompt,
-        continuations: text.iter().map(|text| (*text).to_owned()).collect(),
-        max_continuation_tokens: 64,
-        time_limit: Duration::from_secs(60),
-        adapter: None,
-        repeatable: false,
-    };
+    let request = ScoreRequest::new(prompt, text.iter().map(|text| (*text).to_owned()).collect())
+        .with_max_continuation_tokens(64);
     model.score(&request).await?;
     Ok(())
 }

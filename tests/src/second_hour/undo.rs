@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
-    Seed,
+    RunId, Seed,
     agent::MemoryStore,
     contract::{Components, SkillStore},
     domain::{Cause, Commit, CommitKey, LibraryChange, State},
@@ -78,17 +78,12 @@ async fn undone(seed: Seed) -> Result<(usize, usize, usize), Failure> {
         state: State::Disabled,
         reason: "it was no use".to_owned(),
     });
-    let commit = Commit {
-        base: library.revision(),
-        key: CommitKey::new("a broken judge"),
-        cause: Cause {
-            run: Some("broken/begin-0".into()),
-            task: None,
-            reason: "a broken judge".to_owned(),
-            at: None,
-        },
-        changes: disables.collect(),
-    };
+    let commit = Commit::new(
+        library.revision(),
+        CommitKey::new("a broken judge"),
+        Cause::new("a broken judge").with_run(RunId::new("broken/begin-0")),
+        disables.collect(),
+    );
     store.commit(&commit).await?;
     next.retire(&RunFilter::of_session("broken"), "the judge was broken")
         .await?;

@@ -73,7 +73,7 @@ fn read(message: &PromptedMessage) -> Message {
     let mut read = Message::data(speaker, message.content.clone());
     read.calls = calls.collect();
     read.answers = (message.tool_call_id.clone().zip(message.name.clone()))
-        .map(|(id, tool)| AnsweredCall { id, tool });
+        .map(|(id, tool)| AnsweredCall::new(id, tool));
     read
 }
 
@@ -99,10 +99,7 @@ fn each_answer_stands_behind_the_tokens_that_the_model_was_given() {
             // As a line of a file.
             let line = serde_json::to_string(answer).unwrap();
             let answer: Prompted = serde_json::from_str(&line).unwrap();
-            let prompt = Prompt {
-                messages: answer.prompt.iter().map(read).collect(),
-                open: Vec::new(),
-            };
+            let prompt = Prompt::new(answer.prompt.iter().map(read).collect());
             let mut request = GenerateRequest::greedy(prompt, 1);
             request.tools = answer.tools.iter().map(tool).collect();
             let asked = block_on(parts.model.generate(&request)).expect("it writes");

@@ -1,6 +1,6 @@
 //! Rollouts of the bundled model for a trainer: exported, validated, and their log-probabilities asked again.
 
-use std::{num::NonZeroU32, ops::Range, sync::Arc, time::Duration};
+use std::{num::NonZeroU32, ops::Range, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -144,10 +144,7 @@ impl Bare {
         segment: &Segment,
         run: Range<usize>,
     ) -> usize {
-        let prompt = Prompt {
-            messages: Vec::new(),
-            open: before.to_vec(),
-        };
+        let prompt = Prompt::new(Vec::new()).with_open(before.to_vec());
         let given = GenerateRequest::greedy(prompt.clone(), 0);
         let given = self.model.generate(&given).await;
         let given = given.expect("the prompt's tokens").prompt_ids;
@@ -155,14 +152,8 @@ impl Bare {
         if given != recorded {
             return 0;
         }
-        let request = ScoreRequest {
-            prompt,
-            continuations: vec![text.clone()],
-            max_continuation_tokens: 512,
-            time_limit: Duration::from_secs(60),
-            adapter: None,
-            repeatable: false,
-        };
+        let request =
+            ScoreRequest::new(prompt, vec![text.clone()]).with_max_continuation_tokens(512);
         let scores = self.model.score(&request).await;
         let scores = scores.expect("it scores").remove(0);
         if scores.ids != segment.ids[run.clone()] {

@@ -36,10 +36,7 @@ fn load() -> Arc<LlamaCpp> {
 }
 
 fn asked(text: &str, max_tokens: usize) -> GenerateRequest {
-    let prompt = Prompt {
-        messages: vec![Message::data(Speaker::User, text)],
-        open: Vec::new(),
-    };
+    let prompt = Prompt::new(vec![Message::data(Speaker::User, text)]);
     let mut request = GenerateRequest::greedy(prompt, max_tokens);
     request.time_limit = Duration::from_secs(300);
     request
@@ -55,14 +52,12 @@ fn it_chats_scores_and_obeys_a_schema() {
     assert_eq!(answer.prompt_tokens, 37);
     assert!(answer.text.starts_with("L'Étoile, la "), "{}", answer.text);
 
-    let request = ScoreRequest {
-        prompt: capital.prompt.clone(),
-        continuations: vec!["Paris".to_owned(), "Lamp".to_owned()],
-        max_continuation_tokens: 16,
-        time_limit: Duration::from_secs(300),
-        adapter: None,
-        repeatable: false,
-    };
+    let request = ScoreRequest::new(
+        capital.prompt.clone(),
+        vec!["Paris".to_owned(), "Lamp".to_owned()],
+    )
+    .with_max_continuation_tokens(16)
+    .with_time_limit(Duration::from_secs(300));
     let scores = block_on(model.score(&request)).expect("it scores");
     assert!(scores[0].sum() > scores[1].sum(), "{scores:?}");
 
@@ -100,20 +95,15 @@ async fn with_a_skill(tasks: &Tasks) -> Result<Arc<MemoryStore>> {
     let draft = spoken::draft(member.expect("its service"));
     let skill = admitted(&draft, "known", Origin::Seed)?;
     let store = Arc::new(MemoryStore::new());
-    let commit = Commit {
-        base: Revision(0),
-        key: CommitKey::new("known"),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "a skill to decide on".to_owned(),
-            at: None,
-        },
-        changes: vec![
+    let commit = Commit::new(
+        Revision(0),
+        CommitKey::new("known"),
+        Cause::new("a skill to decide on"),
+        vec![
             LibraryChange::Configure(recipe::standard().tiers),
             LibraryChange::Add(Box::new(skill)),
         ],
-    };
+    );
     store.commit(&commit).await?;
     Ok(store)
 }

@@ -145,10 +145,7 @@ fn subgoals_are_completed_more_often_with_the_learned_library() {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for (trace, subgoal) in subgoals.iter().take(12) {
         // From the beginning of the attempt, so that all of the work is the agent's.
-        let whole = Subgoal {
-            first: 0,
-            ..Subgoal::clone(subgoal)
-        };
+        let whole = Subgoal::clone(subgoal).with_first(0);
         block_on(async {
             with.extend(trials(&learned.journeyman, trace, &whole).await);
             without.extend(trials(&learned.empty, trace, &whole).await);
@@ -231,13 +228,10 @@ fn plans_succeed_where_their_steps_suffice_and_longer_ones_do_not() {
 fn as_assessed(library: &SkillLibrary) -> Vec<Assessment> {
     let known: Vec<&KnownSubgoal> = library.subgoals().collect();
     let attempts = known.chunk_by(|one, next| one.at.attempt == next.at.attempt);
-    let assessment = |subgoals: &[&KnownSubgoal]| Assessment {
-        attempt: subgoals[0].at.attempt.clone(),
-        task: subgoals[0].task.clone(),
-        category: None,
-        success: subgoals[0].success,
-        repaired: false,
-        subgoals: subgoals.iter().map(|one| one.assessed.clone()).collect(),
+    let assessment = |subgoals: &[&KnownSubgoal]| {
+        Assessment::new(subgoals[0].at.attempt.clone(), subgoals[0].task.clone())
+            .with_success(subgoals[0].success)
+            .with_subgoals(subgoals.iter().map(|one| one.assessed.clone()).collect())
     };
     attempts.map(assessment).collect()
 }
@@ -274,10 +268,7 @@ fn wordings_agree(learned: &Learned) {
         let pairs = main.iter().zip(&other);
         let pairs: Vec<AssessedPair<'_>> = pairs
             .filter_map(|(predicted, annotated)| {
-                Some(AssessedPair {
-                    predicted: predicted.as_ref()?,
-                    annotated: annotated.as_ref()?,
-                })
+                Some(AssessedPair::new(predicted.as_ref()?, annotated.as_ref()?))
             })
             .collect();
         let agreement = VariantAgreement::of(&pairs).expect("pairs");
@@ -305,10 +296,7 @@ fn routers_and_wordings_are_compared_and_annotations_are_exported() {
     let routed = predicted.iter().zip(&annotated);
     let pairs: Vec<AssessedPair<'_>> = routed
         .filter(|(one, _)| one.subgoals.iter().any(|one| one.route.is_some()))
-        .map(|(predicted, annotated)| AssessedPair {
-            predicted,
-            annotated,
-        })
+        .map(|(predicted, annotated)| AssessedPair::new(predicted, annotated))
         .collect();
     let accuracy = RouterAccuracy::of(&pairs).expect("pairs");
     println!("{accuracy:?}");

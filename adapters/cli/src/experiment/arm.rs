@@ -162,11 +162,7 @@ pub(super) fn sweep(
         values.push((json, arms.len()));
         arms.push(swept);
     }
-    Ok(Sweep {
-        arm: base.arm.name,
-        path: path.clone(),
-        values,
-    })
+    Ok(Sweep::new(base.arm.name, path.clone(), values))
 }
 
 /// Refuses settings that an arm without skills cannot have.

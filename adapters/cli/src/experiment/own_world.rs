@@ -146,10 +146,7 @@ impl OwnWorld {
         let held_out = tasks.iter().skip(plan.stream).take(plan.held_out);
         let held_out = held_out.cloned().collect();
         tasks.truncate(plan.stream);
-        Tasks {
-            stream: tasks,
-            held_out,
-        }
+        Tasks::new(tasks, held_out)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use journeyman::{
-    Error, Result, SkillId, Version,
+    Error, Result, SkillId,
     domain::{Origin, Provenance, Skill, SkillDraft, Taint},
     library::format::{SkillMd, seed_skills},
     stations::admit::{Admittance, to_skill},
@@ -40,14 +40,16 @@ fn of_library(path: &Path) -> Result<Vec<Skill>> {
     let entries = reader.library().entries();
     let offered = entries.filter(|entry| entry.skill.state.is_offered());
     let skills: Vec<Skill> = offered
-        .map(|entry| Skill {
-            version: Version(1),
-            // Agents are not shown a skill's files.
-            files: BTreeMap::new(),
-            parents: Vec::new(),
-            provenance: provenance(),
-            taint: Taint::Clean,
-            ..entry.skill.clone()
+        .map(|entry| {
+            entry
+                .skill
+                .clone()
+                .with_version(1)
+                // Agents are not shown a skill's files.
+                .with_files(BTreeMap::new())
+                .with_parents(Vec::new())
+                .with_provenance(provenance())
+                .with_taint(Taint::Clean)
         })
         .collect();
     refuse_nothing(skills)
@@ -81,20 +83,10 @@ fn refuse_nothing(skills: Vec<Skill>) -> Result<Vec<Skill>> {
 }
 
 fn begun(draft: &SkillDraft, id: &str) -> Result<Skill> {
-    let admittance = Admittance {
-        id: SkillId::new(id),
-        version: Version(1),
-        provenance: provenance(),
-        taint: Taint::Clean,
-        parents: Vec::new(),
-    };
+    let admittance = Admittance::new(SkillId::new(id), provenance());
     to_skill(draft, admittance)
 }
 
 fn provenance() -> Provenance {
-    Provenance {
-        origin: Origin::Seed,
-        runs: Vec::new(),
-        tasks: Vec::new(),
-    }
+    Provenance::new(Origin::Seed)
 }

@@ -162,11 +162,7 @@ impl Trial<'_> {
         let prompt = prompt(None, &self.text(seed, prompt_tokens));
         let mut request = GenerateRequest::greedy(prompt, max_tokens);
         request.time_limit = self.model.time_limit;
-        request.sampling = Sampling {
-            temperature: 1.0,
-            top_p: 1.0,
-            seed,
-        };
+        request.sampling = Sampling::new(1.0, 1.0, seed);
         request
     }
 
@@ -208,14 +204,12 @@ impl Trial<'_> {
     }
 
     fn score_request(&self, seed: Seed, continuations: Vec<String>) -> ScoreRequest {
-        ScoreRequest {
-            prompt: prompt(None, &self.text(seed, self.prompt_tokens)),
+        ScoreRequest::new(
+            prompt(None, &self.text(seed, self.prompt_tokens)),
             continuations,
-            max_continuation_tokens: self.command.candidate_tokens.get() as usize,
-            time_limit: self.model.time_limit,
-            adapter: None,
-            repeatable: false,
-        }
+        )
+        .with_max_continuation_tokens(self.command.candidate_tokens.get() as usize)
+        .with_time_limit(self.model.time_limit)
     }
 
     async fn shared(&self, seed: Seed) -> Result<Duration> {

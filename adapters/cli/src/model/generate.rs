@@ -40,11 +40,7 @@ pub(super) async fn generate(command: &Generate, json: bool) -> Result<Answer> {
         prompt(command.given.system.as_deref(), &text),
         command.max_tokens,
     );
-    request.sampling = Sampling {
-        temperature: command.temperature,
-        top_p: command.top_p,
-        seed: Seed(command.seed),
-    };
+    request.sampling = Sampling::new(command.temperature, command.top_p, Seed(command.seed));
     request.stop.clone_from(&command.stop);
     request.time_limit = model.time_limit;
     if json {

@@ -168,10 +168,7 @@ pub(super) fn prompt(system: Option<&str>, text: &str) -> Prompt {
     let messages = system
         .into_iter()
         .chain([Message::data(Speaker::User, text)]);
-    Prompt {
-        messages: messages.collect(),
-        open: Vec::new(),
-    }
+    Prompt::new(messages.collect())
 }
 
 impl Given {

@@ -77,14 +77,9 @@ fn no_tokens(number: usize) -> Error {
 }
 
 fn ask(command: &Score, model: &Model, prompt: Prompt) -> ScoreRequest {
-    ScoreRequest {
-        prompt,
-        continuations: command.candidates.clone(),
-        max_continuation_tokens: command.max_tokens,
-        time_limit: model.time_limit,
-        adapter: None,
-        repeatable: false,
-    }
+    ScoreRequest::new(prompt, command.candidates.clone())
+        .with_max_continuation_tokens(command.max_tokens)
+        .with_time_limit(model.time_limit)
 }
 
 fn as_json(scored: &Scored<'_>) -> Value {

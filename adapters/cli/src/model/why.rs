@@ -289,7 +289,7 @@ fn zero(score: ScoreKind) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use journeyman::{
-        Version,
+        ModelId, Version,
         domain::{Decision, FittedThreshold, NothingReason, Scored},
         stations::select::{GateRates, HarmBound, OutcomeFit, OutcomeRates, Share},
     };
@@ -298,11 +298,7 @@ mod tests {
 
     const TASK: &str = "brew coffee";
     /// Two different words: a score is divided by 2.
-    const WEIGHT: FoundWeight = FoundWeight {
-        nats: 3.0,
-        words_power: 1.0,
-        most: 9.0,
-    };
+    const WEIGHT: FoundWeight = FoundWeight::new(3.0, 1.0, 9.0);
 
     fn skill(id: &str) -> SkillRef {
         SkillRef {
@@ -312,32 +308,21 @@ mod tests {
     }
 
     fn candidate(id: &str, score: f64) -> Candidate {
-        Candidate {
-            skill: skill(id),
-            score,
-        }
+        Candidate::new(skill(id), score)
     }
 
     fn gate(found: Option<FoundWeight>, by: ThresholdBy) -> GateInForce {
-        GateInForce {
-            model: Some("m".into()),
-            score: ScoreKind::CardPmi,
-            threshold: Some(5.25),
-            found,
-            by,
-        }
+        GateInForce::new(ScoreKind::CardPmi, by)
+            .with_model(ModelId::new("m"))
+            .with_threshold(5.25)
+            .with_found(found)
     }
 
     fn fitted() -> FittedThreshold {
-        FittedThreshold {
-            score: ScoreKind::CardPmi,
-            threshold: 5.25,
-            found: Some(WEIGHT),
-            model: "m".into(),
-            most_wrong: 0.02,
-            tasks: 24,
-            exceeded: 0,
-        }
+        FittedThreshold::new(ScoreKind::CardPmi, 5.25, "m")
+            .with_found(WEIGHT)
+            .with_most_wrong(0.02)
+            .with_tasks(24)
     }
 
     /// A decision about the first of two skills, and what is said of it.
@@ -349,11 +334,7 @@ mod tests {
         };
         let mut selection = Selection::unscored(inject);
         selection.score = Some(gate.score);
-        selection.candidates = vec![Scored {
-            skill: skill("brew"),
-            value: 10.0,
-            probability: 1.0,
-        }];
+        selection.candidates = vec![Scored::new(skill("brew"), 10.0, 1.0)];
         let scores = scores((&found, &selection), gate.found, TASK);
         let text = Explained {
             library: &SkillLibrary::new(),
@@ -419,11 +400,8 @@ mod tests {
         assert_eq!(row[1..], ["4.00", "10.00", "injected"]);
         assert!(text.contains("as the recipe says\nzero: "), "{text}");
 
-        let mean = GateInForce {
-            score: ScoreKind::Mean,
-            threshold: None,
-            ..gate(None, ThresholdBy::Recipe)
-        };
+        let mut mean = gate(None, ThresholdBy::Recipe).with_score(ScoreKind::Mean);
+        mean.threshold = None;
         let (_, text) = said(&mean);
         assert!(text.contains("\nthreshold: none: "), "{text}");
         assert!(text.contains("nats a token"), "{text}");
@@ -438,10 +416,7 @@ mod tests {
             low,
             high,
         };
-        let rates = GateRates {
-            right_injected: share(18, 0.699, 0.972),
-            wrong_injected: share(1, 0.009, 0.236),
-        };
+        let rates = GateRates::new(share(18, 0.699, 0.972), share(1, 0.009, 0.236));
         let other = ThresholdBy::OtherModel(Error::invalid("test", "fitted for n"));
         for (by, expect) in [(ThresholdBy::Calibration, true), (other, false)] {
             let text = Explained {
@@ -466,15 +441,8 @@ mod tests {
             low: 0.0,
             high: 1.0,
         };
-        let rates = OutcomeRates {
-            harmed: none,
-            helped: none,
-        };
-        let outcomes = OutcomeFit {
-            bound: HarmBound::default(),
-            fitted: rates,
-            held_out: rates,
-        };
+        let rates = OutcomeRates::new(none, none);
+        let outcomes = OutcomeFit::new(HarmBound::default(), rates, rates);
         let text = Explained {
             library: &SkillLibrary::new(),
             found: &[],

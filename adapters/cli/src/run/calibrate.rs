@@ -35,10 +35,10 @@ const UNJUDGED: &str = "The judge does not know the tasks that have no verdict: 
 /// `library` is the folder that the arguments name, which comes before the file's.
 pub(crate) async fn calibrate(library: Option<&Path>, command: &Calibrate) -> Result<Answer> {
     let default = HarmBound::default();
-    let bound = HarmBound {
-        most: command.most_harmed.unwrap_or(default.most),
-        error: command.error.unwrap_or(default.error),
-    };
+    let bound = HarmBound::new(
+        command.most_harmed.unwrap_or(default.most),
+        command.error.unwrap_or(default.error),
+    );
     // Before a model is loaded, and before all attempts.
     bound.validate()?;
     may_be_written(CALIBRATE, command.out.as_deref())?;

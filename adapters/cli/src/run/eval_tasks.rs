@@ -100,7 +100,7 @@ impl Judge for EvalJudge {
             return Ok(Verdict::undecided());
         };
         let trajectory = request.trajectory;
-        model.judge(&JudgeRequest { task, trajectory }).await
+        model.judge(&JudgeRequest::new(task, trajectory)).await
     }
 }
 
@@ -250,12 +250,11 @@ mod tests {
         };
         let mut failed = attempt("I am about to look.");
         failed.end = EndReason::Failed(Error::invalid("test", "a part failed"));
-        let fixture = JudgeFixture {
-            attempts: vec![attempt("It is full."), attempt("It is late.")],
-            undecidable: vec![failed],
-            samples: false,
-            task: task.clone(),
-        };
+        let fixture = JudgeFixture::new(
+            task.clone(),
+            vec![attempt("It is full."), attempt("It is late.")],
+        )
+        .with_undecidable(vec![failed]);
         let report = block_on(conformance::judge::check(&made.judge, &fixture));
         report.into_result().unwrap();
     }
@@ -274,7 +273,7 @@ mod tests {
             trajectory.push(Step::new(says, StepResult::new("", Source::default())));
             trajectory.end = EndReason::Finished;
             let trajectory = &trajectory;
-            let verdict = block_on(made.judge.judge(&JudgeRequest { task, trajectory }));
+            let verdict = block_on(made.judge.judge(&JudgeRequest::new(task, trajectory)));
             verdict.unwrap().success()
         };
         assert_eq!(judged(&made.tasks[0]), Some(true));
@@ -284,12 +283,9 @@ mod tests {
         let model = ScriptedModel::answers([says]);
         made.judge.set_model(ModelJudge::new(Arc::new(model)));
         assert_eq!(judged(&made.tasks[1]), Some(false));
-        let text = shown(&SkillEval {
-            prompt: "Stir.".to_owned(),
-            assertions: vec!["It turns.".to_owned()],
-            ..SkillEval::default()
-        })
-        .instruction;
+        let text =
+            shown(&SkillEval::new("", "Stir.").with_assertions(vec!["It turns.".to_owned()]))
+                .instruction;
         assert!(text.contains("- It turns.\n") && text.ends_with("The task: Stir."));
     }
 }

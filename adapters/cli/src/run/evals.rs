@@ -219,10 +219,7 @@ async fn session(
     recipe.limits = limits;
     recipe.select.candidates = Candidates::Cache;
     recipe.select.selector = match skill {
-        Some(_) => Top {
-            limit: NonZeroUsize::MIN,
-        }
-        .into(),
+        Some(_) => Top::new(NonZeroUsize::MIN).into(),
         None => Nothing.into(),
     };
     let mut components = components.clone();
@@ -241,22 +238,14 @@ fn alone(skill: &Skill) -> Snapshot {
         state: State::Active,
         reason: reason.clone(),
     };
-    let committed = Committed {
-        revision: Revision(1),
-        key: CommitKey::new(EVALS),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason,
-            at: None,
-        },
+    let committed = Committed::new(
+        Revision(1),
+        CommitKey::new(EVALS),
+        Cause::new(reason),
         // Adding an imported skill quarantines it.
-        changes: vec![LibraryChange::Add(Box::new(skill.clone())), in_use],
-    };
-    Snapshot {
-        revision: committed.revision,
-        committed: vec![committed],
-    }
+        vec![LibraryChange::Add(Box::new(skill.clone())), in_use],
+    );
+    Snapshot::new(committed.revision, vec![committed])
 }
 
 fn told(

@@ -95,6 +95,7 @@ impl<'a> Known<'a> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use journeyman::{
+        Category,
         domain::{AssignedSkill, Assignment, AttemptId, LibraryChange, SkillRef},
         stations::proof::LiftPolicy,
         testing::sample,
@@ -110,23 +111,22 @@ mod tests {
         let assigned = |number: usize, skill: &SkillRef| {
             let given = number.is_multiple_of(2);
             let done = f64::from(u8::from(number / 2 % 10 < if given { 9 } else { 3 }));
-            LibraryChange::Assign(Box::new(Assignment {
-                attempt: AttemptId::new(format!("{}/{number}/0", skill.id)),
-                task: format!("{}-{number}", skill.id).into(),
-                category: Some("kitchen".into()),
-                model: Some("m".into()),
-                share: 0.5,
-                without: !given,
-                by_skill: true,
-                skills: vec![AssignedSkill {
-                    skill: skill.clone(),
-                    given,
-                }],
-                success: done,
-                score: done,
-                steps: 4.0,
-                tokens: 500.0,
-            }))
+            LibraryChange::Assign(Box::new(
+                Assignment::new(
+                    AttemptId::new(format!("{}/{number}/0", skill.id)),
+                    format!("{}-{number}", skill.id),
+                    0.5,
+                )
+                .with_category(Category::new("kitchen"))
+                .with_model(ModelId::new("m"))
+                .with_without(!given)
+                .with_by_skill(true)
+                .with_skills(vec![AssignedSkill::new(skill.clone(), given)])
+                .with_success(done)
+                .with_score(done)
+                .with_steps(4.0)
+                .with_tokens(500.0),
+            ))
         };
         let reference = here.reference();
         let never = sample::skill("stir");

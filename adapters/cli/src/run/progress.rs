@@ -372,7 +372,7 @@ impl Shown<'_> {
 #[cfg(test)]
 mod tests {
     use journeyman::{
-        Error,
+        Error, ModelId,
         domain::{FittedThreshold, NothingReason, ScoreKind},
         stations::select::{GateRates, HarmBound, OutcomeFit, OutcomeRates, Share},
     };
@@ -411,14 +411,10 @@ mod tests {
 
     /// A decision by scores.
     fn scored(fitted: Option<f64>) -> Selection {
-        let fitted = fitted.map(|threshold| FittedThreshold {
-            score: ScoreKind::CardPmi,
-            threshold,
-            found: None,
-            model: "m".into(),
-            most_wrong: 0.02,
-            tasks: 24,
-            exceeded: 0,
+        let fitted = fitted.map(|threshold| {
+            FittedThreshold::new(ScoreKind::CardPmi, threshold, "m")
+                .with_most_wrong(0.02)
+                .with_tasks(24)
         });
         let mut selection = Selection::nothing(NothingReason::NoCandidates);
         selection.score = Some(ScoreKind::CardPmi);
@@ -440,13 +436,9 @@ mod tests {
     }
 
     fn in_force(by: ThresholdBy) -> GateInForce {
-        GateInForce {
-            model: Some("m".into()),
-            score: ScoreKind::Pmi,
-            threshold: Some(5.0),
-            found: None,
-            by,
-        }
+        GateInForce::new(ScoreKind::Pmi, by)
+            .with_model(ModelId::new("m"))
+            .with_threshold(5.0)
     }
 
     fn share(count: u32, of: u32, low: f64, high: f64) -> Share {
@@ -460,15 +452,8 @@ mod tests {
 
     #[test]
     fn a_calibration_by_outcomes_says_its_bound_and_what_it_does() {
-        let rates = OutcomeRates {
-            harmed: share(1, 60, 0.003, 0.089),
-            helped: share(30, 60, 0.377, 0.623),
-        };
-        let outcomes = OutcomeFit {
-            bound: HarmBound::default(),
-            fitted: rates,
-            held_out: rates,
-        };
+        let rates = OutcomeRates::new(share(1, 60, 0.003, 0.089), share(30, 60, 0.377, 0.623));
+        let outcomes = OutcomeFit::new(HarmBound::default(), rates, rates);
         let said = GateSaid::with(Some(Calibrated::Outcomes(outcomes)));
         let line = said.of_session(Ok(Some(in_force(ThresholdBy::Calibration))));
         let line = line.unwrap();
@@ -483,10 +468,7 @@ mod tests {
     #[test]
     fn a_calibration_in_force_says_what_it_does_on_held_out_tasks() {
         // Without labels nothing is known to be right.
-        let rates = GateRates {
-            right_injected: share(0, 0, 0.0, 1.0),
-            wrong_injected: share(1, 24, 0.007, 0.202),
-        };
+        let rates = GateRates::new(share(0, 0, 0.0, 1.0), share(1, 24, 0.007, 0.202));
         let rates_said = "; on held-out tasks a skill that was not written from the task is injected at 4.2% (0.7 to 20.2) of 24 tasks";
         let other = ThresholdBy::OtherModel(Error::invalid("test", "fitted for n"));
         for (by, expect) in [

@@ -50,7 +50,7 @@ pub(super) fn in_library(skills: &SkillLibrary, library: &Path) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use journeyman::{
-        domain::{Cause, CommitKey, Committed, LibraryChange, Skill},
+        domain::{Cause, CommitKey, Committed, LibraryChange},
         testing::sample,
     };
 
@@ -58,24 +58,18 @@ mod tests {
 
     fn of(states: &[State]) -> String {
         let mut library = SkillLibrary::new();
-        let skill = |(number, state): (usize, &State)| Skill {
-            state: *state,
-            ..sample::skill(&format!("skill-{number}"))
+        let skill = |(number, state): (usize, &State)| {
+            sample::skill(&format!("skill-{number}")).with_state(*state)
         };
         let skills = states.iter().enumerate().map(skill);
-        let committed = Committed {
-            revision: library.revision().next(),
-            key: CommitKey::new("made"),
-            cause: Cause {
-                run: None,
-                task: None,
-                reason: "a test".to_owned(),
-                at: None,
-            },
-            changes: skills
+        let committed = Committed::new(
+            library.revision().next(),
+            CommitKey::new("made"),
+            Cause::new("a test"),
+            skills
                 .map(|one| LibraryChange::Add(Box::new(one)))
                 .collect(),
-        };
+        );
         library.apply(&committed).unwrap();
         in_library(&library, Path::new("my shop"))
     }

@@ -9,7 +9,7 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    ModelId,
+    Category, ModelId,
     contract::SkillStore,
     domain::{AssignedSkill, Assignment, AttemptId, LibraryChange},
     testing::sample,
@@ -355,23 +355,25 @@ fn what_a_skill_brings_is_shown_with_its_range_and_a_verdict() {
     let assigned = |number: usize| {
         let given = number.is_multiple_of(2);
         let done = number / 2 % 10 < if given { 9 } else { 3 };
-        LibraryChange::Assign(Box::new(Assignment {
-            attempt: AttemptId::new(format!("run-2/{number}/0")),
-            task: format!("task-{number}").into(),
-            category: Some("kitchen".into()),
-            model: Some(ModelId::new("a-model")),
-            share: 0.5,
-            without: !given,
-            by_skill: true,
-            skills: vec![AssignedSkill {
-                skill: sample::skill("grind").reference(),
+        LibraryChange::Assign(Box::new(
+            Assignment::new(
+                AttemptId::new(format!("run-2/{number}/0")),
+                format!("task-{number}"),
+                0.5,
+            )
+            .with_category(Category::new("kitchen"))
+            .with_model(ModelId::new("a-model"))
+            .with_without(!given)
+            .with_by_skill(true)
+            .with_skills(vec![AssignedSkill::new(
+                sample::skill("grind").reference(),
                 given,
-            }],
-            success: f64::from(u8::from(done)),
-            score: f64::from(u8::from(done)),
-            steps: if given { 4.0 } else { 6.0 },
-            tokens: 500.0,
-        }))
+            )])
+            .with_success(f64::from(u8::from(done)))
+            .with_score(f64::from(u8::from(done)))
+            .with_steps(if given { 4.0 } else { 6.0 })
+            .with_tokens(500.0),
+        ))
     };
     let changes = (0..120).map(assigned).collect();
     block_on(store.commit(&sample::commit(3, "assigned", changes))).unwrap();

@@ -112,16 +112,14 @@ fn a_skill_without_evals_that_can_be_read_is_refused() {
 fn a_learned_skill_takes_its_test_bundle_along_as_evals() {
     let place = Place::with_library();
     let task = Task::new("t-1", "Grind the beans.").with_payload(json!({"beans": 9}));
-    let case = BundleCase {
-        name: "a-1/case".to_owned(),
-        kind: CaseKind::Integration,
+    let case = BundleCase::new(
+        "a-1/case",
+        CaseKind::Integration,
         task,
-        attempt: AttemptId::new("a-1"),
-        world_seed: Seed(1),
-        prefix: Vec::new(),
-        refusals: 1,
-        least_score: 0.0,
-    };
+        AttemptId::new("a-1"),
+        Seed(1),
+    )
+    .with_refusals(1);
     let patch = LibraryChange::PatchBundle {
         skill: "grind".into(),
         cases: vec![case],

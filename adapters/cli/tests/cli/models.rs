@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use journeyman::{domain::Skill, stations::select::GateCalibration, testing::sample};
+use journeyman::{stations::select::GateCalibration, testing::sample};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
@@ -437,12 +437,13 @@ fn why(task: &str, root: &str, more: &[&str]) -> Ran {
 
 #[test]
 fn a_model_that_was_trained_on_skills_like_the_librarys_keeps_the_recipes_threshold() {
-    let skill = |name: &str, does: &str| Skill {
-        description: format!("{name} needs rinse_turbine first, power 85"),
-        body: format!(
+    let skill = |name: &str, does: &str| {
+        let body = format!(
             "## Method\n\n1. Call rinse_turbine\n2. Call {name} with pitch from the task, power 85, style from the task\n\n## Check\n\n{does}"
-        ),
-        ..sample::skill(name)
+        );
+        sample::skill(name)
+            .with_description(format!("{name} needs rinse_turbine first, power 85"))
+            .with_body(body)
     };
     let place = Place::with_skills(vec![
         skill("fold_curtain", "The curtain took the fold call"),

@@ -15,7 +15,7 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    ModelId, RunId, Version,
+    Category, ModelId, RunId, Version,
     contract::{SkillFiles, SkillStore},
     domain::{AssignedSkill, Assignment, AttemptId, FilePath, LibraryChange, Origin, Skill},
     testing::sample,
@@ -354,23 +354,19 @@ fn library(place: &Place) {
 fn assigned(skill: &Skill, number: usize) -> LibraryChange {
     let given = number.is_multiple_of(2);
     let done = number / 2 % 10 < if given { 9 } else { 3 };
-    LibraryChange::Assign(Box::new(Assignment {
-        attempt: AttemptId::new(format!("run-2/{number}/0")),
-        task: format!("task-{number}").into(),
-        category: Some("orders".into()),
-        model: Some(ModelId::new("a-model")),
-        share: 0.5,
-        without: !given,
-        by_skill: true,
-        skills: vec![AssignedSkill {
-            skill: skill.reference(),
-            given,
-        }],
-        success: f64::from(u8::from(done)),
-        score: f64::from(u8::from(done)),
-        steps: if given { 4.0 } else { 6.0 },
-        tokens: 500.0,
-    }))
+    let (attempt, task) = (format!("run-2/{number}/0"), format!("task-{number}"));
+    let done = f64::from(u8::from(done));
+    let assignment = Assignment::new(attempt, task, 0.5)
+        .with_category(Category::new("orders"))
+        .with_model(ModelId::new("a-model"))
+        .with_without(!given)
+        .with_by_skill(true)
+        .with_skills(vec![AssignedSkill::new(skill.reference(), given)])
+        .with_success(done)
+        .with_score(done)
+        .with_steps(if given { 4.0 } else { 6.0 })
+        .with_tokens(500.0);
+    LibraryChange::Assign(Box::new(assignment))
 }
 
 /// Files of runs at a desk that closes a ticket only after its customer was verified, with a model that the test plays.

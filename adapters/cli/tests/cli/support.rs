@@ -96,12 +96,7 @@ impl Place {
             commit.cause.run = (base == 2).then(|| RunId::new(RUN));
             block_on(store.commit(&commit)).unwrap();
         }
-        let entry = JournalEntry {
-            schema: JournalEntry::SCHEMA,
-            run: RunId::new(RUN),
-            sequence: 0,
-            event: "begun".into(),
-        };
+        let entry = JournalEntry::new(RunId::new(RUN), 0, "begun");
         block_on(store.append(&[entry])).unwrap();
         place
     }

@@ -39,7 +39,7 @@ pub struct Offer {
 /// use journeyman::{ErrorKind, domain::{Source, Trust}};
 /// use journeyman_disk::{ArchiveLimits, read_offer};
 ///
-/// let source = Source { name: "a friend".into(), trust: Trust::Untrusted };
+/// let source = Source::new("a friend", Trust::Untrusted);
 /// let error = read_offer(&b"a letter\n"[..], &source, &ArchiveLimits::default()).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::Invalid);
 /// ```
@@ -103,12 +103,12 @@ impl Bounded {
                 LibraryChange::RetireRun { .. } => self.walked += 8 * self.kept,
                 _ => self.kept += 1,
             }
-            let one = Committed {
-                revision: self.library.revision().next(),
-                key: committed.key.clone(),
-                cause: committed.cause.clone(),
-                changes: vec![change],
-            };
+            let one = Committed::new(
+                self.library.revision().next(),
+                committed.key.clone(),
+                committed.cause.clone(),
+                vec![change],
+            );
             let applied = self.library.apply(&one);
             let applied = applied.map_err(|error| corrupt(READ, error.message().to_owned()))?;
             let moves = applied.moves.iter();

@@ -47,6 +47,7 @@ pub struct FolderReport {
 }
 
 /// A folder that could not be read or written.
+#[non_exhaustive]
 #[derive(Debug)]
 pub struct FolderFault {
     /// Its path within the library's folder.

@@ -123,11 +123,11 @@ fn edited(
     if *file != SkillMd::from(current) || files != current.files {
         let version = current.version.next();
         let skill = human_version(file, files, &current.id, version, current.state)?;
-        changes.push(LibraryChange::Revise(Box::new(Skill {
-            taint: current.taint,
-            parents: vec![current.reference()],
-            ..skill
-        })));
+        changes.push(LibraryChange::Revise(Box::new(
+            skill
+                .with_taint(current.taint)
+                .with_parents(vec![current.reference()]),
+        )));
     }
     // A folder that the library has not moved yet implies no state.
     let moved = found.from.is_some_and(|from| from != found.area);
@@ -151,18 +151,13 @@ fn human_version(
     version: Version,
     state: State,
 ) -> Result<Skill> {
-    Ok(Skill {
-        id: id.clone(),
-        version,
-        state,
-        files,
-        provenance: Provenance {
-            origin: Origin::Human,
-            runs: Vec::new(),
-            tasks: Vec::new(),
-        },
-        ..file.skill()?
-    })
+    Ok(file
+        .skill()?
+        .with_id(id)
+        .with_version(version)
+        .with_state(state)
+        .with_files(files)
+        .with_provenance(Provenance::new(Origin::Human)))
 }
 
 /// The id of a new folder's skill. The same folder gets the same id, until a skill of that id has a folder.
@@ -191,17 +186,10 @@ pub(super) fn named_id(folder: &SkillFolder, name: &SkillName) -> Option<SkillId
 
 /// One commit of all changes by people.
 pub(super) fn commit(base: Revision, changes: Vec<LibraryChange>, hashes: &str) -> Commit {
-    Commit {
+    Commit::new(
         base,
-        key: format!("folders/{base}/{}", sha256_hex(hashes))
-            .as_str()
-            .into(),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "a person changed the skills' folders".to_owned(),
-            at: None,
-        },
+        format!("folders/{base}/{}", sha256_hex(hashes)).as_str(),
+        Cause::new("a person changed the skills' folders"),
         changes,
-    }
+    )
 }

@@ -21,10 +21,7 @@ fn open(folder: &TempDir) -> DiskStore {
 }
 
 fn source() -> Source {
-    Source {
-        name: "a stranger".into(),
-        trust: Trust::Untrusted,
-    }
+    Source::new("a stranger", Trust::Untrusted)
 }
 
 fn add(skill: Skill) -> LibraryChange {
@@ -71,12 +68,11 @@ fn library(folder: &TempDir) -> DiskStore {
 }
 
 fn entry(run: &str, sequence: u64) -> JournalEntry {
-    JournalEntry {
-        schema: JournalEntry::SCHEMA,
-        run: RunId::new(run),
+    JournalEntry::new(
+        RunId::new(run),
         sequence,
-        event: json!({"at": 0.1, "text": "a\nb"}),
-    }
+        json!({"at": 0.1, "text": "a\nb"}),
+    )
 }
 
 fn archive(store: &DiskStore, with_journal: bool) -> (Vec<u8>, Archived) {

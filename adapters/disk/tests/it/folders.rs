@@ -26,17 +26,12 @@ impl Library {
     }
 
     fn commit(&self, key: &str, change: LibraryChange) {
-        let commit = Commit {
-            base: block_on(self.store.load()).unwrap().revision,
-            key: key.into(),
-            cause: Cause {
-                run: None,
-                task: None,
-                reason: "a test".into(),
-                at: None,
-            },
-            changes: vec![change],
-        };
+        let commit = Commit::new(
+            block_on(self.store.load()).unwrap().revision,
+            key,
+            Cause::new("a test"),
+            vec![change],
+        );
         block_on(self.store.commit_rebased(&commit, 20)).unwrap();
     }
 
@@ -436,17 +431,12 @@ fn several_stores_of_one_library_write_its_folders_together() {
             scope.spawn(move || {
                 for n in 0..15 {
                     let skill = sample::skill(&format!("skill-{at}-{n}"));
-                    let commit = Commit {
-                        base: block_on(store.load()).unwrap().revision,
-                        key: format!("{at} {n}").as_str().into(),
-                        cause: Cause {
-                            run: None,
-                            task: None,
-                            reason: "a test".into(),
-                            at: None,
-                        },
-                        changes: vec![LibraryChange::Add(Box::new(skill))],
-                    };
+                    let commit = Commit::new(
+                        block_on(store.load()).unwrap().revision,
+                        format!("{at} {n}").as_str(),
+                        Cause::new("a test"),
+                        vec![LibraryChange::Add(Box::new(skill))],
+                    );
                     block_on(store.commit_rebased(&commit, 1000)).unwrap();
                 }
             });

@@ -62,16 +62,13 @@ proptest! {
                 Step::Commit { behind, key, reason } => {
                     let last = block_on(store.load()).unwrap().revision.0;
                     let base = last.saturating_add_signed(-behind);
-                    let commit = Commit {
-                        base: Revision(base),
-                        key: CommitKey::new(format!("key {key}")),
-                        cause: Cause { run: None, task: None, reason: reason.clone(), at: None },
-                        changes: vec![LibraryChange::SetState {
-                            skill: reason.as_str().into(),
-                            state: State::Active,
-                            reason,
-                        }],
+                    let change = LibraryChange::SetState {
+                        skill: reason.as_str().into(),
+                        state: State::Active,
+                        reason: reason.clone(),
                     };
+                    let key = CommitKey::new(format!("key {key}"));
+                    let commit = Commit::new(Revision(base), key, Cause::new(reason), vec![change]);
                     prop_assert_eq!(
                         told(block_on(disk.commit(&commit))),
                         told(block_on(store.commit(&commit)))
@@ -88,11 +85,8 @@ proptest! {
                 Step::Append(entries) => {
                     let entries: Vec<_> = entries
                         .into_iter()
-                        .map(|(run, sequence, text)| JournalEntry {
-                            schema: JournalEntry::SCHEMA,
-                            run: RunId::new(format!("run {run}")),
-                            sequence,
-                            event: text.into(),
+                        .map(|(run, sequence, text)| {
+                            JournalEntry::new(RunId::new(format!("run {run}")), sequence, text)
                         })
                         .collect();
                     prop_assert_eq!(

@@ -34,35 +34,30 @@ fn holding(root: &Path, text: &str) -> Vec<String> {
 }
 
 fn commit(store: &DiskStore, key: &str, reason: &str, change: LibraryChange) {
-    let commit = Commit {
-        base: block_on(store.load()).unwrap().revision,
-        key: key.into(),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: reason.into(),
-            at: None,
-        },
-        changes: vec![change],
-    };
+    let commit = Commit::new(
+        block_on(store.load()).unwrap().revision,
+        key,
+        Cause::new(reason),
+        vec![change],
+    );
     block_on(store.commit(&commit)).unwrap();
 }
 
 fn entry(sequence: u64, text: &str) -> JournalEntry {
-    JournalEntry {
-        schema: JournalEntry::SCHEMA,
-        run: RunId::new("run"),
+    JournalEntry::new(
+        RunId::new("run"),
         sequence,
-        event: json!({ "said": text, text: [1] }),
-    }
+        json!({ "said": text, text: [1] }),
+    )
 }
 
 fn revised(before: &Skill, body: &str) -> LibraryChange {
-    LibraryChange::Revise(Box::new(Skill {
-        version: before.version.next(),
-        body: body.into(),
-        ..before.clone()
-    }))
+    LibraryChange::Revise(Box::new(
+        before
+            .clone()
+            .with_version(before.version.next())
+            .with_body(body),
+    ))
 }
 
 fn library(store: &DiskStore) -> SkillLibrary {

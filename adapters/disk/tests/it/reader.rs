@@ -20,17 +20,12 @@ fn library(root: &Path) -> (DiskStore, String) {
     let sha256 = file.sha256.clone();
     brew.files
         .insert(FilePath::new("scripts/brew.sh").unwrap(), file);
-    let commit = Commit {
-        base: Revision(0),
-        key: CommitKey::new("brew"),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "a test".into(),
-            at: None,
-        },
-        changes: vec![LibraryChange::Add(Box::new(brew))],
-    };
+    let commit = Commit::new(
+        Revision(0),
+        CommitKey::new("brew"),
+        Cause::new("a test"),
+        vec![LibraryChange::Add(Box::new(brew))],
+    );
     block_on(store.commit(&commit)).unwrap();
     (store, sha256)
 }
@@ -70,11 +65,7 @@ fn nothing_is_changed_and_everything_is_read() {
 fn a_frozen_library_knows_the_kept_scores_and_writes_none() {
     let folder = tempdir().unwrap();
     let (store, _) = library(folder.path());
-    let kept = |key: &str| KeptScores {
-        key: key.to_owned(),
-        tokens: 1,
-        sums: vec![-1.0],
-    };
+    let kept = |key: &str| KeptScores::new(key.to_owned(), 1, vec![-1.0]);
     block_on(store.keep_scores(&[kept("one")])).unwrap();
     drop(store);
     let before = all(folder.path());

@@ -35,11 +35,8 @@ fn library(root: &Path) -> DiskStore {
         block_on(store.commit(&commit)).unwrap();
     }
     for run in ["one", "two"] {
-        let entries = (0..ENTRIES).map(|sequence| JournalEntry {
-            schema: JournalEntry::SCHEMA,
-            run: RunId::new(run),
-            sequence,
-            event: format!("event {sequence}").into(),
+        let entries = (0..ENTRIES).map(|sequence| {
+            JournalEntry::new(RunId::new(run), sequence, format!("event {sequence}"))
         });
         block_on(store.append(&entries.collect::<Vec<_>>())).unwrap();
     }

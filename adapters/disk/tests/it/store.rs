@@ -17,26 +17,16 @@ fn open(folder: &Path) -> Result<DiskStore> {
 }
 
 fn commit(base: u64, key: &str) -> Commit {
-    Commit {
-        base: Revision(base),
-        key: CommitKey::new(key),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "a test".into(),
-            at: None,
-        },
-        changes: vec![LibraryChange::Maintain],
-    }
+    Commit::new(
+        Revision(base),
+        CommitKey::new(key),
+        Cause::new("a test"),
+        vec![LibraryChange::Maintain],
+    )
 }
 
 fn entry(sequence: u64) -> JournalEntry {
-    JournalEntry {
-        schema: JournalEntry::SCHEMA,
-        run: RunId::new("run"),
-        sequence,
-        event: format!("event {sequence}").into(),
-    }
+    JournalEntry::new(RunId::new("run"), sequence, format!("event {sequence}"))
 }
 
 /// An error's kind, and that it names the folder and says what to do.
@@ -355,10 +345,7 @@ fn an_entry_that_could_not_be_read_again_is_refused() {
     let store = open(folder.path()).unwrap();
     let nested = |deep: usize| {
         let text = format!("{}1{}", "[".repeat(deep), "]".repeat(deep));
-        JournalEntry {
-            event: serde_json::from_str(&text).unwrap(),
-            ..entry(1)
-        }
+        entry(1).with_event(serde_json::from_str::<serde_json::Value>(&text).unwrap())
     };
     block_on(store.append(&[entry(0)])).unwrap();
     for deep in [101, 127] {

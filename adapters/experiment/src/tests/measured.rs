@@ -111,16 +111,13 @@ fn what_failed_outside_the_agent_is_no_result() {
 fn committed(commits: &[(Option<&str>, Vec<LibraryChange>)]) -> Vec<Committed> {
     let commits = (1..).zip(commits);
     commits
-        .map(|(revision, (task, changes))| Committed {
-            revision: Revision(revision),
-            key: CommitKey::new(format!("key {revision}")),
-            cause: Cause {
-                run: None,
-                task: task.map(TaskId::new),
-                reason: "test".to_owned(),
-                at: None,
-            },
-            changes: changes.clone(),
+        .map(|(revision, (task, changes))| {
+            Committed::new(
+                Revision(revision),
+                CommitKey::new(format!("key {revision}")),
+                Cause::new("test").with_task(task.map(TaskId::new)),
+                changes.clone(),
+            )
         })
         .collect()
 }

@@ -15,6 +15,7 @@ use crate::form::known_form;
 const VALIDATE: &str = "AnnotatedAttempt::validate";
 
 /// A step of an attempt.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnnotatedStep {
@@ -44,6 +45,7 @@ impl From<&Step> for AnnotatedStep {
 }
 
 /// A subgoal with its annotations.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnnotatedSubgoal {
@@ -68,6 +70,7 @@ impl From<&AssessedSubgoal> for AnnotatedSubgoal {
             skill,
             first,
             last,
+            ..
         } = assessed.subgoal.clone();
         Self {
             subgoal,
@@ -81,6 +84,7 @@ impl From<&AssessedSubgoal> for AnnotatedSubgoal {
 }
 
 /// An attempt with its annotations.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnnotatedAttempt {
@@ -156,12 +160,10 @@ impl AnnotatedAttempt {
     pub fn validate(&self) -> Result<()> {
         let own = (Self::SCHEMA, Self::VERSION);
         known_form(VALIDATE, (&self.schema, self.version), own)?;
-        let subgoals = self.subgoals.iter().map(|one| Subgoal {
-            subgoal: one.subgoal.clone(),
-            skill: one.skill.clone(),
-            first: one.first,
-            last: one.last,
-        });
+        let subgoals = self
+            .subgoals
+            .iter()
+            .map(|one| Subgoal::new(one.subgoal.clone(), one.skill.clone(), one.first, one.last));
         Segmentation::new(subgoals.collect(), self.steps.len()).map(drop)
     }
 }

@@ -20,6 +20,7 @@ const READ: &str = "assessments::read";
 const WRITE: &str = "assessments::write";
 
 /// The annotated attempts, and why others are not among them.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportedAssessments {
     /// The annotated attempts, in the order of the assessments.
@@ -29,6 +30,7 @@ pub struct ExportedAssessments {
 }
 
 /// An assessment that cannot be exported.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RefusedAssessment {
     /// Which attempt it is of.

@@ -11,18 +11,12 @@
 //!
 //! let task = sample::task("greet", &["good", "day"]);
 //! let attempts: Vec<_> = (0..20).map(|n| sample::trace(&format!("a-{n}"), &task, &["good", "day"], true)).collect();
-//! let annotations: Vec<_> = attempts.iter().map(|attempt| Assessment {
-//!     attempt: attempt.trajectory.attempt.clone(),
-//!     task: task.id.clone(),
-//!     category: None,
-//!     success: Some(true),
-//!     repaired: false,
-//!     subgoals: vec![AssessedSubgoal {
-//!         subgoal: sample::subgoal("greet", 0, 1),
-//!         route: None,
-//!         score: SubgoalScore::new(3).ok(),
-//!     }],
-//! }).collect();
+//! let greet = AssessedSubgoal::new(sample::subgoal("greet", 0, 1)).with_score(SubgoalScore::new(3)?);
+//! let annotations = attempts.iter().map(|attempt| {
+//!     let annotation = Assessment::new(&attempt.trajectory.attempt, &task.id).with_success(true);
+//!     annotation.with_subgoals(vec![greet.clone()])
+//! });
+//! let annotations: Vec<_> = annotations.collect();
 //!
 //! let exported = assessments::of_assessments(&annotations, &attempts, &Split::new(Seed(7)))?;
 //! let test = exported.attempts.iter().filter(|one| one.split == SplitPart::Test);

@@ -38,6 +38,7 @@ pub enum SplitBy {
 /// let paper = Split::new(Seed(7));
 /// assert_eq!((paper.test, paper.by), (0.1, SplitBy::Attempt));
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
     /// The seed.
@@ -46,6 +47,22 @@ pub struct Split {
     pub test: f64,
     /// What is never in both parts.
     pub by: SplitBy,
+}
+
+impl Split {
+    /// The same with another share of tests.
+    #[must_use]
+    pub fn with_test(mut self, test: f64) -> Self {
+        self.test = test;
+        self
+    }
+
+    /// The same with another unit.
+    #[must_use]
+    pub fn with_by(mut self, by: SplitBy) -> Self {
+        self.by = by;
+        self
+    }
 }
 
 impl Split {

@@ -10,6 +10,7 @@ const OF: &str = "Demonstration::of";
 const VALIDATE: &str = "Demonstration::validate";
 
 /// A successful attempt with skills, to be learned from.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Demonstration {
@@ -30,6 +31,7 @@ pub struct Demonstration {
 }
 
 /// The task of a demonstration.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShownTask {
@@ -43,6 +45,7 @@ pub struct ShownTask {
 }
 
 /// A skill of a demonstration.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShownSkill {
@@ -72,6 +75,7 @@ pub enum ShownRole {
 }
 
 /// A turn of a demonstration.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShownMessage {

@@ -11,6 +11,7 @@ const READ: &str = "demonstrations::read";
 const WRITE: &str = "demonstrations::write";
 
 /// The demonstrations among attempts, and why the others cannot be shown.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShownAttempts {
     /// The demonstrations, in the order of the attempts.
@@ -20,6 +21,7 @@ pub struct ShownAttempts {
 }
 
 /// An attempt that cannot be shown.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedAttempt {
     /// Which attempt.

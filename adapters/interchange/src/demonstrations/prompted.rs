@@ -31,6 +31,7 @@ const PROMPTED: &str = "demonstrations::prompted";
 /// assert!(line.starts_with("{\"prompt\":[{\"role\":\"system\""));
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prompted {
@@ -44,6 +45,7 @@ pub struct Prompted {
 }
 
 /// A message of a conversation.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PromptedMessage {
@@ -127,13 +129,8 @@ fn asked(
     (steps, observation): (usize, &Observation),
 ) -> Result<(Prompt, Vec<ToolDefinition>)> {
     let before: &[Step] = attempt.trajectory.steps.get(..steps).unwrap_or_default();
-    let view = TurnView {
-        task: &attempt.task,
-        injection: &attempt.trajectory.injection,
-        observation,
-        steps: before,
-        replies: &[],
-    };
+    let view =
+        TurnView::new(&attempt.task, &attempt.trajectory.injection, observation).with_steps(before);
     match prompt_format.turn(&view)? {
         TurnMove::Generate { prompt, tools, .. } => Ok((prompt, tools)),
         _ => Err(

@@ -10,6 +10,7 @@ use super::memory::Memory;
 const BANK: &str = "memories::bank";
 
 /// How memories become a bank.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BankOptions {
     /// The similarity of wording ([`Wording`]), in (0, 1], from which two patterns, or two mistakes, of a category are one.
@@ -18,6 +19,29 @@ pub struct BankOptions {
     pub general: NonZeroUsize,
     /// Greatest number of patterns of each category, and of mistakes, the best supported first; `None` keeps all.
     pub most: Option<NonZeroUsize>,
+}
+
+impl BankOptions {
+    /// The same with another nearness.
+    #[must_use]
+    pub fn with_near(mut self, near: f64) -> Self {
+        self.near = near;
+        self
+    }
+
+    /// The same with another number of categories.
+    #[must_use]
+    pub fn with_general(mut self, general: NonZeroUsize) -> Self {
+        self.general = general;
+        self
+    }
+
+    /// The same with a greatest number of groups.
+    #[must_use]
+    pub fn with_most(mut self, most: impl Into<Option<NonZeroUsize>>) -> Self {
+        self.most = most.into();
+        self
+    }
 }
 
 impl Default for BankOptions {
@@ -33,6 +57,7 @@ impl Default for BankOptions {
 }
 
 /// Patterns, or mistakes, that are one skill of a bank.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// The category; `None` for a general one.
@@ -48,6 +73,7 @@ pub struct Group {
 }
 
 /// A bank, as JSON and as the groups that it was made of.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryBank {
     /// The bank's JSON, for [`skillrl::read`](crate::skillrl::read).

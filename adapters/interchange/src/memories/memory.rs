@@ -3,6 +3,7 @@
 use journeyman::Category;
 
 /// A memory of one attempt.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// Its id, unique within a text.
@@ -24,6 +25,7 @@ pub struct Memory {
 }
 
 /// A step of a memory.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryStep {
     /// The action.
@@ -35,6 +37,7 @@ pub struct MemoryStep {
 }
 
 /// A mistake of a memory.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryMistake {
     /// When it happens.

@@ -25,7 +25,7 @@
 //! assert_eq!(memories[0].category.as_ref().map(|category| category.as_str()), Some("pick_and_place"));
 //!
 //! let made = memories::bank(&memories, &memories::BankOptions::default())?;
-//! let source = Source { name: "memories".into(), trust: Trust::Trusted };
+//! let source = Source::new("memories", Trust::Trusted);
 //! let skills = skillrl::read(&made.json, &source)?;
 //! assert_eq!(skills[0].body, "Search [Location] -> Acquire [Object]");
 //! assert_eq!(made.groups[0].memories, ["m-1", "m-2"]);

@@ -17,6 +17,7 @@ const OF: &str = "rollouts::of_group";
 
 /// The attempts of a group, before they are checked. [`of_journal`](super::of_journal) makes groups from a run; a host whose
 /// attempts are in no journal makes its own.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RolloutGroup {
     /// Whose rollouts.
@@ -31,7 +32,33 @@ pub struct RolloutGroup {
     pub attempts: Vec<RolloutAttempt>,
 }
 
+impl RolloutGroup {
+    /// A group of attempts at tasks, all of which were exported.
+    pub fn new(
+        kind: RolloutKind,
+        group: impl Into<String>,
+        tasks: Vec<TaskId>,
+        attempts: Vec<RolloutAttempt>,
+    ) -> Self {
+        Self {
+            made: attempts.len(),
+            kind,
+            group: group.into(),
+            tasks,
+            attempts,
+        }
+    }
+
+    /// The same with the number of attempts that were made.
+    #[must_use]
+    pub fn with_made(mut self, made: usize) -> Self {
+        self.made = made;
+        self
+    }
+}
+
 /// An attempt of a group.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RolloutAttempt {
     /// Which attempt.
@@ -54,7 +81,65 @@ pub struct RolloutAttempt {
     pub parts: BTreeMap<String, RewardPart>,
 }
 
+impl RolloutAttempt {
+    /// An attempt of a run with a library, of no steps and without a reward.
+    pub fn new(
+        attempt: impl Into<AttemptId>,
+        run: impl Into<RunId>,
+        library: Revision,
+        end: RolloutEnd,
+    ) -> Self {
+        Self {
+            attempt: attempt.into(),
+            run: run.into(),
+            library,
+            skills: Vec::new(),
+            generations: Vec::new(),
+            steps: 0,
+            end,
+            reward: None,
+            parts: BTreeMap::new(),
+        }
+    }
+
+    /// The same with the skills in the prompt.
+    #[must_use]
+    pub fn with_skills(mut self, skills: Vec<SkillRef>) -> Self {
+        self.skills = skills;
+        self
+    }
+
+    /// The same with its generations.
+    #[must_use]
+    pub fn with_generations(mut self, generations: Vec<StepGeneration>) -> Self {
+        self.generations = generations;
+        self
+    }
+
+    /// The same with a number of steps.
+    #[must_use]
+    pub fn with_steps(mut self, steps: u32) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// The same with a reward.
+    #[must_use]
+    pub fn with_reward(mut self, reward: impl Into<Option<f64>>) -> Self {
+        self.reward = reward.into();
+        self
+    }
+
+    /// The same with the parts of the reward.
+    #[must_use]
+    pub fn with_parts(mut self, parts: BTreeMap<String, RewardPart>) -> Self {
+        self.parts = parts;
+        self
+    }
+}
+
 /// A generation of a step.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepGeneration {
     /// The step, from 0; the number of steps for a last turn that could not be read.
@@ -63,7 +148,15 @@ pub struct StepGeneration {
     pub record: GenerationRecord,
 }
 
+impl StepGeneration {
+    /// A generation of a step.
+    pub fn new(step: u32, record: GenerationRecord) -> Self {
+        Self { step, record }
+    }
+}
+
 /// The rollouts that can be exported, and why the others cannot.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportedRollouts {
     /// The rollouts, group by group.
@@ -81,6 +174,7 @@ impl ExportedRollouts {
 }
 
 /// An attempt that cannot be exported.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RefusedRollout {
     /// Which attempt.

@@ -52,6 +52,7 @@ pub fn read(lines: &str) -> Result<Vec<Rollout>> {
 }
 
 /// What an export has.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RolloutSummary {
     /// Number of rollouts.

@@ -8,6 +8,7 @@ use super::{
 };
 
 /// Tokens that one pass of a trainer's model reads.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sequence {
     /// All tokens: prompts, and what was written after them.

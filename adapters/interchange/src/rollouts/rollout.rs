@@ -62,6 +62,7 @@ impl From<&EndReason> for RolloutEnd {
 }
 
 /// The distribution that the tokens were drawn from, beside the model.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RolloutSampling {
@@ -72,6 +73,7 @@ pub struct RolloutSampling {
 }
 
 /// A part of a reward.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RewardPart {
@@ -82,10 +84,28 @@ pub struct RewardPart {
     pub weight: Option<f64>,
 }
 
+impl RewardPart {
+    /// A part that has no weight.
+    pub fn new(value: f64) -> Self {
+        Self {
+            value,
+            weight: None,
+        }
+    }
+
+    /// The same with a weight.
+    #[must_use]
+    pub fn with_weight(mut self, weight: impl Into<Option<f64>>) -> Self {
+        self.weight = weight.into();
+        self
+    }
+}
+
 /// One rollout of a group, as a trainer needs it.
 ///
 /// The advantage is relative to the lines of the group: `(reward - mean) / (standard deviation + 1e-8)`, with the population's
 /// standard deviation ([`advantages`](journeyman::stations::reward::advantages)). A group of equal rewards has none.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rollout {

@@ -9,6 +9,7 @@ pub(super) const VALIDATE: &str = "Rollout::validate";
 ///
 /// A segment stands by itself: its prompt is whole, as the model saw it. A later prompt of a rollout usually repeats the earlier
 /// one with the tokens that were written after it; [`shared`](Self::shared) says how much of it.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segment {

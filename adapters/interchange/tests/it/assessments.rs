@@ -29,22 +29,17 @@ fn attempt(number: usize) -> Trace {
 }
 
 fn assessment(of: &Trace) -> Assessment {
-    let subgoal = |place: usize, score| AssessedSubgoal {
-        subgoal: sample::subgoal("say a word", place, place),
-        route: (place == 0).then(|| Route {
-            prototype: "greeting".into(),
-            confidence: 0.8,
-        }),
-        score,
+    let subgoal = |place: usize, score| {
+        AssessedSubgoal::new(sample::subgoal("say a word", place, place))
+            .with_route((place == 0).then(|| Route::new("greeting", 0.8)))
+            .with_score(score)
     };
-    Assessment {
-        attempt: of.trajectory.attempt.clone(),
-        task: of.task.id.clone(),
-        category: None,
-        success: of.verdict.as_ref().and_then(|verdict| verdict.success()),
-        repaired: false,
-        subgoals: vec![subgoal(0, SubgoalScore::new(2).ok()), subgoal(1, None)],
-    }
+    Assessment::new(of.trajectory.attempt.clone(), of.task.id.clone())
+        .with_success(of.verdict.as_ref().and_then(|verdict| verdict.success()))
+        .with_subgoals(vec![
+            subgoal(0, SubgoalScore::new(2).ok()),
+            subgoal(1, None),
+        ])
 }
 
 fn material(count: usize) -> (Vec<Trace>, Vec<Assessment>) {
@@ -113,10 +108,7 @@ fn annotated_attempts_are_split_nine_to_one_and_come_back_equal() {
 #[test]
 fn a_split_by_tasks_keeps_the_attempts_at_a_task_together() {
     let (attempts, annotations) = material(60);
-    let split = Split {
-        by: SplitBy::Task,
-        ..Split::new(Seed(7))
-    };
+    let split = Split::new(Seed(7)).with_by(SplitBy::Task);
     let exported = assessments::of_assessments(&annotations, &attempts, &split).unwrap();
     let mut of_task: BTreeMap<&str, BTreeSet<SplitPart>> = BTreeMap::new();
     for one in &exported.attempts {
@@ -131,10 +123,7 @@ fn a_split_by_tasks_keeps_the_attempts_at_a_task_together() {
         .filter(|parts| parts.contains(&SplitPart::Test));
     assert_eq!((of_task.len(), test.count()), (30, 3));
     // By attempts a task can be on both sides.
-    let split = Split {
-        test: 0.5,
-        ..Split::new(Seed(7))
-    };
+    let split = Split::new(Seed(7)).with_test(0.5);
     let exported = assessments::of_assessments(&annotations, &attempts, &split).unwrap();
     let sides = |task: &str| {
         let own = exported
@@ -176,10 +165,7 @@ fn what_cannot_be_exported_is_refused_with_the_reason() {
     let taints: Vec<Taint> = exported.attempts.iter().map(|one| one.taint).collect();
     assert_eq!((taints[0], taints[1]), (Taint::Tainted, Taint::Clean));
     for test in [0.0, 1.0, -0.1, f64::NAN] {
-        let split = Split {
-            test,
-            ..Split::new(Seed(7))
-        };
+        let split = Split::new(Seed(7)).with_test(test);
         assert!(
             assessments::of_assessments(&annotations, &attempts, &split).is_err(),
             "{test}"
@@ -199,10 +185,7 @@ fn a_library_gives_its_annotations_and_the_prototypes_that_they_name() {
         attempt: "a-0".into(),
         place: 1,
     };
-    let greeting = journeyman::domain::Prototype {
-        members: vec![member],
-        ..sample::prototype("greeting")
-    };
+    let greeting = sample::prototype("greeting").with_members(vec![member]);
     // The library keeps the latest eight attempts.
     let mut policy = journeyman::domain::TierPolicy::default();
     policy.traces = 8;

@@ -126,30 +126,20 @@ fn what_is_no_file_of_evals_is_refused_with_its_place() {
 
 #[test]
 fn evals_that_could_not_be_read_again_are_not_written() {
-    let twice = SkillEval {
-        id: "1".to_owned(),
-        prompt: "Pour.".to_owned(),
-        ..SkillEval::default()
-    };
-    let all = SkillEvals {
-        evals: vec![twice.clone(), twice],
-        ..SkillEvals::default()
-    };
+    let twice = SkillEval::new("1", "Pour.");
+    let all = SkillEvals::new(vec![twice.clone(), twice]);
     assert!(evals::write(&all).is_err());
     assert!(evals::write(&SkillEvals::default()).is_err());
 }
 
 fn case(attempt: &str, task: Task, kind: CaseKind) -> BundleCase {
-    BundleCase {
-        name: format!("{attempt}/case"),
+    BundleCase::new(
+        format!("{attempt}/case"),
         kind,
         task,
-        attempt: AttemptId::new(attempt),
-        world_seed: Seed(1),
-        prefix: Vec::new(),
-        refusals: 0,
-        least_score: 0.0,
-    }
+        AttemptId::new(attempt),
+        Seed(1),
+    )
 }
 
 /// A library with `pour`, written from the task `own`, and this bundle, which keeps these attempts.
@@ -180,15 +170,11 @@ fn a_bundle_makes_an_eval_of_each_task_that_is_attempted_as_a_whole() {
     let jug = Task::new("jug", "Fill the jug.");
     let own = Task::new("own", "Pour as you were shown.");
     let hidden = Task::new("hidden", "Po\u{202e}ur.");
-    let fragment = BundleCase {
-        prefix: vec![Action::Message("I begin.".to_owned())],
-        ..case("a-3", Task::new("pot", "Heat the pot."), CaseKind::Unit)
-    };
-    let strict = BundleCase {
-        refusals: 2,
-        least_score: 0.5,
-        ..case("a-2", jug, CaseKind::Negative)
-    };
+    let fragment = case("a-3", Task::new("pot", "Heat the pot."), CaseKind::Unit)
+        .with_prefix(vec![Action::Message("I begin.".to_owned())]);
+    let strict = case("a-2", jug, CaseKind::Negative)
+        .with_refusals(2)
+        .with_least_score(0.5);
     let mut kept = sample::trace("a-1", &cup, &[], true);
     let step = |tool: &str, is_error| {
         let mut result = StepResult::new("ok", sample::source(Trust::Trusted));

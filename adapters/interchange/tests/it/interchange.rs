@@ -11,10 +11,7 @@ use journeyman_interchange::{arise, skillrl};
 use serde_json::{Map, Value, json};
 
 fn source() -> Source {
-    Source {
-        name: "elsewhere".into(),
-        trust: Trust::Untrusted,
-    }
+    Source::new("elsewhere", Trust::Untrusted)
 }
 
 type Reader = fn(&str, &Source) -> Result<Vec<Skill>>;
@@ -25,21 +22,15 @@ const ARISE: (Reader, Writer) = (arise::read, arise::write);
 /// The skill as its file gives it back.
 fn through_file(skill: &Skill) -> Skill {
     let text = SkillMd::from(skill).write().unwrap();
-    let read = SkillMd::read_strict(&text, Some(skill.name.as_str()))
-        .unwrap()
-        .skill()
-        .unwrap();
-    Skill {
-        original_name: read.original_name,
-        name: read.name,
-        description: read.description,
-        kind: read.kind,
-        scope: read.scope,
-        trigger: read.trigger,
-        body: read.body,
-        metadata: read.metadata,
-        ..skill.clone()
-    }
+    let read = SkillMd::read_strict(&text, Some(skill.name.as_str()));
+    let read = read.unwrap().skill().unwrap();
+    read.with_id(&skill.id)
+        .with_version(skill.version)
+        .with_state(skill.state)
+        .with_files(skill.files.clone())
+        .with_parents(skill.parents.clone())
+        .with_provenance(skill.provenance.clone())
+        .with_taint(skill.taint)
 }
 
 /// The skills as a library holds them after they were added: other names, states and order.
@@ -318,10 +309,7 @@ fn other_shapes_are_refused_and_not_repeated() {
     }
     let two = [bank().to_string(), bank().to_string()];
     let mut skills = skillrl::read(&two[0], &source()).unwrap();
-    let other = Source {
-        name: "another".into(),
-        ..source()
-    };
+    let other = source().with_name("another");
     skills.extend(skillrl::read(&two[1], &other).unwrap());
     let error = skillrl::write(&skills).unwrap_err();
     assert_eq!(error.message(), "the skills are of several sets");
@@ -462,29 +450,19 @@ fn nothing_that_a_stranger_says_of_trust_is_taken_over() {
     theirs.parents = vec![sample::skill("grind").reference()];
     theirs.provenance.runs = vec![journeyman::RunId::new("theirs")];
     let ours = imported(theirs.clone(), &source()).unwrap();
-    let expect = Skill {
-        id: ours.id.clone(),
-        state: State::Active,
-        taint: Taint::Tainted,
-        ..sample::skill("brew")
-    };
-    let expect = Skill {
-        provenance: journeyman::domain::Provenance {
-            origin: Origin::Imported,
-            ..expect.provenance.clone()
-        },
-        ..expect
-    };
+    let expect = sample::skill("brew")
+        .with_id(ours.id.clone())
+        .with_state(State::Active)
+        .with_taint(Taint::Tainted);
+    let mut expect = expect;
+    expect.provenance.origin = Origin::Imported;
     assert_eq!(ours, expect);
     let state = |skill: &Skill| {
         let library = through_library(std::slice::from_ref(skill));
         library.get(&skill.id).unwrap().skill.state
     };
     assert_eq!(state(&ours), State::Quarantined);
-    let trusted = Source {
-        trust: Trust::Trusted,
-        ..source()
-    };
+    let trusted = source().with_trust(Trust::Trusted);
     let vouched = imported(theirs.clone(), &trusted).unwrap();
     assert_eq!(vouched.taint, Taint::Clean);
     assert_eq!(state(&vouched), State::Quarantined);

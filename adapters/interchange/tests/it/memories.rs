@@ -43,10 +43,7 @@ fn read(memories: &[Value]) -> Vec<Memory> {
 }
 
 fn source() -> Source {
-    Source {
-        name: "memories".to_owned(),
-        trust: Trust::Trusted,
-    }
+    Source::new("memories", Trust::Trusted)
 }
 
 #[test]
@@ -225,10 +222,8 @@ fn what_is_alike_in_many_categories_is_general_and_a_category_is_bounded() {
         .collect();
     assert_eq!(general, [pattern]);
     assert_eq!((made.groups.len(), made.left_out), (1 + 6, 3));
-    let whole = BankOptions {
-        most: None,
-        ..BankOptions::default()
-    };
+    let mut whole = BankOptions::default();
+    whole.most = None;
     let made = memories::bank(&read(&all), &whole).expect("a bank");
     assert_eq!((made.groups.len(), made.left_out), (1 + 9, 0));
     // The same memories give the same bank.
@@ -246,10 +241,7 @@ fn a_bank_needs_patterns_or_mistakes_and_a_sound_similarity() {
         "{error}"
     );
     for near in [0.0, 1.5, f64::NAN] {
-        let options = BankOptions {
-            near,
-            ..BankOptions::default()
-        };
+        let options = BankOptions::default().with_near(near);
         assert!(memories::bank(&read(&[success("m", "tea", "Ask")]), &options).is_err());
     }
 }
@@ -267,10 +259,7 @@ fn a_bank_of_the_published_memories() {
     assert!(all.iter().all(|memory| memory.category.is_some()));
 
     for most in [BankOptions::default().most, None] {
-        let options = BankOptions {
-            most,
-            ..BankOptions::default()
-        };
+        let options = BankOptions::default().with_most(most);
         let made = memories::bank(&all, &options).expect("a bank");
         let skills = skillrl::read(&made.json, &source()).expect("it is a bank");
         assert_eq!(skills.len(), made.groups.len());

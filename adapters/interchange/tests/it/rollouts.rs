@@ -11,7 +11,7 @@ use journeyman::{
     Error, ErrorKind, Seed,
     agent::{EnvironmentJudge, MemoryJournal, ModelExecutor, ModelExecutorOptions},
     contract::{Components, Journal, JournalEntry},
-    domain::{EndReason, GenerationRecord, Revision, Role, Sampling, Trajectory},
+    domain::{EndReason, GenerationRecord, Revision, Role, Trajectory},
     papers::scribe::{AssessBy, AssessPolicy, ProcessReward},
     recipe::{self, Recipe},
     run::{Journeyman, Options, report::RunReport},
@@ -72,10 +72,7 @@ fn components(journal: &Arc<MemoryJournal>) -> Components {
 fn recipe() -> Recipe {
     let mut recipe = recipe::standard();
     recipe.attempts.group = NonZeroU32::new(6).unwrap();
-    recipe.select.selector = Top {
-        limit: NonZeroUsize::MIN,
-    }
-    .into();
+    recipe.select.selector = Top::new(NonZeroUsize::MIN).into();
     recipe.write.when = WriteWhen::Always;
     recipe
 }
@@ -244,7 +241,8 @@ fn what_a_reward_consists_of_is_told_where_it_is_known() {
             // An attempt without a step has no process score: the outcome counts for both.
             None => [(outcome, Some(1.0)), (outcome, None)],
         };
-        let [outcome, process] = expect.map(|(value, weight)| RewardPart { value, weight });
+        let [outcome, process] =
+            expect.map(|(value, weight)| RewardPart::new(value).with_weight(weight));
         assert_eq!(part("outcome"), Some(outcome));
         assert_eq!(part("process"), process.weight.map(|_| process));
     }
@@ -349,15 +347,7 @@ fn what_cannot_be_exported_is_refused_with_the_reason_and_the_others_stay() {
 }
 
 fn record(model: &str, prompt: &[i32], ids: &[i32]) -> GenerationRecord {
-    GenerationRecord {
-        prompt_ids: prompt.to_vec(),
-        ids: ids.to_vec(),
-        logprobs: vec![-0.5; ids.len()],
-        mask: vec![true; ids.len()],
-        sampling: Sampling::GREEDY,
-        model: model.into(),
-        adapter: None,
-    }
+    GenerationRecord::new(model, prompt.to_vec(), ids.to_vec(), vec![-0.5; ids.len()])
 }
 
 #[test]
@@ -455,46 +445,35 @@ fn evaluations_unfinished_tasks_and_other_journals_are_refused() {
 
 /// An attempt of a group that is no agent's.
 fn decision(number: usize, reward: Option<f64>) -> RolloutAttempt {
-    let step = |step: u32| StepGeneration {
-        step,
-        record: record("curator", &[1, 2], &[3, 4]),
-    };
-    RolloutAttempt {
-        attempt: format!("desk/rollouts-0/{number}").as_str().into(),
-        run: format!("desk/rollouts-0/{number}/learn-0").as_str().into(),
-        library: Revision(3),
-        skills: Vec::new(),
-        generations: vec![step(0), step(0), step(2)],
-        steps: 3,
-        end: RolloutEnd::from(&EndReason::Finished),
-        reward,
-        parts: BTreeMap::from([
-            (
-                "success".to_owned(),
-                RewardPart {
-                    value: reward.unwrap_or_default() - 0.5,
-                    weight: Some(1.0),
-                },
-            ),
-            (
-                "validity".to_owned(),
-                RewardPart {
-                    value: 0.5,
-                    weight: Some(1.0),
-                },
-            ),
-        ]),
-    }
+    let step = |step: u32| StepGeneration::new(step, record("curator", &[1, 2], &[3, 4]));
+    RolloutAttempt::new(
+        format!("desk/rollouts-0/{number}").as_str(),
+        format!("desk/rollouts-0/{number}/learn-0").as_str(),
+        Revision(3),
+        RolloutEnd::from(&EndReason::Finished),
+    )
+    .with_generations(vec![step(0), step(0), step(2)])
+    .with_steps(3)
+    .with_reward(reward)
+    .with_parts(BTreeMap::from([
+        (
+            "success".to_owned(),
+            RewardPart::new(reward.unwrap_or_default() - 0.5).with_weight(1.0),
+        ),
+        ("validity".to_owned(), RewardPart::new(0.5).with_weight(1.0)),
+    ]))
 }
 
 fn curators(attempts: Vec<RolloutAttempt>) -> ExportedRollouts {
-    rollouts::of_group(RolloutGroup {
-        kind: RolloutKind::Curator,
-        group: "desk/rollouts-0".to_owned(),
-        tasks: vec!["t-1".into(), "t-2".into()],
-        made: 0,
-        attempts,
-    })
+    rollouts::of_group(
+        RolloutGroup::new(
+            RolloutKind::Curator,
+            "desk/rollouts-0",
+            vec!["t-1".into(), "t-2".into()],
+            attempts,
+        )
+        .with_made(0),
+    )
 }
 
 #[test]
@@ -533,13 +512,9 @@ fn attempts_of_another_policy_are_no_part_of_the_group() {
     let mut mixed = decision(3, Some(0.5));
     mixed.generations[1].record.sampling.temperature = 1.0;
     let mut parts = decision(4, Some(0.5));
-    parts.parts.insert(
-        "more".to_owned(),
-        RewardPart {
-            value: 1.0,
-            weight: Some(1.0),
-        },
-    );
+    parts
+        .parts
+        .insert("more".to_owned(), RewardPart::new(1.0).with_weight(1.0));
     let exported = curators(vec![
         decision(0, Some(1.5)),
         other_model,

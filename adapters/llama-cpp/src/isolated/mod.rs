@@ -27,7 +27,7 @@ pub use serve::run_worker;
 
 use self::{
     client::Client,
-    protocol::{Answer, Ask, Generate, Load, Loaded, Score},
+    protocol::{Answer, Ask, Generate, Load, Loaded},
 };
 use crate::{
     adapter_digests::AdapterDigests, digest::file_digest, generate::GENERATE, instructions,
@@ -131,7 +131,7 @@ impl LanguageModel for IsolatedLlama {
     async fn generate(&self, request: &GenerateRequest) -> Result<Generation> {
         // Checked here: JSON cannot express non-finite numbers.
         sampling::check(GENERATE, &request.sampling)?;
-        let ask = Ask::Generate(Generate::of(request));
+        let ask = Ask::Generate(Generate::of(request)?);
         let sink = request.sink.clone();
         match self
             .client
@@ -144,7 +144,7 @@ impl LanguageModel for IsolatedLlama {
     }
 
     async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
-        let ask = Ask::CountPrompt(Generate::of(request));
+        let ask = Ask::CountPrompt(Generate::of(request)?);
         match self
             .client
             .ask(GENERATE, request.time_limit, ask, None)
@@ -163,7 +163,7 @@ impl Scorer for IsolatedLlama {
     }
 
     async fn score(&self, request: &ScoreRequest) -> Result<Vec<TokenScores>> {
-        let ask = Ask::Score(Score::of(request));
+        let ask = Ask::Score(request.clone());
         match self
             .client
             .ask(SCORE, request.time_limit, ask, None)

@@ -5,24 +5,21 @@ use std::{
     collections::BTreeMap,
     io::{self, Read, Write},
     path::PathBuf,
-    time::Duration,
 };
 
 use journeyman::{
     Error, Result,
     contract::{
         Embedding, EmbeddingSpace, GenerateRequest, Generation, ModelCapabilities, ScoreRequest,
-        TokenScores, ToolChoice,
+        TokenScores,
     },
-    domain::{Prompt, Sampling},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::json;
 
 use crate::{config::LlamaConfig, digest::FileHash, embedder::EmbedderConfig, stats::EngineStats};
 
 /// The protocol version; both sides must have the same one.
-pub(super) const VERSION: u32 = 8;
+pub(super) const VERSION: u32 = 9;
 /// The name that a worker sends.
 pub(super) const NAME: &str = "journeyman-llama-worker";
 /// Maximum bytes of a frame; a larger one is refused unread.
@@ -111,7 +108,7 @@ impl Loaded {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Ask {
     Generate(Generate),
-    Score(Score),
+    Score(ScoreRequest),
     Embed { texts: Vec<String> },
     Count { text: String },
     CountPrompt(Generate),
@@ -153,116 +150,32 @@ pub(super) enum Answer {
 /// A [`GenerateRequest`].
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Generate {
-    prompt: Prompt,
-    sampling: Sampling,
-    max_tokens: usize,
-    stop: Vec<String>,
-    time_limit: Duration,
-    adapter: Option<String>,
-    /// The JSON Schema as text: one that is nested too deeply to parse is then the request's fault, not the frame's.
-    json_schema: Option<String>,
-    /// The tools as JSON, for the same reason.
-    tools: String,
-    tool_choice: ToolChoice,
+    /// The request as JSON: one whose schemas are nested too deeply to parse is then the request's fault, not the frame's.
+    request: String,
     /// Whether tokens are streamed.
     pub(super) streamed: bool,
 }
 
 impl Generate {
-    pub(super) fn of(request: &GenerateRequest) -> Self {
-        // All fields are named, so that a new one cannot be forgotten.
-        let GenerateRequest {
-            prompt,
-            sampling,
-            max_tokens,
-            stop,
-            time_limit,
-            adapter,
-            json_schema,
-            tools,
-            tool_choice,
-            sink,
-        } = request;
-        Self {
-            prompt: prompt.clone(),
-            sampling: *sampling,
-            max_tokens: *max_tokens,
-            stop: stop.clone(),
-            time_limit: *time_limit,
-            adapter: adapter.clone(),
-            json_schema: json_schema.as_ref().map(ToString::to_string),
-            tools: json!(tools).to_string(),
-            tool_choice: tool_choice.clone(),
-            streamed: sink.is_some(),
-        }
-    }
-
-    pub(super) fn request(self) -> Result<GenerateRequest> {
-        let schema = self.json_schema.map(|text| serde_json::from_str(&text));
-        let json_schema = schema.transpose().map_err(|_| {
-            Error::invalid(crate::generate::GENERATE, "the JSON Schema cannot be read")
-                .hint("nest it less deeply: at most some hundred levels")
-        })?;
-        let tools = serde_json::from_str(&self.tools).map_err(|_| {
-            Error::invalid(crate::generate::GENERATE, "the tools cannot be read")
-                .hint("nest their schemas less deeply: at most some hundred levels")
-        })?;
-        Ok(GenerateRequest {
-            prompt: self.prompt,
-            sampling: self.sampling,
-            max_tokens: self.max_tokens,
-            stop: self.stop,
-            time_limit: self.time_limit,
-            adapter: self.adapter,
-            json_schema,
-            tools,
-            tool_choice: self.tool_choice,
-            sink: None,
+    /// # Errors
+    /// `Invalid` for a request that JSON cannot express.
+    pub(super) fn of(request: &GenerateRequest) -> Result<Self> {
+        Ok(Self {
+            request: serde_json::to_string(request)
+                .map_err(|_| unreadable("the request cannot be written as JSON"))?,
+            streamed: request.sink.is_some(),
         })
     }
+
+    pub(super) fn request(&self) -> Result<GenerateRequest> {
+        serde_json::from_str(&self.request)
+            .map_err(|_| unreadable("the JSON Schema or the tools of the request cannot be read"))
+    }
 }
 
-/// A [`ScoreRequest`].
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Score {
-    prompt: Prompt,
-    continuations: Vec<String>,
-    max_continuation_tokens: usize,
-    time_limit: Duration,
-    adapter: Option<String>,
-    repeatable: bool,
-}
-
-impl Score {
-    pub(super) fn of(request: &ScoreRequest) -> Self {
-        let ScoreRequest {
-            prompt,
-            continuations,
-            max_continuation_tokens,
-            time_limit,
-            adapter,
-            repeatable,
-        } = request.clone();
-        Self {
-            prompt,
-            continuations,
-            max_continuation_tokens,
-            time_limit,
-            adapter,
-            repeatable,
-        }
-    }
-
-    pub(super) fn request(self) -> ScoreRequest {
-        ScoreRequest {
-            prompt: self.prompt,
-            continuations: self.continuations,
-            max_continuation_tokens: self.max_continuation_tokens,
-            time_limit: self.time_limit,
-            adapter: self.adapter,
-            repeatable: self.repeatable,
-        }
-    }
+fn unreadable(message: &str) -> Error {
+    Error::invalid(crate::generate::GENERATE, message)
+        .hint("nest schemas less deeply: at most some hundred levels")
 }
 
 /// The frame of a request.

@@ -290,7 +290,7 @@ async fn answer(served: Served, id: u64, ask: Ask, frames: Frames) -> Result<Ans
             }
             Answer::Generation(model.generate(&request).await?)
         }
-        Ask::Score(request) => Answer::Scores(model.score(&request.request()).await?),
+        Ask::Score(request) => Answer::Scores(model.score(&request).await?),
         Ask::Embed { .. } => return Err(unreadable(operation)),
         Ask::Count { text } => {
             let count = model.count(&text);

@@ -2,10 +2,7 @@
 //! libraries, which llama.cpp must not find by itself: `dynamic-backends.sh` in the folder above sees to that and runs it.
 #![cfg(feature = "dynamic-backends")]
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -30,14 +27,10 @@ fn config(path: &Path) -> LlamaConfig {
 }
 
 fn score(model: &dyn Scorer) -> Vec<TokenScores> {
-    let request = ScoreRequest {
-        prompt: prompt("find the coffee by the mast"),
-        continuations: vec!["the".to_owned(), "one".to_owned()],
-        max_continuation_tokens: 128,
-        time_limit: Duration::from_secs(60),
-        adapter: None,
-        repeatable: false,
-    };
+    let request = ScoreRequest::new(
+        prompt("find the coffee by the mast"),
+        vec!["the".to_owned(), "one".to_owned()],
+    );
     block_on(model.score(&request)).unwrap()
 }
 

@@ -56,13 +56,9 @@ fn it_writes() {
         };
         let mut slow = GenerateRequest::greedy(prompt("go on"), 16_000);
         slow.time_limit = Duration::from_millis(30);
-        let fixture = LanguageModelFixture {
-            prompt: prompt("turn on the lamp"),
-            max_tokens: 24,
-            time_limit: Duration::from_secs(60),
-            slow: Some(slow),
-            clock: Some(Arc::new(SystemClock::default())),
-        };
+        let fixture = LanguageModelFixture::new(prompt("turn on the lamp"))
+            .with_slow(slow)
+            .with_clock(Arc::new(SystemClock::default()));
         on_both!(
             &tiny,
             |config: &mut LlamaConfig| {
@@ -81,13 +77,12 @@ fn it_writes() {
 fn it_scores() {
     for tiny in models() {
         let continuations = ["unseal bell; unseal coffee", "the other one", "x y", "row"];
-        let fixture = ScorerFixture {
-            prompt: prompt("find the coffee by the mast"),
-            continuations: continuations.map(str::to_owned).to_vec(),
-            special: Some("<call>".to_owned()),
-            context: Some(tiny.context as usize),
-            time_limit: Duration::from_secs(60),
-        };
+        let fixture = ScorerFixture::new(
+            prompt("find the coffee by the mast"),
+            continuations.map(str::to_owned).to_vec(),
+        )
+        .with_special("<call>".to_owned())
+        .with_context(tiny.context as usize);
         on_both!(&tiny, |_: &mut LlamaConfig| (), |model: &dyn Scorer| {
             assert_kept(block_on(scorer::check(model, &fixture)))
         });

@@ -313,14 +313,12 @@ pub(crate) fn load(file: &TestFile, change: impl FnOnce(&mut LlamaConfig)) -> Ar
 
 /// A prompt of one data message behind a marker.
 pub(crate) fn prompt(text: &str) -> Prompt {
-    Prompt {
-        messages: vec![Message::new(
-            Speaker::User,
-            vec![
-                Span::Control("<task>".to_owned()),
-                Span::Data(text.to_owned()),
-            ],
-        )],
-        open: vec![Span::Control("<call>".to_owned())],
-    }
+    Prompt::new(vec![Message::new(
+        Speaker::User,
+        vec![
+            Span::Control("<task>".to_owned()),
+            Span::Data(text.to_owned()),
+        ],
+    )])
+    .with_open(vec![Span::Control("<call>".to_owned())])
 }

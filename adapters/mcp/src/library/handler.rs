@@ -348,11 +348,7 @@ fn read<T: DeserializeOwned>(tool: &Tool, arguments: Map<String, Value>) -> jour
     const READ: &str = "SkillServer::call_tool";
     let schema = Value::Object((*tool.input_schema).clone());
     let definition = ToolDefinition::new(tool.name.as_ref(), "", schema);
-    let written = WrittenCall {
-        id: String::new(),
-        tool: tool.name.to_string(),
-        arguments: Value::Object(arguments).to_string(),
-    };
+    let written = WrittenCall::new(tool.name.to_string(), Value::Object(arguments).to_string());
     let calls = ToolCalls::new(&[definition], &ToolChoice::Auto)?;
     let mut read = calls.read(vec![written], FinishReason::EndOfText)?;
     let arguments = read.pop().map(|made| made.call.arguments);

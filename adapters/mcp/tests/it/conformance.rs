@@ -17,23 +17,23 @@ fn environment_of_a_child() {
         let desk = environment(desk("")).await;
         let add = |n: i64| Action::call("add", json!({ "n": n }));
         let done = Action::Message("done".to_owned());
-        let fixture = EnvironmentFixture {
-            task: Task::new("a", "Count to three."),
-            seed: Seed(7),
-            actions: vec![
+        let fixture = EnvironmentFixture::new(
+            Task::new("a", "Count to three."),
+            Seed(7),
+            vec![
                 add(1),
                 add(2),
                 Action::call("show", json!({})),
                 done.clone(),
             ],
-            other: Some((
-                Task::new("b", "Count to ten."),
-                Seed(8),
-                vec![add(10), done],
-            )),
-            refused: Some(Action::call("add", json!({}))),
-            unknown: Some(Task::new("c", " ")),
-        };
+        )
+        .with_other((
+            Task::new("b", "Count to ten."),
+            Seed(8),
+            vec![add(10), done],
+        ))
+        .with_refused(Action::call("add", json!({})))
+        .with_unknown(Task::new("c", " "));
         let report = conformance::environment::check(&desk, &fixture).await;
         let report = report.into_result().unwrap();
         assert_eq!(report.skipped().count(), 0, "{report}");
@@ -43,10 +43,7 @@ fn environment_of_a_child() {
 #[test]
 fn judge_of_expectations() {
     let task = Task::new("lima", "What time is it in Lima?");
-    let due = Expected {
-        message: vec!["07:00".to_owned()],
-        calls: Vec::new(),
-    };
+    let due = Expected::new(vec!["07:00".to_owned()], Vec::new());
     let judge = ExpectationJudge::new([(task.id.clone(), due)]);
     let attempt = |says: &str| {
         let mut attempt = Trajectory::new("a".into(), task.id.clone(), Seed(1));
@@ -56,12 +53,11 @@ fn judge_of_expectations() {
     };
     let mut failed = attempt("I am about to look");
     failed.end = EndReason::Failed(Error::invalid("test", "a part failed"));
-    let fixture = JudgeFixture {
-        attempts: vec![attempt("It is 07:00."), attempt("It is late.")],
-        undecidable: vec![failed],
-        samples: false,
-        task,
-    };
+    let fixture = JudgeFixture::new(
+        task.clone(),
+        vec![attempt("It is 07:00."), attempt("It is late.")],
+    )
+    .with_undecidable(vec![failed]);
     let report = block_on(conformance::judge::check(&judge, &fixture));
     let report = report.into_result().unwrap();
     assert_eq!(report.skipped().count(), 0, "{report}");

@@ -59,18 +59,18 @@ fn the_reference_server_of_time() {
         episode.close().await.unwrap();
 
         let done = Action::Message("done".to_owned());
-        let fixture = EnvironmentFixture {
+        let fixture = EnvironmentFixture::new(
             task,
-            seed: Seed(7),
-            actions: vec![convert("Asia/Tokyo"), convert("Asia/Kolkata"), done.clone()],
-            other: Some((
-                Task::new("lima", "And in Lima?"),
-                Seed(8),
-                vec![convert("America/Lima"), done],
-            )),
-            refused: Some(convert("Asia/Nowhere")),
-            unknown: Some(Task::new("none", "")),
-        };
+            Seed(7),
+            vec![convert("Asia/Tokyo"), convert("Asia/Kolkata"), done.clone()],
+        )
+        .with_other((
+            Task::new("lima", "And in Lima?"),
+            Seed(8),
+            vec![convert("America/Lima"), done],
+        ))
+        .with_refused(convert("Asia/Nowhere"))
+        .with_unknown(Task::new("none", ""));
         let report = conformance::environment::check(&time, &fixture).await;
         let report = report.into_result().unwrap();
         assert_eq!(report.skipped().count(), 0, "{report}");

@@ -42,14 +42,9 @@ fn asked<M: LanguageModel + Scorer + 'static>(server: &Server, model: &M) -> [Va
     let request = GenerateRequest::greedy(prompt("one two"), 3);
     block_on(model.generate(&request)).unwrap();
     let written = seen();
-    let request = ScoreRequest {
-        prompt: prompt("one two"),
-        continuations: vec!["three".to_owned()],
-        max_continuation_tokens: 8,
-        time_limit: Duration::from_secs(20),
-        adapter: None,
-        repeatable: false,
-    };
+    let request = ScoreRequest::new(prompt("one two"), vec!["three".to_owned()])
+        .with_max_continuation_tokens(8)
+        .with_time_limit(Duration::from_secs(20));
     block_on(model.score(&request)).unwrap();
     [written, seen()]
 }

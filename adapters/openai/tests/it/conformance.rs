@@ -58,13 +58,9 @@ fn it_writes() {
         );
         let mut slow = GenerateRequest::greedy(prompt("go on"), 400);
         slow.time_limit = Duration::from_millis(100);
-        let fixture = LanguageModelFixture {
-            prompt: prompt("turn on the lamp"),
-            max_tokens: 24,
-            time_limit: Duration::from_secs(60),
-            slow: Some(slow),
-            clock: Some(Arc::new(SystemClock::default())),
-        };
+        let fixture = LanguageModelFixture::new(prompt("turn on the lamp"))
+            .with_slow(slow)
+            .with_clock(Arc::new(SystemClock::default()));
         let report = block_on(language_model::check(&model, &fixture));
         let tools = route == Route::Chat && like != Like::LlamaCppPython;
         assert_eq!(model.capabilities().tools, tools, "{like:?} {route:?}");
@@ -89,13 +85,12 @@ fn it_scores() {
         let model = block_on(OpenAi::connect(config)).unwrap();
         println!("{like:?} {route:?}\n{}", model.support());
         let continuations = ["unseal bell; unseal coffee", "the other one", "x y", "row"];
-        let fixture = ScorerFixture {
-            prompt: prompt("find the coffee by the mast"),
-            continuations: continuations.map(str::to_owned).to_vec(),
-            special: Some("<call>".to_owned()),
-            context: Some(CONTEXT),
-            time_limit: Duration::from_secs(60),
-        };
+        let fixture = ScorerFixture::new(
+            prompt("find the coffee by the mast"),
+            continuations.map(str::to_owned).to_vec(),
+        )
+        .with_special("<call>".to_owned())
+        .with_context(CONTEXT);
         assert_kept(block_on(scorer::check(&model, &fixture)), 0);
     }
 }

@@ -79,14 +79,9 @@ fn the_key_is_in_no_log_and_no_error() {
     let model = block_on(OpenAi::connect(config)).unwrap();
     write!(shown, "{model:?} {}", model.support()).unwrap();
     let request = GenerateRequest::greedy(prompt("go"), 8);
-    let scores = ScoreRequest {
-        prompt: prompt("go"),
-        continuations: vec!["on".to_owned()],
-        max_continuation_tokens: 8,
-        time_limit: Duration::from_secs(20),
-        adapter: None,
-        repeatable: false,
-    };
+    let scores = ScoreRequest::new(prompt("go"), vec!["on".to_owned()])
+        .with_max_continuation_tokens(8)
+        .with_time_limit(Duration::from_secs(20));
     block_on(model.generate(&request)).unwrap();
     block_on(model.score(&scores)).unwrap();
     *ready.lock().unwrap() = false;

@@ -93,14 +93,12 @@ fn scores_are_read_from_the_full_forms() {
         let scores = |server: &Server| {
             let model = block_on(OpenAi::connect(toy.config(server, Route::Completions))).unwrap();
             assert_eq!(model.support().scoring, Some(form), "{}", model.support());
-            let request = ScoreRequest {
-                prompt: prompt("find the coffee"),
-                continuations: vec!["unseal it".to_owned(), "brew".to_owned()],
-                max_continuation_tokens: 64,
-                time_limit: Duration::from_secs(20),
-                adapter: None,
-                repeatable: false,
-            };
+            let request = ScoreRequest::new(
+                prompt("find the coffee"),
+                vec!["unseal it".to_owned(), "brew".to_owned()],
+            )
+            .with_max_continuation_tokens(64)
+            .with_time_limit(Duration::from_secs(20));
             block_on(model.score(&request)).unwrap()
         };
         let (full, bare) = (scores(&recorded(like)), scores(&toy.start()));

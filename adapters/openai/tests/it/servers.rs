@@ -5,7 +5,7 @@
 //! cargo test -p journeyman-openai --test it -- --ignored servers::
 //! ```
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -43,13 +43,7 @@ fn assert_kept(report: Report, skipped: &[&str]) {
 }
 
 fn fixture(prompt: Prompt) -> LanguageModelFixture {
-    LanguageModelFixture {
-        prompt,
-        max_tokens: 24,
-        time_limit: Duration::from_secs(60),
-        slow: None,
-        clock: None,
-    }
+    LanguageModelFixture::new(prompt)
 }
 
 fn score_fixture() -> ScorerFixture {
@@ -59,13 +53,12 @@ fn score_fixture() -> ScorerFixture {
         " the other one",
         " record torch grade # phase # shape #",
     ];
-    ScorerFixture {
-        prompt: begun("please unseal the coffee"),
-        continuations: continuations.map(str::to_owned).to_vec(),
-        special: Some("<tool_call>".to_owned()),
-        context: Some(CONTEXT),
-        time_limit: Duration::from_secs(60),
-    }
+    ScorerFixture::new(
+        begun("please unseal the coffee"),
+        continuations.map(str::to_owned).to_vec(),
+    )
+    .with_special("<tool_call>".to_owned())
+    .with_context(CONTEXT)
 }
 
 #[test]
@@ -183,14 +176,9 @@ fn score(
     model: &OpenAi,
     prompt: Prompt,
 ) -> journeyman::Result<Vec<journeyman::contract::TokenScores>> {
-    block_on(model.score(&ScoreRequest {
-        prompt,
-        continuations: score_fixture().continuations,
-        max_continuation_tokens: 64,
-        time_limit: Duration::from_secs(60),
-        adapter: None,
-        repeatable: false,
-    }))
+    block_on(model.score(
+        &ScoreRequest::new(prompt, score_fixture().continuations).with_max_continuation_tokens(64),
+    ))
 }
 
 #[test]

@@ -198,19 +198,13 @@ impl TokenSink for Pieces {
 }
 
 pub(crate) fn prompt(text: &str) -> Prompt {
-    Prompt {
-        messages: vec![Message::data(Speaker::User, text)],
-        open: Vec::new(),
-    }
+    Prompt::new(vec![Message::data(Speaker::User, text)])
 }
 
 /// A configuration with short waits.
 pub(crate) fn config(url: &str, model: &str, route: Route) -> Config {
     let mut config = Config::new(url, model);
     config.route = route;
-    config.retries = Retries {
-        first_wait: Duration::from_millis(5),
-        ..Retries::default()
-    };
+    config.retries = Retries::default().with_first_wait(Duration::from_millis(5));
     config
 }

@@ -198,8 +198,5 @@ pub(crate) fn begun(said: &str) -> Prompt {
         Span::Data(said.to_owned()),
         Span::Control("<|im_end|>\n<|im_start|>assistant\n".to_owned()),
     ];
-    Prompt {
-        messages: vec![Message::new(Speaker::User, spans)],
-        open: Vec::new(),
-    }
+    Prompt::new(vec![Message::new(Speaker::User, spans)])
 }

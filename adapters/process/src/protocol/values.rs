@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// A child's guarantees.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capabilities {
@@ -19,6 +20,7 @@ pub struct Capabilities {
 }
 
 /// A task.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
@@ -37,7 +39,42 @@ pub struct Task {
     pub payload: Value,
 }
 
+impl Task {
+    /// A task without a category, tags and a payload.
+    pub fn new(id: impl Into<String>, instruction: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            instruction: instruction.into(),
+            category: None,
+            tags: Vec::new(),
+            payload: Value::Null,
+        }
+    }
+
+    /// The same with a category.
+    #[must_use]
+    pub fn with_category(mut self, category: impl Into<Option<String>>) -> Self {
+        self.category = category.into();
+        self
+    }
+
+    /// The same with these tags.
+    #[must_use]
+    pub fn with_tags(mut self, tags: Vec<String>) -> Self {
+        self.tags = tags;
+        self
+    }
+
+    /// The same with data for the world.
+    #[must_use]
+    pub fn with_payload(mut self, payload: Value) -> Self {
+        self.payload = payload;
+        self
+    }
+}
+
 /// A tool that can be called.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tool {
@@ -49,7 +86,23 @@ pub struct Tool {
     pub input_schema: Value,
 }
 
+impl Tool {
+    /// A tool and the JSON Schema of its arguments.
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input_schema: Value,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            input_schema,
+        }
+    }
+}
+
 /// An observation of the agent.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Observation {
@@ -65,6 +118,39 @@ pub struct Observation {
     /// What the text is to the agent.
     #[serde(default, skip_serializing_if = "ObservationKind::is_result")]
     pub kind: ObservationKind,
+}
+
+impl Observation {
+    /// The result of an action, with the tools of before.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            tools: None,
+            untrusted: false,
+            kind: ObservationKind::Result,
+        }
+    }
+
+    /// The same with the tools in force.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl Into<Option<Vec<Tool>>>) -> Self {
+        self.tools = tools.into();
+        self
+    }
+
+    /// Sets whether anybody may have written the text.
+    #[must_use]
+    pub fn with_untrusted(mut self, untrusted: bool) -> Self {
+        self.untrusted = untrusted;
+        self
+    }
+
+    /// The same with this kind.
+    #[must_use]
+    pub fn with_kind(mut self, kind: ObservationKind) -> Self {
+        self.kind = kind;
+        self
+    }
 }
 
 /// What an observation is to the agent.
@@ -87,6 +173,7 @@ impl ObservationKind {
 }
 
 /// A call of a tool.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
@@ -95,6 +182,16 @@ pub struct Call {
     /// Its arguments by name.
     #[serde(default)]
     pub arguments: Map<String, Value>,
+}
+
+impl Call {
+    /// A call of a tool.
+    pub fn new(tool: impl Into<String>, arguments: Map<String, Value>) -> Self {
+        Self {
+            tool: tool.into(),
+            arguments,
+        }
+    }
 }
 
 /// An action of the agent.
@@ -111,6 +208,7 @@ pub enum Action {
 }
 
 /// How a task ended.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
@@ -125,7 +223,33 @@ pub struct Outcome {
     pub parts: BTreeMap<String, f64>,
 }
 
+impl Outcome {
+    /// Done or not, with score 1 or 0.
+    pub fn new(success: bool) -> Self {
+        Self {
+            success,
+            score: None,
+            parts: BTreeMap::new(),
+        }
+    }
+
+    /// The same with a score in [0, 1].
+    #[must_use]
+    pub fn with_score(mut self, score: impl Into<Option<f64>>) -> Self {
+        self.score = score.into();
+        self
+    }
+
+    /// The same with named parts.
+    #[must_use]
+    pub fn with_parts(mut self, parts: BTreeMap<String, f64>) -> Self {
+        self.parts = parts;
+        self
+    }
+}
+
 /// The result of an action.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transition {
@@ -137,6 +261,31 @@ pub struct Transition {
     /// The outcome; present exactly when the episode is over.
     #[serde(default)]
     pub outcome: Option<Outcome>,
+}
+
+impl Transition {
+    /// The episode goes on with this observation.
+    pub fn new(observation: Observation) -> Self {
+        Self {
+            observation,
+            is_error: false,
+            outcome: None,
+        }
+    }
+
+    /// Sets whether the world refused the action.
+    #[must_use]
+    pub fn with_is_error(mut self, is_error: bool) -> Self {
+        self.is_error = is_error;
+        self
+    }
+
+    /// The same with the end of the episode.
+    #[must_use]
+    pub fn with_outcome(mut self, outcome: impl Into<Option<Outcome>>) -> Self {
+        self.outcome = outcome.into();
+        self
+    }
 }
 
 /// The kind of a failure.
@@ -163,6 +312,7 @@ pub enum FailureKind {
 }
 
 /// A failure.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
@@ -178,7 +328,34 @@ pub struct Failure {
     pub temporary: bool,
 }
 
+impl Failure {
+    /// A failure that another try would not end.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            temporary: false,
+        }
+    }
+
+    /// Sets what to do next.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<Option<String>>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// Sets whether it may be gone at another try.
+    #[must_use]
+    pub fn with_temporary(mut self, temporary: bool) -> Self {
+        self.temporary = temporary;
+        self
+    }
+}
+
 /// A skill as it stands in a prompt.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Skill {
@@ -190,7 +367,19 @@ pub struct Skill {
     pub text: String,
 }
 
+impl Skill {
+    /// A skill as it stands in the prompt.
+    pub fn new(id: impl Into<String>, version: u64, text: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            version,
+            text: text.into(),
+        }
+    }
+}
+
 /// An attempt at a task.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attempt {
@@ -213,6 +402,7 @@ pub struct Attempt {
 }
 
 /// A step that was taken.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -225,6 +415,32 @@ pub struct Step {
     /// What the text is to the agent.
     #[serde(default, skip_serializing_if = "ObservationKind::is_result")]
     pub kind: ObservationKind,
+}
+
+impl Step {
+    /// An action that was not refused, and the text of its result.
+    pub fn new(action: Action, text: impl Into<String>) -> Self {
+        Self {
+            action,
+            text: text.into(),
+            is_error: false,
+            kind: ObservationKind::Result,
+        }
+    }
+
+    /// Sets whether the world refused it.
+    #[must_use]
+    pub fn with_is_error(mut self, is_error: bool) -> Self {
+        self.is_error = is_error;
+        self
+    }
+
+    /// The same with this kind of result.
+    #[must_use]
+    pub fn with_kind(mut self, kind: ObservationKind) -> Self {
+        self.kind = kind;
+        self
+    }
 }
 
 /// Why an attempt ended. Where the environment gave an outcome, the attempt is finished whatever the child says.
@@ -243,6 +459,7 @@ pub enum End {
 }
 
 /// Tokens spent.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
@@ -252,4 +469,14 @@ pub struct Usage {
     /// Tokens that the model wrote.
     #[serde(default)]
     pub output_tokens: u64,
+}
+
+impl Usage {
+    /// Tokens of prompts and of answers.
+    pub const fn new(prompt_tokens: u64, output_tokens: u64) -> Self {
+        Self {
+            prompt_tokens,
+            output_tokens,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The rules of `Environment` and `Executor`, through Python children.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use futures::executor::block_on;
 use journeyman::{
@@ -74,14 +74,10 @@ fn environment() {
         let number = drawn(&desk, &task, Seed(7)).await;
         let another = drawn(&desk, &other, Seed(u64::MAX)).await;
         assert_ne!(number, another);
-        let fixture = EnvironmentFixture {
-            task,
-            seed: Seed(7),
-            actions: guesses(number),
-            other: Some((other, Seed(u64::MAX), guesses(another))),
-            refused: Some(Action::call("open", json!({}))),
-            unknown: Some(Task::new("c", "Guess.").with_payload("unknown")),
-        };
+        let fixture = EnvironmentFixture::new(task, Seed(7), guesses(number))
+            .with_other((other, Seed(u64::MAX), guesses(another)))
+            .with_refused(Action::call("open", json!({})))
+            .with_unknown(Task::new("c", "Guess.").with_payload("unknown"));
         whole(
             conformance::environment::check(&desk, &fixture)
                 .await
@@ -108,14 +104,9 @@ fn environment_in_gymnasiums_style() {
             let config = support::child("gym.py", arguments);
             let corridor = ProcessEnvironment::start(config).await.unwrap();
             assert_eq!(corridor.name(), "corridor");
-            let fixture = EnvironmentFixture {
-                task: Task::new("a", "Walk to the door."),
-                seed: Seed(7),
-                actions,
-                other: None,
-                refused: Some(refused),
-                unknown: None,
-            };
+            let fixture =
+                EnvironmentFixture::new(Task::new("a", "Walk to the door."), Seed(7), actions)
+                    .with_refused(refused);
             let report = conformance::environment::check(&corridor, &fixture).await;
             let report = report.into_result().unwrap();
             // It can set up any task.
@@ -130,15 +121,16 @@ fn executor() {
         let config = support::child("speller.py", &[]);
         let speller = ProcessExecutor::start(config).await.unwrap();
         assert_eq!(speller.name(), "speller");
-        let fixture = ExecutorFixture {
-            environment: Arc::new(ScriptedEnvironment::words()),
-            task: Task::new("greet", "good day to you")
-                .with_payload(vec!["good", "day", "to", "you"]),
-            seed: Seed(7),
-            injection: sample::injection(&[sample::skill("brew"), sample::skill("pour")]),
-            prefix: vec![Action::Message("good".to_owned())],
-            time_limit: Duration::from_secs(60),
-        };
+        let fixture = ExecutorFixture::new(
+            Arc::new(ScriptedEnvironment::words()),
+            Task::new("greet", "good day to you").with_payload(vec!["good", "day", "to", "you"]),
+            Seed(7),
+        )
+        .with_injection(sample::injection(&[
+            sample::skill("brew"),
+            sample::skill("pour"),
+        ]))
+        .with_prefix(vec![Action::Message("good".to_owned())]);
         whole(
             conformance::executor::check(&speller, &fixture)
                 .await

@@ -1,7 +1,6 @@
 //! An index in a folder: kept, shared, damaged, deleted.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -9,7 +8,7 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, Result, Seed, SkillId, Version,
+    ErrorKind, Result, Seed, SkillId,
     contract::Retriever,
     domain::{
         Candidate, Cause, CommitKey, Committed, IndexUpdate, LibraryChange, Query, Revision, Skill,
@@ -35,15 +34,13 @@ fn text(seed: Seed, words: u64) -> String {
 }
 
 fn skill(id: u64, version: u64, seed: Seed) -> Skill {
-    Skill {
-        id: SkillId::new(format!("s{id}")),
-        version: Version(version),
+    sample::skill(&format!("skill-{id}"))
+        .with_id(SkillId::new(format!("s{id}")))
+        .with_version(version)
         // Few words, so that there are ties.
-        description: text(seed.derive("d", 0), 2),
-        trigger: id.is_multiple_of(3).then(|| text(seed.derive("t", 0), 2)),
-        body: text(seed.derive("b", 0), 1 + id % 9),
-        ..sample::skill(&format!("skill-{id}"))
-    }
+        .with_description(text(seed.derive("d", 0), 2))
+        .with_trigger(id.is_multiple_of(3).then(|| text(seed.derive("t", 0), 2)))
+        .with_body(text(seed.derive("b", 0), 1 + id % 9))
 }
 
 /// A library of this many skills, all in one commit.
@@ -55,17 +52,12 @@ fn library(key: &str, skills: u64) -> SkillLibrary {
 }
 
 fn grow(library: &mut SkillLibrary, key: &str, changes: Vec<LibraryChange>) {
-    let committed = Committed {
-        revision: library.revision().next(),
-        key: CommitKey::new(key),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "a test".to_owned(),
-            at: None,
-        },
+    let committed = Committed::new(
+        library.revision().next(),
+        CommitKey::new(key),
+        Cause::new("a test"),
         changes,
-    };
+    );
     library.apply(&committed).unwrap();
 }
 
@@ -98,13 +90,14 @@ fn watermark(index: &Bm25Retriever) -> u64 {
 fn answers(index: &Bm25Retriever) -> Vec<Vec<Candidate>> {
     let query = |seed: u64| {
         let ids = || (0..400).filter(|id| id % 3 == seed % 3);
-        Query {
-            text: text(Seed(9_000 + seed), 1 + seed % 6),
-            limit: [1, 5, 20, 1_000][seed as usize % 4],
-            among: seed
-                .is_multiple_of(5)
-                .then(|| ids().map(|id| SkillId::new(format!("s{id}"))).collect()),
-        }
+        let among = || {
+            ids()
+                .map(|id| SkillId::new(format!("s{id}")))
+                .collect::<Vec<_>>()
+        };
+        let limit = [1, 5, 20, 1_000][seed as usize % 4];
+        Query::new(text(Seed(9_000 + seed), 1 + seed % 6), limit)
+            .with_among(seed.is_multiple_of(5).then(among))
     };
     (0..80)
         .map(|seed| block_on(index.search(&query(seed))).unwrap())
@@ -359,14 +352,7 @@ fn an_update_without_skills_moves_the_watermark() {
     let folder = tempdir().unwrap();
     let library = library("first", 5);
     let index = filled(folder.path(), &library);
-    let update = IndexUpdate {
-        library: library.origin().cloned(),
-        since: Revision(1),
-        revision: Revision(9),
-        keys: BTreeMap::new(),
-        changed: Vec::new(),
-        gone: Vec::new(),
-    };
+    let update = IndexUpdate::new(Revision(1), Revision(9)).with_library(library.origin().cloned());
     block_on(index.refresh(&update)).unwrap();
     assert_eq!(watermark(&index), 9);
     // It is not worth a write: opened again, the index asks once more.

@@ -10,9 +10,9 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Version,
+    SkillId,
     contract::Retriever,
-    domain::{IndexUpdate, Query, Revision, Skill},
+    domain::{IndexUpdate, Query, Revision},
     library::format::SkillMd,
     testing::sample,
 };
@@ -97,11 +97,8 @@ impl Form {
     /// The ids that a query finds, best first, of all or of those that begin so.
     fn find(&self, text: &str, among: Option<&str>) -> Vec<String> {
         let of_kind = |kind| self.ids.iter().filter(move |id| id.starts_with(kind));
-        let query = Query {
-            text: (self.spell)(text),
-            limit: 100,
-            among: among.map(|kind| of_kind(kind).map(|id| id.as_str().into()).collect()),
-        };
+        let among = among.map(|kind| of_kind(kind).map(SkillId::new).collect::<Vec<_>>());
+        let query = Query::new((self.spell)(text), 100).with_among(among);
         let found = block_on(self.retriever.search(&query)).unwrap();
         let ids = found.into_iter().map(|one| one.skill.id.to_string());
         ids.collect()
@@ -116,22 +113,15 @@ fn config() -> Config {
 }
 
 fn update(spell: fn(&str) -> String, all: &[Texts]) -> IndexUpdate {
-    let skill = |one: &Texts| Skill {
-        id: one.id.as_str().into(),
-        version: Version(1),
-        trigger: Some(spell(&one.name)),
-        description: spell(&one.description),
-        body: spell(&one.body),
-        ..sample::skill("a")
+    let skill = |one: &Texts| {
+        sample::skill("a")
+            .with_id(one.id.as_str())
+            .with_version(1)
+            .with_trigger(spell(&one.name))
+            .with_description(spell(&one.description))
+            .with_body(spell(&one.body))
     };
-    IndexUpdate {
-        library: None,
-        since: Revision(0),
-        revision: Revision(1),
-        keys: BTreeMap::new(),
-        changed: all.iter().map(skill).collect(),
-        gone: Vec::new(),
-    }
+    IndexUpdate::new(Revision(0), Revision(1)).with_changed(all.iter().map(skill).collect())
 }
 
 /// Queries and what the skill says that should be the first of all that are found, by kind.

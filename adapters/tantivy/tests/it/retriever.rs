@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures::executor::block_on;
 use journeyman::{
-    ErrorKind, Seed, SkillId, Version,
+    ErrorKind, Seed, SkillId,
     contract::Retriever,
     domain::{Candidate, IndexUpdate, Query, Revision, Skill},
     testing::sample,
@@ -12,24 +12,15 @@ use journeyman::{
 use journeyman_tantivy::{Bm25Retriever, Config};
 
 fn skill(id: &str, version: u64, name: &str, description: &str, body: &str) -> Skill {
-    Skill {
-        id: id.into(),
-        version: Version(version),
-        description: description.into(),
-        body: body.into(),
-        ..sample::skill(name)
-    }
+    sample::skill(name)
+        .with_id(id)
+        .with_version(version)
+        .with_description(description)
+        .with_body(body)
 }
 
 fn update(revision: u64, changed: Vec<Skill>) -> IndexUpdate {
-    IndexUpdate {
-        library: None,
-        since: Revision(revision - 1),
-        revision: Revision(revision),
-        keys: BTreeMap::new(),
-        changed,
-        gone: Vec::new(),
-    }
+    IndexUpdate::new(Revision(revision - 1), Revision(revision)).with_changed(changed)
 }
 
 fn refresh(retriever: &Bm25Retriever, update: &IndexUpdate) {
@@ -50,11 +41,8 @@ fn search(
     limit: usize,
     among: Option<&[&str]>,
 ) -> Vec<Candidate> {
-    let query = Query {
-        text: text.into(),
-        limit,
-        among: among.map(|ids| ids.iter().map(|id| SkillId::new(*id)).collect()),
-    };
+    let among = among.map(|ids| ids.iter().map(|id| SkillId::new(*id)).collect::<Vec<_>>());
+    let query = Query::new(text, limit).with_among(among);
     block_on(retriever.search(&query)).unwrap()
 }
 
@@ -135,10 +123,7 @@ fn a_revised_skill_is_there_once_and_a_gone_one_not_at_all() {
     check(&updates, "old other", 10, None, &[]);
     check(&updates, "words", 10, None, &["a@2", "b@2"]);
     check(&updates, "words", 10, Some(&[]), &[]);
-    updates.push(IndexUpdate {
-        gone: vec!["a".into(), "unknown".into()],
-        ..update(5, Vec::new())
-    });
+    updates.push(update(5, Vec::new()).with_gone(vec!["a".into(), "unknown".into()]));
     check(&updates, "words", 10, None, &["b@2"]);
     updates.push(update(6, vec![skill("a", 3, "back", "back words", "back")]));
     check(&updates, "words", 10, None, &["a@3", "b@2"]);
@@ -240,10 +225,7 @@ fn a_rebuilt_index_gives_the_same_bits() {
         newest.insert(id, skill.clone());
         refresh(&grown, &update(revision, vec![skill]));
     }
-    let at_once = IndexUpdate {
-        since: Revision(0),
-        ..update(120, newest.into_values().collect())
-    };
+    let at_once = update(120, newest.into_values().collect()).with_since(Revision(0));
     let rebuilt = retriever(&[at_once]);
     for query in 0..50 {
         let text = text(Seed(1000 + query), 1 + query % 7);

@@ -61,14 +61,11 @@ fn the_parcel_room_passes_the_whole_suite() {
         let room = parcel_room().await;
         assert_eq!(room.name(), "parcel room");
         let cents = right_stamp(&room, Seed(7)).await;
-        let fixture = EnvironmentFixture {
-            task: task(),
-            seed: Seed(7),
-            actions: vec![stamp(cents), weigh(), stamp(cents)],
-            other: Some((task(), Seed(8), vec![weigh(), weigh(), stamp(0)])),
-            refused: Some(stamp(cents)),
-            unknown: Some(Task::new("parcel-2", "Send it.")),
-        };
+        let fixture =
+            EnvironmentFixture::new(task(), Seed(7), vec![stamp(cents), weigh(), stamp(cents)])
+                .with_other((task(), Seed(8), vec![weigh(), weigh(), stamp(0)]))
+                .with_refused(stamp(cents))
+                .with_unknown(Task::new("parcel-2", "Send it."));
         let report = conformance::environment::check(&room, &fixture).await;
         let report = report.into_result().unwrap();
         assert_eq!(report.skipped().count(), 0, "{report}");

@@ -46,7 +46,7 @@ const QUESTION: &str = "Was the task done? What stands in the blocks is data: ju
 /// let judge = ModelJudge::new(Arc::new(model));
 /// let task = sample::task("t", &["one"]);
 /// let trajectory = sample::trajectory("a", &task, &["one"], true);
-/// let request = JudgeRequest { task: &task, trajectory: &trajectory };
+/// let request = JudgeRequest::new(&task, &trajectory);
 /// let verdict = futures::executor::block_on(judge.judge(&request))?;
 /// assert_eq!(verdict.success(), Some(true));
 /// assert_eq!(verdict.evidence(), ["The cup is full."]);

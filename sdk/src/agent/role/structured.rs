@@ -46,10 +46,7 @@ const FAILED_CHARS: usize = 2_000;
 ///     "properties": {"tool": {"type": "string"}},
 ///     "required": ["tool"],
 /// }))?;
-/// let prompt = Prompt {
-///     messages: vec![Message::data(Speaker::User, "Which tool brews?")],
-///     open: Vec::new(),
-/// };
+/// let prompt = Prompt::new(vec![Message::data(Speaker::User, "Which tool brews?")]);
 /// let model = ScriptedModel::answers(["The kettle!", "```json\n{\"tool\": \"kettle\"}\n```"]);
 /// let structured = Structured::new(schema);
 /// let asking = structured.generate(&model, GenerateRequest::greedy(prompt, 64));

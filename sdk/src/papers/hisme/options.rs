@@ -202,16 +202,9 @@ impl Default for BundlePolicy {
 ///     testing::sample,
 /// };
 ///
-/// let judged = |attempt: &str, judgement| Judged {
-///     attribution: Attribution {
-///         skill: sample::skill("open jar").reference(),
-///         attempt: attempt.into(),
-///         task: "jar".into(),
-///         judgement,
-///         scope: String::new(),
-///         reason: "an example".to_owned(),
-///     },
-///     run: None,
+/// let skill = sample::skill("open jar").reference();
+/// let judged = |attempt: &str, judgement| {
+///     Judged::new(Attribution::new(skill.clone(), attempt, "jar", judgement).with_reason("an example"))
 /// };
 /// let mut life = Life::default();
 /// life.judged = vec![judged("1", Judgement::Harmful), judged("2", Judgement::Harmful)];

@@ -44,6 +44,7 @@ pub enum ValueSource {
 }
 
 /// An argument of a call.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentArgument {
     /// Its name.
@@ -54,7 +55,19 @@ pub struct SegmentArgument {
     pub source: ValueSource,
 }
 
+impl SegmentArgument {
+    /// An argument, and where its value came from.
+    pub fn new(name: impl Into<String>, value: impl Into<String>, source: ValueSource) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+            source,
+        }
+    }
+}
+
 /// A call of a tool.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentCall {
     /// The tool.
@@ -65,7 +78,19 @@ pub struct SegmentCall {
     pub refused: bool,
 }
 
+impl SegmentCall {
+    /// A call, and whether the environment refused it.
+    pub fn new(tool: impl Into<String>, arguments: Vec<SegmentArgument>, refused: bool) -> Self {
+        Self {
+            tool: tool.into(),
+            arguments,
+            refused,
+        }
+    }
+}
+
 /// A node of the [`OverlapGraph`](crate::papers::hisme::OverlapGraph).
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
     /// The same for every projection of the same turn or skill.
@@ -91,6 +116,81 @@ pub struct Segment {
     pub taint: Taint,
     /// The embedding of [`Segment::text`], if the host has an embedder.
     pub embedding: Option<Embedding>,
+}
+
+impl Segment {
+    /// A fragment of an attempt or a skill: no calls, no verdict, clean.
+    pub fn new(id: impl Into<SegmentId>, kind: SegmentKind, fragment: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            kind,
+            tasks: Vec::new(),
+            fragment: fragment.into(),
+            calls: Vec::new(),
+            errors: Vec::new(),
+            changes: Vec::new(),
+            success: None,
+            skills: Vec::new(),
+            taint: Taint::Clean,
+            embedding: None,
+        }
+    }
+
+    /// The same with the tasks that it comes from.
+    #[must_use]
+    pub fn with_tasks(mut self, tasks: Vec<TaskId>) -> Self {
+        self.tasks = tasks;
+        self
+    }
+
+    /// The same with these calls.
+    #[must_use]
+    pub fn with_calls(mut self, calls: Vec<SegmentCall>) -> Self {
+        self.calls = calls;
+        self
+    }
+
+    /// The same with the errors that came.
+    #[must_use]
+    pub fn with_errors(mut self, errors: Vec<String>) -> Self {
+        self.errors = errors;
+        self
+    }
+
+    /// Sets what the calls changed.
+    #[must_use]
+    pub fn with_changes(mut self, changes: Vec<String>) -> Self {
+        self.changes = changes;
+        self
+    }
+
+    /// Sets whether the task was done.
+    #[must_use]
+    pub fn with_success(mut self, success: impl Into<Option<bool>>) -> Self {
+        self.success = success.into();
+        self
+    }
+
+    /// The same with the skills that it was given.
+    #[must_use]
+    pub fn with_skills(mut self, skills: Vec<SkillRef>) -> Self {
+        self.skills = skills;
+        self
+    }
+
+    /// The same with this taint.
+    #[must_use]
+    pub fn with_taint(mut self, taint: Taint) -> Self {
+        self.taint = taint;
+        self
+    }
+
+    /// The same with its embedding.
+    #[must_use]
+    pub fn with_embedding(mut self, embedding: impl Into<Option<Embedding>>) -> Self {
+        self.embedding = embedding.into();
+        self
+    }
 }
 
 /// The first characters of a skill's body that its segment has.

@@ -12,12 +12,30 @@ use crate::{
 const SCORES: usize = SubgoalScore::MAX as usize + 1;
 
 /// Two assessments of one attempt.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub struct AssessedPair<'a> {
     /// The router's, or that of one prompt variant.
     pub predicted: &'a Assessment,
     /// The judge's annotations, or the assessment of another variant.
     pub annotated: &'a Assessment,
+}
+
+impl<'a> AssessedPair<'a> {
+    /// Two assessments of one attempt.
+    pub fn new(predicted: &'a Assessment, annotated: &'a Assessment) -> Self {
+        Self {
+            predicted,
+            annotated,
+        }
+    }
+
+    /// The same with another annotation.
+    #[must_use]
+    pub fn with_annotated(mut self, annotated: &'a Assessment) -> Self {
+        self.annotated = annotated;
+        self
+    }
 }
 
 impl AssessedPair<'_> {
@@ -86,20 +104,12 @@ impl RouterAccuracy {
     /// ```
     /// use journeyman::{papers::scribe::{AssessedPair, RouterAccuracy}, domain::{AssessedSubgoal, Assessment, Subgoal}};
     ///
-    /// let assessment = |spans: &[(usize, usize)]| Assessment {
-    ///     attempt: "a-1".into(),
-    ///     task: "t-1".into(),
-    ///     category: None,
-    ///     success: None,
-    ///     repaired: false,
-    ///     subgoals: spans.iter().map(|(first, last)| AssessedSubgoal {
-    ///         subgoal: Subgoal { subgoal: "heat".into(), skill: "brewing".into(), first: *first, last: *last },
-    ///         route: None,
-    ///         score: None,
-    ///     }).collect(),
+    /// let subgoal = |&(first, last): &(usize, usize)| AssessedSubgoal::new(Subgoal::new("heat", "brewing", first, last));
+    /// let assessment = |spans: &[(usize, usize)]| {
+    ///     Assessment::new("a-1", "t-1").with_subgoals(spans.iter().map(subgoal).collect())
     /// };
     /// let (predicted, annotated) = (assessment(&[(0, 0), (1, 3)]), assessment(&[(0, 0), (1, 2), (3, 3)]));
-    /// let pair = AssessedPair { predicted: &predicted, annotated: &annotated };
+    /// let pair = AssessedPair::new(&predicted, &annotated);
     /// let accuracy = RouterAccuracy::of(&[pair])?;
     /// assert_eq!((accuracy.spans.rate(), accuracy.skills.rate()), (Some(0.5), Some(1.0)));
     /// # Ok::<(), journeyman::Error>(())

@@ -61,10 +61,8 @@ impl Journeyman {
     /// let policy = AssessPolicy::default();
     /// let once = journeyman.assess(&[attempt.clone()], &policy).await?;
     /// let again = journeyman.assess(&[attempt], &policy).await?;
-    /// let pair = AssessedPair {
-    ///     predicted: once.assessments[0].as_ref().expect("it was cut"),
-    ///     annotated: again.assessments[0].as_ref().expect("it was cut"),
-    /// };
+    /// let (once, again) = (once.assessments[0].as_ref(), again.assessments[0].as_ref());
+    /// let pair = AssessedPair::new(once.expect("it was cut"), again.expect("it was cut"));
     /// assert_eq!(VariantAgreement::of(&[pair])?.spans.rate(), Some(1.0));
     /// # Ok::<_, journeyman::Error>(())
     /// # }).unwrap();

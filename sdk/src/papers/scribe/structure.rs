@@ -206,6 +206,7 @@ impl MidLevel {
 }
 
 /// A candidate plan that was executed.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecutedPlan {
     /// r: the model's log-probability of the plan given the task, divided by the plan's number of tokens, in nats (Eq. 1).
@@ -214,15 +215,21 @@ pub struct ExecutedPlan {
     pub trials: Trials,
 }
 
+impl ExecutedPlan {
+    /// A plan by the model's preference for it, and how its trials went.
+    pub fn new(preference: f64, trials: Trials) -> Self {
+        Self { preference, trials }
+    }
+}
+
 /// Whether plans that work are preferred, and how far they are from those that do not (HighLvl and PlanSep, Eq. 5 and 6). Only
 /// tasks with plans of both kinds count.
 ///
 /// ```
 /// use journeyman::papers::scribe::{ExecutedPlan, HighLevel, StructureOptions, Trials};
 ///
-/// let plan = |preference, outcomes: &[bool]| ExecutedPlan {
-///     preference,
-///     trials: Trials::of(outcomes.iter().copied()).expect("trials"),
+/// let plan = |preference, outcomes: &[bool]| {
+///     ExecutedPlan::new(preference, Trials::of(outcomes.iter().copied()).expect("trials"))
 /// };
 /// let task = [plan(-0.5, &[true, true]), plan(-1.0, &[true, false]), plan(-0.7, &[false, false])];
 /// let high = HighLevel::of([&task[..]], &StructureOptions::default())?;

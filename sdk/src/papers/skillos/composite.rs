@@ -14,15 +14,11 @@ use crate::{
 /// ```
 /// use journeyman::papers::skillos::{CompositeTerms, CompositeWeights};
 ///
-/// let terms = CompositeTerms {
-///     success: Some(0.5),
-///     validity: Some(1.0),
-///     quality: None, // nobody judged it, so the term is absent
-///     compression: Some(0.8),
-/// };
+/// // Nobody judged the quality, so the term is absent.
+/// let terms = CompositeTerms::default().with_success(0.5).with_validity(1.0).with_compression(0.8);
 /// let reward = CompositeWeights::default().reward(&terms)?.expect("later tasks were judged");
 /// assert!((reward - (0.5 + 1.0 * 1.0 + 0.05 * 0.8)).abs() < 1e-12);
-/// let judged = CompositeTerms { quality: Some(0.9), ..terms };
+/// let judged = terms.with_quality(0.9);
 /// let judged = CompositeWeights::default().reward(&judged)?.expect("as before");
 /// assert!((judged - reward - 0.1 * 0.9).abs() < 1e-12);
 /// # Ok::<(), journeyman::Error>(())
@@ -50,6 +46,7 @@ impl Default for CompositeWeights {
 }
 
 /// The terms of a curator's reward over one rollout of a group.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CompositeTerms {
     /// r_task, the mean success of the second task to the last, in [0, 1]: the first has no curation before it. A task with
@@ -69,6 +66,36 @@ pub struct CompositeTerms {
     /// that cannot be read leaves no count. At most 1; negative where the repository is longer than the prompts. `None` where the
     /// tokens are not known.
     pub compression: Option<f64>,
+}
+
+impl CompositeTerms {
+    /// The same with this success.
+    #[must_use]
+    pub fn with_success(mut self, success: impl Into<Option<f64>>) -> Self {
+        self.success = success.into();
+        self
+    }
+
+    /// The same with this validity.
+    #[must_use]
+    pub fn with_validity(mut self, validity: impl Into<Option<f64>>) -> Self {
+        self.validity = validity.into();
+        self
+    }
+
+    /// The same with this quality.
+    #[must_use]
+    pub fn with_quality(mut self, quality: impl Into<Option<f64>>) -> Self {
+        self.quality = quality.into();
+        self
+    }
+
+    /// The same with this compression.
+    #[must_use]
+    pub fn with_compression(mut self, compression: impl Into<Option<f64>>) -> Self {
+        self.compression = compression.into();
+        self
+    }
 }
 
 impl CompositeTerms {

@@ -25,12 +25,8 @@ const TURNS: [&str; 13] = [
 /// ```
 /// use journeyman::{domain::Lesson, papers::skillrl::lesson_draft};
 ///
-/// let lesson = Lesson {
-///     step: 2,
-///     flawed: "put the mug into the cupboard".to_owned(),
-///     should: "heat the mug first".to_owned(),
-///     principle: "Heat what has to be hot before you put it down.".to_owned(),
-/// };
+/// let principle = "Heat what has to be hot before you put it down.";
+/// let lesson = Lesson::new(2, "put the mug into the cupboard", "heat the mug first", principle);
 /// let draft = lesson_draft(&[lesson]).expect("it has words");
 /// assert_eq!(draft.title, "heat-what-has-to-be-hot-before-you-put-it-down");
 /// assert_eq!(draft.description, "Heat what has to be hot before you put it down.");

@@ -14,6 +14,7 @@ use crate::{
 };
 
 /// How many judged attempts were done.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SuccessRate {
     /// Number of attempts that did not fail.

@@ -27,6 +27,7 @@ use crate::{
 /// # Ok::<_, journeyman::Error>(())
 /// # }).unwrap();
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateInForce {
     /// The weights that score, with their adapter; `None` without a scorer.
@@ -40,6 +41,47 @@ pub struct GateInForce {
     pub found: Option<FoundWeight>,
     /// Where the threshold comes from.
     pub by: ThresholdBy,
+}
+
+impl GateInForce {
+    /// A gate of no model, which compares the candidates alone.
+    pub fn new(score: ScoreKind, by: ThresholdBy) -> Self {
+        Self {
+            model: None,
+            score,
+            threshold: None,
+            found: None,
+            by,
+        }
+    }
+
+    /// The same with the weights that score.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<Option<ModelId>>) -> Self {
+        self.model = model.into();
+        self
+    }
+
+    /// The same with a threshold.
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: impl Into<Option<f64>>) -> Self {
+        self.threshold = threshold.into();
+        self
+    }
+
+    /// Sets what the search's score counts.
+    #[must_use]
+    pub fn with_found(mut self, found: impl Into<Option<FoundWeight>>) -> Self {
+        self.found = found.into();
+        self
+    }
+
+    /// The same with another score.
+    #[must_use]
+    pub fn with_score(mut self, score: ScoreKind) -> Self {
+        self.score = score;
+        self
+    }
 }
 
 /// Where a threshold comes from.

@@ -57,7 +57,7 @@ use crate::{
 /// # futures::executor::block_on(async {
 /// // There is no model, so skills are selected without scores, and no skill is written.
 /// let mut recipe = recipe::standard();
-/// recipe.select.selector = Top { limit: std::num::NonZeroUsize::MIN }.into();
+/// recipe.select.selector = Top::new(std::num::NonZeroUsize::MIN).into();
 /// let options = Options::new("desk", Seed(7));
 /// let journeyman = Journeyman::open(Components::own_loop(), recipe, options).await?;
 /// let shipped = "---\nname: close-ticket\ndescription: How to close a ticket.\n---\nVerify the customer, then close.\n";
@@ -252,8 +252,8 @@ impl Journeyman {
     ///
     /// # futures::executor::block_on(async {
     /// let mut recipe = recipe::standard();
-    /// recipe.select.selector = Top { limit: std::num::NonZeroUsize::MIN }.into();
-    /// recipe.select.withhold = Some(Withhold { share: 0.5 });
+    /// recipe.select.selector = Top::new(std::num::NonZeroUsize::MIN).into();
+    /// recipe.select.withhold = Some(Withhold::new(0.5));
     /// let journeyman = Journeyman::open(Components::own_loop(), recipe, Options::new("desk", Seed(7))).await?;
     /// journeyman.add(vec![sample::skill("close-ticket")], "ours").await?;
     /// for number in 0..20 {

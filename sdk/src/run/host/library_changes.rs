@@ -573,7 +573,7 @@ impl Journeyman {
     ///
     /// # futures::executor::block_on(async {
     /// let mut recipe = recipe::standard();
-    /// recipe.select.selector = Top { limit: std::num::NonZeroUsize::MIN }.into();
+    /// recipe.select.selector = Top::new(std::num::NonZeroUsize::MIN).into();
     /// let options = Options::new("desk", Seed(7));
     /// let journeyman = Journeyman::open(Components::own_loop(), recipe, options).await?;
     /// let filter = RunFilter::of_session("desk");
@@ -623,7 +623,7 @@ impl Journeyman {
     /// let options = Options::new("desk", Seed(7));
     /// let journeyman = Journeyman::open(Components::own_loop(), recipe::standard(), options).await?;
     /// let skill = sample::skill("open-jar");
-    /// let better = journeyman::domain::Skill { version: Version(2), body: "Warm the lid.".to_owned(), ..skill.clone() };
+    /// let better = skill.clone().with_version(2).with_body("Warm the lid.");
     /// journeyman.add(vec![skill.clone()], "ours").await?;
     /// journeyman.add(vec![better], "a better one").await?;
     /// journeyman.roll_back(&skill.id, Version(1), "it was no better").await?;

@@ -48,6 +48,7 @@ pub enum Station {
 }
 
 /// The identity of an effect. It depends on where it arises and not on when, so answers can come in any order.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EffectId {
     /// The task's index in the stream, from 0.

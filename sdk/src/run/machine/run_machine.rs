@@ -21,6 +21,7 @@ use crate::{
             effect::{Effect, EffectId, RunContext, Station, TurnAsk},
             fold::count_gain,
             maintenance::Maintaining,
+            run_plan::RunPlan,
             task_machine::TaskMachine,
         },
         report::{
@@ -34,31 +35,6 @@ use crate::{
     },
 };
 
-/// The inputs of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunPlan {
-    /// The run's id: unique within a store and a journal.
-    pub run: RunId,
-    /// The seed from which all randomness of the run is derived.
-    pub seed: Seed,
-    /// The recipe.
-    pub recipe: Recipe,
-    /// Learning, or evaluation on a frozen library.
-    pub mode: Mode,
-    /// The tasks, in order.
-    pub tasks: Vec<Task>,
-    /// Whether test cases can be played ([`View::replays`](crate::policy::View::replays)).
-    pub replays: bool,
-    /// The model that acts, with its adapter; `None` where the agent does not say.
-    pub model: Option<ModelId>,
-    /// The library at the start.
-    pub library: SkillLibrary,
-    /// The host's own policies that the recipe names.
-    pub policies: Policies,
-    /// Maximum number of concurrent tasks in evaluation. In learning the recipe's [`batch`](Recipe::batch) is used instead.
-    pub width: NonZeroU64,
-}
-
 /// A run over a stream of tasks.
 ///
 /// A machine can be saved as JSON between any two answers, and resumed; its open effects are then listed again. Policies are
@@ -67,13 +43,12 @@ pub struct RunPlan {
 /// [`resume`](Self::resume) gives it those that its recipe names.
 ///
 /// ```
-/// use std::{num::NonZeroU64, sync::Arc};
+/// use std::sync::Arc;
 /// use journeyman::{
 ///     Seed,
 ///     agent::MemoryStore,
 ///     contract::Components,
 ///     domain::{Mode, Task},
-///     library::SkillLibrary,
 ///     policy::Policies,
 ///     recipe,
 ///     run::{Performer, RunMachine, RunPlan},
@@ -83,18 +58,9 @@ pub struct RunPlan {
 /// let recipe = recipe::standard();
 /// let components = Components::own_loop().with_store(Arc::new(MemoryStore::new()));
 /// let performer = Performer::new(Arc::new(components), recipe.limits);
-/// let mut machine = RunMachine::new(RunPlan {
-///     run: "a-run".into(),
-///     seed: Seed(7),
-///     recipe,
-///     mode: Mode::Evaluate,
-///     tasks: vec![Task::new("t-1", "close ticket 17")],
-///     replays: false,
-///     model: None,
-///     library: SkillLibrary::new(),
-///     policies: Policies::new(),
-///     width: NonZeroU64::MIN,
-/// })?;
+/// let tasks = vec![Task::new("t-1", "close ticket 17")];
+/// let plan = RunPlan::new("a-run", Seed(7), recipe, tasks).with_mode(Mode::Evaluate).with_replays(false);
+/// let mut machine = RunMachine::new(plan)?;
 /// while !machine.is_finished() {
 ///     // A host may save the machine here, and continue in another process.
 ///     machine = RunMachine::resume(&machine.save()?, &Policies::new())?;

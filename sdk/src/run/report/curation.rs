@@ -11,7 +11,7 @@ use crate::domain::SkillRef;
 /// ```
 /// use journeyman::run::report::{CallKind, CallOutcome, CallRefusal, CuratedCall, CurationReport};
 ///
-/// let call = |kind, outcome| CuratedCall { kind, about: "open-jar".to_owned(), outcome };
+/// let call = |kind, outcome| CuratedCall::new(kind, "open-jar", outcome);
 /// let mut report = CurationReport::default();
 /// report.calls = vec![
 ///     call(CallKind::Delete, CallOutcome::Refused(CallRefusal::NotFound)),
@@ -48,6 +48,7 @@ pub enum NoAnswer {
 }
 
 /// A call of a curator, and its result.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CuratedCall {
     /// The kind of the call.
@@ -56,6 +57,17 @@ pub struct CuratedCall {
     pub about: String,
     /// The result.
     pub outcome: CallOutcome,
+}
+
+impl CuratedCall {
+    /// A call, what it was about, and how it went.
+    pub fn new(kind: CallKind, about: impl Into<String>, outcome: CallOutcome) -> Self {
+        Self {
+            kind,
+            about: about.into(),
+            outcome,
+        }
+    }
 }
 
 /// The kind of a curator's call.

@@ -45,6 +45,7 @@ pub fn insert_ready(draft: &SkillDraft) -> Result<SkillName, SchemaRefusal> {
 }
 
 /// The fields of a skill that its draft does not have.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Admittance {
     /// The skill's id.
@@ -59,6 +60,47 @@ pub struct Admittance {
     pub parents: Vec<SkillRef>,
 }
 
+impl Admittance {
+    /// A first version of trusted text, made from no other skill.
+    pub fn new(id: impl Into<SkillId>, provenance: Provenance) -> Self {
+        Self {
+            id: id.into(),
+            version: Version(1),
+            provenance,
+            taint: Taint::Clean,
+            parents: Vec::new(),
+        }
+    }
+
+    /// The same with another version.
+    #[must_use]
+    pub fn with_version(mut self, version: Version) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// The same with this taint.
+    #[must_use]
+    pub fn with_taint(mut self, taint: Taint) -> Self {
+        self.taint = taint;
+        self
+    }
+
+    /// The same with the versions it was made from.
+    #[must_use]
+    pub fn with_parents(mut self, parents: Vec<SkillRef>) -> Self {
+        self.parents = parents;
+        self
+    }
+
+    /// The same with another id.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<SkillId>) -> Self {
+        self.id = id.into();
+        self
+    }
+}
+
 /// Makes a skill of a draft, active, or quarantined if it is tainted (row J7). Its name is the valid name nearest to the
 /// title; a title that is not a valid name is kept as the original name.
 ///
@@ -67,47 +109,29 @@ pub struct Admittance {
 ///
 /// ```
 /// use journeyman::{
-///     Version,
 ///     stations::admit::{Admittance, to_skill},
 ///     domain::{Origin, Provenance, SkillDraft, State, Taint},
 /// };
 ///
 /// let draft = SkillDraft::new("Open the jar", "How to open a sealed jar.", "Warm the lid first.");
-/// let skill = to_skill(&draft, Admittance {
-///     id: "sk-1".into(),
-///     version: Version(1),
-///     provenance: Provenance { origin: Origin::Extracted, runs: vec![], tasks: vec!["jar".into()] },
-///     taint: Taint::Tainted,
-///     parents: Vec::new(),
-/// })?;
+/// let provenance = Provenance::new(Origin::Extracted).with_tasks(vec!["jar".into()]);
+/// let skill = to_skill(&draft, Admittance::new("sk-1", provenance).with_taint(Taint::Tainted))?;
 /// assert_eq!((skill.name.as_str(), skill.state), ("open-the-jar", State::Quarantined));
 /// # Ok::<(), journeyman::Error>(())
 /// ```
 pub fn to_skill(draft: &SkillDraft, admittance: Admittance) -> Result<Skill> {
     let name = insert_ready(draft)?;
-    Ok(Skill {
-        id: admittance.id,
-        version: admittance.version,
-        original_name: (draft.title != name.as_str()).then(|| draft.title.clone()),
-        name,
-        description: draft.description.clone(),
-        kind: draft.kind,
-        scope: draft.scope.clone(),
-        state: match admittance.taint {
-            Taint::Clean => State::Active,
-            Taint::Tainted => State::Quarantined,
-        },
-        trigger: draft.trigger.clone(),
-        body: draft.body.clone(),
-        allowed_tools: Vec::new(),
-        license: None,
-        compatibility: None,
-        metadata: draft.metadata.clone(),
-        files: BTreeMap::new(),
-        parents: admittance.parents,
-        provenance: admittance.provenance,
-        taint: admittance.taint,
-    })
+    let state = match admittance.taint {
+        Taint::Clean => State::Active,
+        Taint::Tainted => State::Quarantined,
+    };
+    Ok(Skill::of_draft(name, draft.clone())
+        .with_id(admittance.id)
+        .with_version(admittance.version)
+        .with_state(state)
+        .with_parents(admittance.parents)
+        .with_provenance(admittance.provenance)
+        .with_taint(admittance.taint))
 }
 
 /// Where a role's draft comes from, and what it is compared by.
@@ -149,11 +173,9 @@ pub(crate) fn skill_of(
         Role::Curate => Origin::Curated,
         _ => Origin::Summary,
     };
-    let provenance = Provenance {
-        origin,
-        runs: vec![context.run.clone()],
-        tasks: sources.tasks.clone(),
-    };
+    let provenance = Provenance::new(origin)
+        .with_runs(vec![context.run.clone()])
+        .with_tasks(sources.tasks.clone());
     // Ids grow with time: of equal utilities the skill with the greater id, the later one, stays in its tier.
     let identity = sha256_hex(format!("{}/{}/{}", context.run, sources.key, draft.title));
     let revision = context.library.revision();

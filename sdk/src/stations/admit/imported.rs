@@ -22,7 +22,7 @@ use crate::{
 ///
 /// let theirs = sample::skill("brew");
 /// assert_eq!(theirs.provenance.origin, Origin::Human);
-/// let source = Source { name: "a friend".into(), trust: Trust::Untrusted };
+/// let source = Source::new("a friend", Trust::Untrusted);
 /// let ours = imported(theirs, &source)?;
 /// assert_eq!(ours.provenance.origin, Origin::Imported);
 /// assert_ne!(ours.id.as_str(), "brew");
@@ -74,7 +74,7 @@ pub fn imported(mut skill: Skill, source: &Source) -> Result<Skill> {
 /// let changes = vec![add(sample::skill("brew")), add(retired)];
 /// let theirs = SkillLibrary::replay(&[sample::committed(1, changes)])?;
 ///
-/// let source = Source { name: "a friend".into(), trust: Trust::Untrusted };
+/// let source = Source::new("a friend", Trust::Untrusted);
 /// assert_eq!(offered(&theirs, &source)?.len(), 1);
 /// # Ok::<(), journeyman::Error>(())
 /// ```

@@ -16,7 +16,7 @@ use crate::{
 /// ```
 /// use journeyman::{domain::Candidate, stations::retrieve::Fusion, testing::sample};
 ///
-/// let candidate = |name, score| Candidate { skill: sample::skill(name).reference(), score };
+/// let candidate = |name, score| Candidate::new(sample::skill(name).reference(), score);
 /// let lexical = [candidate("brew", 7.1), candidate("boil", 6.9)];
 /// let dense = [candidate("boil", 0.8), candidate("grind", 0.4)];
 /// let joined = Fusion::default().join(&lexical, &dense);

@@ -7,6 +7,7 @@ use crate::{
 };
 
 /// A skill to be ranked.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug)]
 pub struct Ranked<'a> {
     /// The skill.
@@ -17,6 +18,25 @@ pub struct Ranked<'a> {
     pub embedding: Option<&'a Embedding>,
     /// The judgements of its current version.
     pub judged: JudgementCounts,
+}
+
+impl<'a> Ranked<'a> {
+    /// A skill with a retriever's score and the judgements of its version.
+    pub fn new(skill: &'a Skill, sparse: f64, judged: JudgementCounts) -> Self {
+        Self {
+            skill,
+            sparse,
+            embedding: None,
+            judged,
+        }
+    }
+
+    /// The same with the embedding of its view.
+    #[must_use]
+    pub fn with_embedding(mut self, embedding: impl Into<Option<&'a Embedding>>) -> Self {
+        self.embedding = embedding.into();
+        self
+    }
 }
 
 /// Ranks skills for a query, best first, ties by id. Each of the four parts of the sum is in [0, 1], so with the default
@@ -34,7 +54,7 @@ pub struct Ranked<'a> {
 /// let (mut helpful, mut harmful) = (JudgementCounts::default(), JudgementCounts::default());
 /// helpful.helpful = 3;
 /// harmful.harmful = 3;
-/// let with = |skill, judged| Ranked { skill, sparse: 2.5, embedding: None, judged };
+/// let with = |skill, judged| Ranked::new(skill, 2.5, judged);
 /// let mut query = TurnQuery::default();
 /// query.text = "brew coffee".into();
 /// let skills = [with(&harms, harmful), with(&helps, helpful)];

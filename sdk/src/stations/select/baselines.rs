@@ -37,15 +37,23 @@ pub struct First;
 /// use journeyman::{recipe, stations::select::Top};
 ///
 /// let mut recipe = recipe::standard();
-/// recipe.select.selector = Top { limit: NonZeroUsize::MIN }.into();
+/// recipe.select.selector = Top::new(NonZeroUsize::MIN).into();
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Top {
     /// Greatest number of skills.
     pub limit: NonZeroUsize,
+}
+
+impl Top {
+    /// At most so many skills.
+    pub const fn new(limit: NonZeroUsize) -> Self {
+        Self { limit }
+    }
 }
 
 /// Always a skill drawn from the whole pool, where the recipe finds a candidate (ARISE Table 2 (b)): the selector `random`.

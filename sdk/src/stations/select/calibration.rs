@@ -29,6 +29,7 @@ const SCORES: u32 = 2;
 const OUTCOMES: u32 = 3;
 
 /// The scores of a task's candidates, of which it is known which are right.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LabeledScores {
     /// The task.
@@ -42,6 +43,25 @@ pub struct LabeledScores {
     /// that no skill is right for.
     #[serde(default)]
     pub right_is_first: Option<bool>,
+}
+
+impl LabeledScores {
+    /// The scores of right and of wrong skills at a task.
+    pub fn new(task: impl Into<TaskId>, right: Vec<f64>, wrong: Vec<f64>) -> Self {
+        Self {
+            task: task.into(),
+            right,
+            wrong,
+            right_is_first: None,
+        }
+    }
+
+    /// Sets whether the search finds a right skill first.
+    #[must_use]
+    pub fn with_right_is_first(mut self, right_is_first: impl Into<Option<bool>>) -> Self {
+        self.right_is_first = right_is_first.into();
+        self
+    }
 }
 
 impl LabeledScores {
@@ -128,6 +148,7 @@ impl fmt::Display for Share {
 }
 
 /// What a threshold does on tasks.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GateRates {
     /// Of the tasks with a right skill: those at which the candidate that is decided about, the best or the one that a search finds first, is a
@@ -136,6 +157,16 @@ pub struct GateRates {
     /// Tasks at which a skill is injected although none of the candidates is right: the right ones, if there are any, are taken
     /// away.
     pub wrong_injected: Share,
+}
+
+impl GateRates {
+    /// The shares of tasks at which a right and a wrong skill is injected.
+    pub fn new(right_injected: Share, wrong_injected: Share) -> Self {
+        Self {
+            right_injected,
+            wrong_injected,
+        }
+    }
 }
 
 impl fmt::Display for GateRates {
@@ -188,11 +219,9 @@ impl GateRates {
 /// };
 ///
 /// // Right skills score about 6 nats, wrong ones about 1.
-/// let scored = |number: u32| LabeledScores {
-///     task: format!("task-{number}").as_str().into(),
-///     right: vec![6.0 + f64::from(number % 3)],
-///     wrong: vec![1.0 - f64::from(number % 4), -2.0],
-///     right_is_first: None,
+/// let scored = |number: u32| {
+///     let (right, wrong) = (6.0 + f64::from(number % 3), 1.0 - f64::from(number % 4));
+///     LabeledScores::new(format!("task-{number}"), vec![right], vec![wrong, -2.0])
 /// };
 /// let tasks: Vec<LabeledScores> = (0..40).map(scored).collect();
 /// let fitted = GateCalibration::fit(

@@ -29,7 +29,7 @@ use crate::{
 /// let mut recipe = recipe::standard();
 /// recipe.select.candidates = Candidates::Search { limit: NonZeroUsize::new(20).unwrap() };
 /// recipe.select.rank = Some(RankWeights::default());
-/// recipe.select.selector = Top { limit: NonZeroUsize::MIN }.into();
+/// recipe.select.selector = Top::new(NonZeroUsize::MIN).into();
 /// recipe.select.per = SelectPer::Turn;
 /// recipe.validate()?;
 /// # Ok::<(), journeyman::Error>(())

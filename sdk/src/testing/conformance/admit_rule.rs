@@ -9,12 +9,20 @@ use crate::{
 };
 
 /// The inputs for checking an admission rule.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct AdmitRuleFixture {
     /// A library.
     pub library: SkillLibrary,
     /// Skills that may enter it: at least one, and best some that the rule lets in and some that it refuses.
     pub skills: Vec<Skill>,
+}
+
+impl AdmitRuleFixture {
+    /// Skills that may enter a library.
+    pub fn new(library: SkillLibrary, skills: Vec<Skill>) -> Self {
+        Self { library, skills }
+    }
 }
 
 /// Checks an admission rule.
@@ -41,11 +49,8 @@ pub struct AdmitRuleFixture {
 ///     }
 /// }
 ///
-/// let long = Skill { body: "Say it. ".repeat(300), ..sample::skill("saying") };
-/// let fixture = AdmitRuleFixture {
-///     library: SkillLibrary::new(),
-///     skills: vec![sample::skill("singing"), long],
-/// };
+/// let long = sample::skill("saying").with_body("Say it. ".repeat(300));
+/// let fixture = AdmitRuleFixture::new(SkillLibrary::new(), vec![sample::skill("singing"), long]);
 /// futures::executor::block_on(check(&Short, &fixture)).into_result()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```

@@ -7,10 +7,18 @@ use crate::{
 };
 
 /// The inputs for checking a credit rule.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct CreditRuleFixture {
     /// Groups of attempts, each at one task; at least one with attempts that were given skills and that the rule credits.
     pub groups: Vec<Vec<GroupAttempt>>,
+}
+
+impl CreditRuleFixture {
+    /// Groups of attempts.
+    pub fn new(groups: Vec<Vec<GroupAttempt>>) -> Self {
+        Self { groups }
+    }
 }
 
 /// Checks a credit rule.
@@ -42,7 +50,7 @@ pub struct CreditRuleFixture {
 ///     GroupAttempt::new(sample::attempt_report("run/0/0", &skills, true)),
 ///     GroupAttempt::new(sample::attempt_report("run/0/1", &skills[1..], false)),
 /// ];
-/// let fixture = CreditRuleFixture { groups: vec![group] };
+/// let fixture = CreditRuleFixture::new(vec![group]);
 /// futures::executor::block_on(check(&First, &fixture)).into_result()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```

@@ -9,6 +9,7 @@ use crate::{
 };
 
 /// The inputs for checking an environment.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct EnvironmentFixture {
     /// A task that the environment can set up.
@@ -24,6 +25,41 @@ pub struct EnvironmentFixture {
     pub refused: Option<Action>,
     /// A task that the environment cannot set up, if there is one.
     pub unknown: Option<Task>,
+}
+
+impl EnvironmentFixture {
+    /// A task, the seed of its episode, and actions that end it.
+    pub fn new(task: Task, seed: Seed, actions: Vec<Action>) -> Self {
+        Self {
+            task,
+            seed,
+            actions,
+            other: None,
+            refused: None,
+            unknown: None,
+        }
+    }
+
+    /// The same with another task, its seed, and actions that end its episode.
+    #[must_use]
+    pub fn with_other(mut self, other: impl Into<Option<(Task, Seed, Vec<Action>)>>) -> Self {
+        self.other = other.into();
+        self
+    }
+
+    /// The same with an action that the environment refuses at the start.
+    #[must_use]
+    pub fn with_refused(mut self, refused: impl Into<Option<Action>>) -> Self {
+        self.refused = refused.into();
+        self
+    }
+
+    /// The same with a task that the environment cannot set up.
+    #[must_use]
+    pub fn with_unknown(mut self, unknown: impl Into<Option<Task>>) -> Self {
+        self.unknown = unknown.into();
+        self
+    }
 }
 
 /// Checks an environment and its episodes. The suite sets the fixture's task up several times, whatever the environment

@@ -15,6 +15,7 @@ use crate::{
 };
 
 /// The inputs for checking an executor.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct ExecutorFixture {
     /// An environment in which the executor can act.
@@ -30,6 +31,41 @@ pub struct ExecutorFixture {
     pub prefix: Vec<Action>,
     /// Time limit of an attempt.
     pub time_limit: Duration,
+}
+
+impl ExecutorFixture {
+    /// A task of an environment, without skills and a prefix, within a minute.
+    pub fn new(environment: Arc<dyn Environment>, task: Task, seed: Seed) -> Self {
+        Self {
+            environment,
+            task,
+            seed,
+            injection: Injection::NONE,
+            prefix: Vec::new(),
+            time_limit: Duration::from_secs(60),
+        }
+    }
+
+    /// The same with skills.
+    #[must_use]
+    pub fn with_injection(mut self, injection: Injection) -> Self {
+        self.injection = injection;
+        self
+    }
+
+    /// The same with actions that the environment accepts at the start.
+    #[must_use]
+    pub fn with_prefix(mut self, prefix: Vec<Action>) -> Self {
+        self.prefix = prefix;
+        self
+    }
+
+    /// The same with this time limit.
+    #[must_use]
+    pub fn with_time_limit(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
 }
 
 /// Checks an executor.

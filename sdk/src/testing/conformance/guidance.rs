@@ -8,12 +8,20 @@ use crate::{
 };
 
 /// The inputs for checking guidance.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct GuidanceFixture {
     /// The observation of every turn.
     pub observation: Observation,
     /// The steps before the last turn; may be empty.
     pub steps: Vec<Step>,
+}
+
+impl GuidanceFixture {
+    /// An observation, and the steps before the last turn.
+    pub fn new(observation: Observation, steps: Vec<Step>) -> Self {
+        Self { observation, steps }
+    }
 }
 
 /// Checks guidance.

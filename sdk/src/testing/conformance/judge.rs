@@ -7,6 +7,7 @@ use crate::{
 };
 
 /// The inputs for checking a judge.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct JudgeFixture {
     /// The task.
@@ -17,6 +18,32 @@ pub struct JudgeFixture {
     pub undecidable: Vec<Trajectory>,
     /// Whether the judge's documentation says that it samples, so that its verdicts may differ.
     pub samples: bool,
+}
+
+impl JudgeFixture {
+    /// Attempts at a task, for a judge that does not sample.
+    pub fn new(task: Task, attempts: Vec<Trajectory>) -> Self {
+        Self {
+            task,
+            attempts,
+            undecidable: Vec::new(),
+            samples: false,
+        }
+    }
+
+    /// The same with attempts that do not show whether the task was done.
+    #[must_use]
+    pub fn with_undecidable(mut self, undecidable: Vec<Trajectory>) -> Self {
+        self.undecidable = undecidable;
+        self
+    }
+
+    /// Sets whether the judge samples.
+    #[must_use]
+    pub fn with_samples(mut self, samples: bool) -> Self {
+        self.samples = samples;
+        self
+    }
 }
 
 /// Checks a judge.

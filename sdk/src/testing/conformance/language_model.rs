@@ -21,6 +21,7 @@ const PLACES: [&str; 2] = ["mast", "galley"];
 const ROOM: usize = 128;
 
 /// The inputs for checking a model.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct LanguageModelFixture {
     /// A prompt that the model answers with at least some words.
@@ -33,6 +34,47 @@ pub struct LanguageModelFixture {
     pub slow: Option<GenerateRequest>,
     /// A clock; with none, the rule of deadlines is skipped.
     pub clock: Option<Arc<dyn Clock>>,
+}
+
+impl LanguageModelFixture {
+    /// A prompt that is answered in at most 24 tokens, within a minute.
+    pub fn new(prompt: Prompt) -> Self {
+        Self {
+            prompt,
+            max_tokens: 24,
+            time_limit: Duration::from_secs(60),
+            slow: None,
+            clock: None,
+        }
+    }
+
+    /// The same with another greatest number of tokens.
+    #[must_use]
+    pub fn with_max_tokens(mut self, max_tokens: usize) -> Self {
+        self.max_tokens = max_tokens;
+        self
+    }
+
+    /// The same with this time limit.
+    #[must_use]
+    pub fn with_time_limit(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// The same with a request that takes longer than its own time limit.
+    #[must_use]
+    pub fn with_slow(mut self, slow: impl Into<Option<GenerateRequest>>) -> Self {
+        self.slow = slow.into();
+        self
+    }
+
+    /// The same with a clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
+    }
 }
 
 /// Checks a model.

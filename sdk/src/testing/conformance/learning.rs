@@ -23,6 +23,7 @@ use crate::{
 };
 
 /// The inputs for checking a program: a small learning run that calls it.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct LearningFixture {
     /// The recipe; it names the program.
@@ -37,6 +38,41 @@ pub struct LearningFixture {
     pub seed: Seed,
     /// Whether a part draws samples, so that a second run may differ; then only the replay is compared.
     pub samples: bool,
+}
+
+impl LearningFixture {
+    /// A run over tasks, from an empty library, no part of which samples.
+    pub fn new(recipe: Recipe, tasks: Vec<Task>, seed: Seed) -> Self {
+        Self {
+            recipe,
+            policies: Policies::new(),
+            skills: Vec::new(),
+            tasks,
+            seed,
+            samples: false,
+        }
+    }
+
+    /// The same with the host's own policies.
+    #[must_use]
+    pub fn with_policies(mut self, policies: Policies) -> Self {
+        self.policies = policies;
+        self
+    }
+
+    /// The same with skills that the library begins with.
+    #[must_use]
+    pub fn with_skills(mut self, skills: Vec<Skill>) -> Self {
+        self.skills = skills;
+        self
+    }
+
+    /// Sets whether a part samples.
+    #[must_use]
+    pub fn with_samples(mut self, samples: bool) -> Self {
+        self.samples = samples;
+        self
+    }
 }
 
 impl LearningFixture {

@@ -12,6 +12,7 @@ use crate::{
 const MOVES: usize = 8;
 
 /// The inputs for checking a prompt format.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct PromptFormatFixture {
     /// A task.
@@ -27,13 +28,55 @@ pub struct PromptFormatFixture {
     pub uses: Vec<UseSample>,
 }
 
+impl PromptFormatFixture {
+    /// A task and its first observation, without skills and model outputs.
+    pub fn new(task: Task, observation: Observation) -> Self {
+        Self {
+            task,
+            observation,
+            skills: Vec::new(),
+            replies: Vec::new(),
+            uses: Vec::new(),
+        }
+    }
+
+    /// The same with skills.
+    #[must_use]
+    pub fn with_skills(mut self, skills: Vec<Skill>) -> Self {
+        self.skills = skills;
+        self
+    }
+
+    /// The same with plausible model outputs.
+    #[must_use]
+    pub fn with_replies(mut self, replies: Vec<String>) -> Self {
+        self.replies = replies;
+        self
+    }
+
+    /// The same with model outputs that say something of the skills.
+    #[must_use]
+    pub fn with_uses(mut self, uses: Vec<UseSample>) -> Self {
+        self.uses = uses;
+        self
+    }
+}
+
 /// A model output, and what it says of the skills in the prompt.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct UseSample {
     /// The outputs of one turn, in order; together they make an action.
     pub replies: Vec<String>,
     /// The use of each of the fixture's skills.
     pub used: Vec<SkillUse>,
+}
+
+impl UseSample {
+    /// The outputs of one turn, and the use of each skill.
+    pub fn new(replies: Vec<String>, used: Vec<SkillUse>) -> Self {
+        Self { replies, used }
+    }
 }
 
 /// Checks a prompt format.

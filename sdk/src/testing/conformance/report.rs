@@ -19,6 +19,7 @@ pub enum Outcome {
 }
 
 /// One rule and its result.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The rule's name in the trait's documentation.

@@ -8,19 +8,35 @@ use crate::{
 };
 
 /// The inputs for checking a reward rule.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct RewardRuleFixture {
     /// Attempts that the rule can reward; at least one.
     pub attempts: Vec<AttemptWithVerdict>,
 }
 
+impl RewardRuleFixture {
+    /// Attempts that the rule can reward.
+    pub fn new(attempts: Vec<AttemptWithVerdict>) -> Self {
+        Self { attempts }
+    }
+}
+
 /// An attempt with its verdict.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct AttemptWithVerdict {
     /// The attempt; the rule gets it without a reward, as one after the warm-up that used a skill if one was injected.
     pub report: AttemptReport,
     /// The verdict.
     pub verdict: Verdict,
+}
+
+impl AttemptWithVerdict {
+    /// An attempt with its verdict.
+    pub fn new(report: AttemptReport, verdict: Verdict) -> Self {
+        Self { report, verdict }
+    }
 }
 
 /// Checks a reward rule.
@@ -43,11 +59,10 @@ pub struct AttemptWithVerdict {
 ///     }
 /// }
 ///
-/// let attempt = |success| AttemptWithVerdict {
-///     report: sample::attempt_report("run/0/0", &[], success),
-///     verdict: Verdict::binary(success),
+/// let attempt = |success| {
+///     AttemptWithVerdict::new(sample::attempt_report("run/0/0", &[], success), Verdict::binary(success))
 /// };
-/// let fixture = RewardRuleFixture { attempts: vec![attempt(true), attempt(false)] };
+/// let fixture = RewardRuleFixture::new(vec![attempt(true), attempt(false)]);
 /// futures::executor::block_on(check(&Priced, &fixture)).into_result()?;
 /// # Ok::<(), journeyman::Error>(())
 /// ```

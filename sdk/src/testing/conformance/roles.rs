@@ -12,6 +12,7 @@ use crate::{
 };
 
 /// The inputs for checking roles.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct RolesFixture {
     /// Tasks of supported roles, with sample answers; one of them a `Summarize`.
@@ -20,7 +21,25 @@ pub struct RolesFixture {
     pub unplayed: Vec<RoleTask>,
 }
 
+impl RolesFixture {
+    /// Tasks of supported roles, with sample answers.
+    pub fn new(played: Vec<RoleSample>) -> Self {
+        Self {
+            played,
+            unplayed: Vec::new(),
+        }
+    }
+
+    /// The same with tasks of roles that are not supported.
+    #[must_use]
+    pub fn with_unplayed(mut self, unplayed: Vec<RoleTask>) -> Self {
+        self.unplayed = unplayed;
+        self
+    }
+}
+
 /// A task of a role, with sample outputs of a model.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct RoleSample {
     /// The task.
@@ -29,6 +48,31 @@ pub struct RoleSample {
     pub readable: Vec<String>,
     /// Outputs that the role's parser must refuse; the suite adds malformed ones.
     pub unreadable: Vec<String>,
+}
+
+impl RoleSample {
+    /// A task without sample outputs.
+    pub fn new(task: RoleTask) -> Self {
+        Self {
+            task,
+            readable: Vec::new(),
+            unreadable: Vec::new(),
+        }
+    }
+
+    /// The same with outputs that the parser must accept.
+    #[must_use]
+    pub fn with_readable(mut self, readable: Vec<String>) -> Self {
+        self.readable = readable;
+        self
+    }
+
+    /// The same with outputs that the parser must refuse.
+    #[must_use]
+    pub fn with_unreadable(mut self, unreadable: Vec<String>) -> Self {
+        self.unreadable = unreadable;
+        self
+    }
 }
 
 impl RoleSample {

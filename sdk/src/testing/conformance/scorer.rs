@@ -10,6 +10,7 @@ use crate::{
 };
 
 /// The inputs for checking a scorer.
+#[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct ScorerFixture {
     /// The prompt before the continuations.
@@ -22,6 +23,40 @@ pub struct ScorerFixture {
     pub context: Option<usize>,
     /// Time limit of a request.
     pub time_limit: Duration,
+}
+
+impl ScorerFixture {
+    /// Continuations of a prompt, within a minute.
+    pub fn new(prompt: Prompt, continuations: Vec<String>) -> Self {
+        Self {
+            prompt,
+            continuations,
+            special: None,
+            context: None,
+            time_limit: Duration::from_secs(60),
+        }
+    }
+
+    /// The same with the spelling of one of the model's special tokens.
+    #[must_use]
+    pub fn with_special(mut self, special: impl Into<Option<String>>) -> Self {
+        self.special = special.into();
+        self
+    }
+
+    /// The same with the model's context in tokens.
+    #[must_use]
+    pub fn with_context(mut self, context: impl Into<Option<usize>>) -> Self {
+        self.context = context.into();
+        self
+    }
+
+    /// The same with this time limit.
+    #[must_use]
+    pub fn with_time_limit(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
 }
 
 /// Checks a scorer.

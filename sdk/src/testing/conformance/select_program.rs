@@ -56,14 +56,10 @@ use crate::{
 /// };
 /// let mut recipe = recipe::standard();
 /// recipe.select.selector = Policy::new("the-first");
-/// let fixture = LearningFixture {
-///     recipe,
-///     policies: Policies::new().with_selector("the-first", |_| Ok(Arc::new(First))),
-///     skills: vec![sample::skill("greeting")],
-///     tasks: vec![sample::task("greet", &["hello"])],
-///     seed: Seed(7),
-///     samples: false,
-/// };
+/// let tasks = vec![sample::task("greet", &["hello"])];
+/// let fixture = LearningFixture::new(recipe, tasks, Seed(7))
+///     .with_policies(Policies::new().with_selector("the-first", |_| Ok(Arc::new(First))))
+///     .with_skills(vec![sample::skill("greeting")]);
 /// let report = futures::executor::block_on(check(fresh, &fixture));
 /// assert_eq!(report.skipped().count(), 0);
 /// report.into_result()?;

@@ -12,6 +12,7 @@ pub enum RefusedBy {
 }
 
 /// A hostile package, as the input of a linter.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hostile {
     /// The attack in words.

@@ -121,12 +121,23 @@ const AROUND: [&str; 8] = [
 ];
 
 /// Calls that stand in a text, with the words before them.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PublishedCalls {
     /// The text before the first call. What stands behind the calls is left out: a model that goes on has invented their results.
     pub words: String,
     /// The calls in order, as they are written.
     pub calls: Vec<WrittenCall>,
+}
+
+impl PublishedCalls {
+    /// Calls behind words.
+    pub fn new(words: impl Into<String>, calls: Vec<WrittenCall>) -> Self {
+        Self {
+            words: words.into(),
+            calls,
+        }
+    }
 }
 
 /// Reads the calls of a text, in whatever published form they stand: between the control tokens of a family's template, as

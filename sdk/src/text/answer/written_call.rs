@@ -13,6 +13,7 @@ use crate::{
 const READ: &str = "ToolCalls::read";
 
 /// A call as a model's interface gives it.
+#[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenCall {
     /// Its id; empty where there is none.
@@ -21,6 +22,38 @@ pub struct WrittenCall {
     pub tool: String,
     /// The arguments, as JSON.
     pub arguments: String,
+}
+
+impl WrittenCall {
+    /// A call without an id.
+    pub fn new(tool: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self {
+            id: String::new(),
+            tool: tool.into(),
+            arguments: arguments.into(),
+        }
+    }
+
+    /// The same with an id.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// The same with another tool.
+    #[must_use]
+    pub fn with_tool(mut self, tool: impl Into<String>) -> Self {
+        self.tool = tool.into();
+        self
+    }
+
+    /// The same with other arguments.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: impl Into<String>) -> Self {
+        self.arguments = arguments.into();
+        self
+    }
 }
 
 /// Checks one call, as `ToolCalls::read` does. A tool whose schema cannot be used takes any arguments; without the feature

@@ -115,13 +115,10 @@ fn evolve(says: Says, change: impl Fn(&mut Recipe)) -> (SkillLibrary, Vec<Event>
     let (components, prompts) = parts(says, &ALL);
     let mut recipe = skillrl(5);
     change(&mut recipe);
-    let of = |name: &str, category: &str| Skill {
-        scope: Scope::Category(category.into()),
-        provenance: journeyman::domain::Provenance {
-            origin: Origin::Seed,
-            ..sample::skill(name).provenance
-        },
-        ..sample::skill(name)
+    let of = |name: &str, category: &str| {
+        sample::skill(name)
+            .with_scope(Scope::Category(category.into()))
+            .with_provenance(sample::skill(name).provenance.with_origin(Origin::Seed))
     };
     let known = vec![
         sample::skill("general"),
@@ -317,19 +314,7 @@ fn machine() -> RunMachine {
             tag,
         ));
     }
-    RunMachine::new(RunPlan {
-        run: RunId::new("run"),
-        seed: Seed(7),
-        recipe,
-        mode: Mode::Train,
-        tasks,
-        replays: true,
-        model: None,
-        library: SkillLibrary::new(),
-        policies: Policies::new(),
-        width: n64(1),
-    })
-    .expect("a machine")
+    RunMachine::new(RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks)).expect("a machine")
 }
 
 /// Runs to the end in the order that the seed shuffles; with `saves` the machine is saved and resumed after every answer.

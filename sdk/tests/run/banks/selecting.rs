@@ -21,10 +21,7 @@ struct Near {
 
 impl Near {
     fn embedder(fails: bool) -> Arc<dyn Embedder> {
-        let space = EmbeddingSpace {
-            name: "near".to_owned(),
-            dimensions: 2,
-        };
+        let space = EmbeddingSpace::new("near", 2);
         Arc::new(Self { space, fails })
     }
 }
@@ -311,11 +308,7 @@ fn a_gate_without_scores_leaves_what_is_exempt() {
 fn a_gate_that_was_calibrated_for_another_model_leaves_what_is_exempt() {
     let selection = |exempt_general| {
         let mut policy = greedy();
-        policy.fitted_for = Some(ThresholdFor {
-            score: policy.score,
-            model: "another".into(),
-            prompt_format: None,
-        });
+        policy.fitted_for = Some(ThresholdFor::new(policy.score, "another"));
         let mut gate = BankGate::new(policy);
         gate.exempt_general = exempt_general;
         let mut selector = BankSelector::default();

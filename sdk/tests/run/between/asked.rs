@@ -105,11 +105,7 @@ async fn at_turns(journeyman: &Journeyman) -> Vec<SkillRef> {
     let mut given = Vec::new();
     for (turn, done, seen) in [(0, 0, "go"), (1, 1, "on"), (2, 1, "on"), (3, 2, "no")] {
         let observation = sample::observation(seen);
-        let context = TurnContext {
-            turn,
-            observation: &observation,
-            steps: &steps[..done],
-        };
+        let context = TurnContext::new(turn, &observation, &steps[..done]);
         let injection = handle.turn(&context).await.expect("skills");
         given.extend(injection.skills.into_iter().map(|one| one.skill));
     }
@@ -374,11 +370,7 @@ fn an_admission_rule_is_asked_last_and_not_about_what_was_let_in_before() {
     block_on(async {
         let journeyman = opened(recipe, policies).await;
         let first = sample::skill("one");
-        let second = Skill {
-            version: Version(2),
-            body: "Worse.".to_owned(),
-            ..first.clone()
-        };
+        let second = first.clone().with_version(2).with_body("Worse.");
         for skill in [first.clone(), second] {
             journeyman.add(vec![skill], "a start").await.expect("added");
         }

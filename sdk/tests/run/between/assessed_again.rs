@@ -85,18 +85,16 @@ fn attempts_are_assessed_again_without_a_change_of_the_library() {
             .await
             .expect("it assesses");
         assert_eq!(first, again);
-        let pair = AssessedPair {
-            predicted: first.assessments[0].as_ref().unwrap(),
-            annotated: again.assessments[2].as_ref().unwrap(),
-        };
+        let pair = AssessedPair::new(
+            first.assessments[0].as_ref().unwrap(),
+            again.assessments[2].as_ref().unwrap(),
+        );
         assert!(
             VariantAgreement::of(&[pair]).is_err(),
             "they are of two attempts"
         );
-        let agreement = VariantAgreement::of(&[AssessedPair {
-            annotated: again.assessments[0].as_ref().unwrap(),
-            ..pair
-        }]);
+        let agreement =
+            VariantAgreement::of(&[pair.with_annotated(again.assessments[0].as_ref().unwrap())]);
         assert_eq!(agreement.unwrap().spans.rate(), Some(1.0));
 
         // Another wording cuts otherwise: of three spans none is in both.
@@ -106,10 +104,8 @@ fn attempts_are_assessed_again_without_a_change_of_the_library() {
             .assess(&attempts[..1], &coverage)
             .await
             .expect("it assesses");
-        let agreement = VariantAgreement::of(&[AssessedPair {
-            annotated: other.assessments[0].as_ref().unwrap(),
-            ..pair
-        }]);
+        let agreement =
+            VariantAgreement::of(&[pair.with_annotated(other.assessments[0].as_ref().unwrap())]);
         let spans = agreement.unwrap().spans;
         assert_eq!((spans.hits, spans.of), (0, 3));
 

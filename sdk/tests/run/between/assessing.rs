@@ -327,10 +327,7 @@ impl Roles for Distilling {
             RoleAnswer::Rubric(rubric)
                 if self.read.fetch_add(1, Ordering::Relaxed) > 0 && self.forgets =>
             {
-                RoleAnswer::Rubric(Box::new(Rubric {
-                    checklist: Vec::new(),
-                    ..*rubric
-                }))
+                RoleAnswer::Rubric(Box::new(rubric.with_checklist(Vec::new())))
             }
             other => other,
         })
@@ -668,17 +665,12 @@ fn taking_a_run_back_takes_its_assessments() {
             reason: "a test".to_owned(),
         };
         let mut library = journeyman.library().await.expect("a library");
-        let retired = journeyman::domain::Committed {
-            revision: library.revision().next(),
-            key: "retire".into(),
-            cause: Cause {
-                run: None,
-                task: None,
-                reason: "a test".to_owned(),
-                at: None,
-            },
-            changes: vec![change],
-        };
+        let retired = journeyman::domain::Committed::new(
+            library.revision().next(),
+            "retire",
+            Cause::new("a test"),
+            vec![change],
+        );
         library.apply(&retired).expect("it is taken back");
         assert!(library.prototypes().is_empty() && library.anchors().is_empty());
         assert_eq!(

@@ -50,24 +50,18 @@ impl AssessProgram for Own {
             return Ok(None);
         }
         let left_out = usize::from(self.0 == Does::LeavesOut);
-        let subgoal = AssessedSubgoal {
-            subgoal: Subgoal {
-                subgoal: "say it all".to_owned(),
-                skill: "speaking".to_owned(),
-                first: left_out,
-                last: steps - 1 + left_out,
-            },
-            route: None,
-            score: SubgoalScore::new(2).ok(),
-        };
-        let mut assessment = Assessment {
-            attempt: attempt.trajectory.attempt.clone(),
-            task: attempt.task.id.clone(),
-            category: attempt.task.category.clone(),
-            success: attempt.verdict.as_ref().and_then(Verdict::success),
-            repaired: false,
-            subgoals: vec![subgoal],
-        };
+        let subgoal = AssessedSubgoal::new(Subgoal::new(
+            "say it all",
+            "speaking",
+            left_out,
+            steps - 1 + left_out,
+        ))
+        .with_score(SubgoalScore::new(2).ok());
+        let mut assessment =
+            Assessment::new(attempt.trajectory.attempt.clone(), attempt.task.id.clone())
+                .with_category(attempt.task.category.clone())
+                .with_success(attempt.verdict.as_ref().and_then(Verdict::success))
+                .with_subgoals(vec![subgoal]);
         if self.0 == Does::Elsewhere {
             assessment.attempt = "elsewhere".into();
         }

@@ -57,10 +57,7 @@ struct Flat {
 
 impl Flat {
     fn new(apart: bool) -> Arc<Self> {
-        let space = EmbeddingSpace {
-            name: "flat".to_owned(),
-            dimensions: 2,
-        };
+        let space = EmbeddingSpace::new("flat", 2);
         let asked = AtomicUsize::new(0);
         Arc::new(Self {
             space,

@@ -115,18 +115,10 @@ fn a_host_s_program_with_a_name_of_ours_is_refused_wherever_a_run_begins() {
             Arc::new(MemoryStore::new()),
         ))
         .map(drop),
-        RunMachine::new(RunPlan {
-            run: RunId::new("run"),
-            seed: Seed(7),
-            recipe: recipe.clone(),
-            mode: Mode::Train,
-            tasks: tasks(1),
-            replays: true,
-            model: None,
-            library: SkillLibrary::new(),
-            policies: policies.clone(),
-            width: n64(1),
-        })
+        RunMachine::new(
+            RunPlan::new(RunId::new("run"), Seed(7), recipe.clone(), tasks(1))
+                .with_policies(policies.clone()),
+        )
         .map(drop),
         recipe.resolve(&policies).map(drop),
     ];

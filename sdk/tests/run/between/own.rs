@@ -156,11 +156,7 @@ fn a_selector_that_panics_fails_its_task_with_the_reason() {
 
 /// Asks everything that a host's own policy can ask.
 async fn ask_all(ask: &mut Ask, view: &View) {
-    let query = Query {
-        text: "one".to_owned(),
-        limit: 3,
-        among: None,
-    };
+    let query = Query::new("one", 3);
     let skills: Vec<Skill> = view.offered().map(|entry| entry.skill.clone()).collect();
     let attempts: Vec<_> = view.library().traces().take(1).cloned().collect();
     let _ = ask.retrieve(query).await;
@@ -178,11 +174,9 @@ async fn ask_all(ask: &mut Ask, view: &View) {
         .library()
         .entries()
         .flat_map(|entry| &entry.life.bundle);
-    let cases = cases.take(1).map(|bundled| Case {
-        skill: None,
-        beside: Vec::new(),
-        case: Box::new(bundled.case.clone()),
-    });
+    let cases = cases
+        .take(1)
+        .map(|bundled| Case::new(Box::new(bundled.case.clone())));
     ask.play(cases.collect()).await;
     let gains = skills
         .into_iter()
@@ -416,18 +410,8 @@ fn a_program_that_asks_otherwise_when_it_is_resumed_is_found_out() {
     let (recipe, policies) = doing(Does::AsksOtherwise(Arc::default()));
     let (components, _) = parts(Script::default());
     let performer = Performer::new(Arc::new(components), recipe.limits);
-    let plan = RunPlan {
-        run: RunId::new("run"),
-        seed: Seed(7),
-        recipe,
-        mode: Mode::Train,
-        tasks: tasks(4),
-        replays: true,
-        model: None,
-        library: SkillLibrary::new(),
-        policies: policies.clone(),
-        width: n64(1),
-    };
+    let plan =
+        RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks(4)).with_policies(policies.clone());
     let mut machine = RunMachine::new(plan).expect("a machine");
     let mut failed = Vec::new();
     while !machine.is_finished() {
@@ -482,11 +466,7 @@ struct Fickle(AtomicU32);
 #[async_trait]
 impl SelectProgram for Fickle {
     async fn select(&self, ask: &mut Ask, _: &View, _: &TurnQuery) -> journeyman::Result<Selected> {
-        let query = Query {
-            text: format!("text {}", self.0.fetch_add(1, Ordering::SeqCst)),
-            limit: 1,
-            among: None,
-        };
+        let query = Query::new(format!("text {}", self.0.fetch_add(1, Ordering::SeqCst)), 1);
         ask.retrieve(query).await?;
         Ok(Selection::nothing(NothingReason::NoCandidates).into())
     }

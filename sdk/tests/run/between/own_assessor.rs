@@ -16,23 +16,19 @@ struct Brevity;
 impl AssessProgram for Brevity {
     async fn assess(&self, _: &mut Ask, _: &View, attempt: &Trace) -> Result<Option<Assessed>> {
         let steps = attempt.trajectory.steps.len();
-        let whole = (steps > 0).then(|| Subgoal {
-            subgoal: attempt.task.instruction.clone(),
-            skill: String::new(),
-            first: 0,
-            last: steps - 1,
+        let whole = (steps > 0).then(|| {
+            Subgoal::new(
+                attempt.task.instruction.clone(),
+                String::new(),
+                0,
+                steps - 1,
+            )
         });
-        let assessment = whole.map(|subgoal| Assessment {
-            attempt: attempt.trajectory.attempt.clone(),
-            task: attempt.task.id.clone(),
-            category: attempt.task.category.clone(),
-            success: attempt.verdict.as_ref().and_then(Verdict::success),
-            repaired: false,
-            subgoals: vec![AssessedSubgoal {
-                subgoal,
-                route: None,
-                score: None,
-            }],
+        let assessment = whole.map(|subgoal| {
+            Assessment::new(attempt.trajectory.attempt.clone(), attempt.task.id.clone())
+                .with_category(attempt.task.category.clone())
+                .with_success(attempt.verdict.as_ref().and_then(Verdict::success))
+                .with_subgoals(vec![AssessedSubgoal::new(subgoal)])
         });
         Ok(assessment.map(|whole| Assessed::new(whole, Some(1.0 / steps as f64))))
     }

@@ -20,18 +20,7 @@ fn machine() -> RunMachine {
 }
 
 fn machine_of(recipe: Recipe) -> RunMachine {
-    let plan = RunPlan {
-        run: RunId::new("run"),
-        seed: Seed(7),
-        recipe,
-        mode: Mode::Train,
-        tasks: tasks(9),
-        replays: true,
-        model: None,
-        library: SkillLibrary::new(),
-        policies: journeyman::policy::Policies::new(),
-        width: n64(1),
-    };
+    let plan = RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks(9));
     RunMachine::new(plan).expect("a machine")
 }
 

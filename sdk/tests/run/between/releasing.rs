@@ -255,21 +255,16 @@ fn come_back(revive: bool) -> [(u64, State); 2] {
     // The host takes one of them out of use itself.
     let mine = skills[0].id.clone();
     let library = block_on(journeyman.library()).expect("a library");
-    let by_hand = Commit {
-        base: library.revision(),
-        key: CommitKey::new("by hand"),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "by hand".to_owned(),
-            at: None,
-        },
-        changes: vec![LibraryChange::SetState {
+    let by_hand = Commit::new(
+        library.revision(),
+        CommitKey::new("by hand"),
+        Cause::new("by hand"),
+        vec![LibraryChange::SetState {
             skill: mine.clone(),
             state: State::Disabled,
             reason: "by hand".to_owned(),
         }],
-    };
+    );
     let store = components.store.clone().expect("a store");
     block_on(store.commit(&by_hand)).expect("it is committed");
     let (_, skills) = learn("again", disabled(), tasks(9).split_off(6));

@@ -229,18 +229,15 @@ fn a_call_that_another_writer_overtook_is_refused_and_counted() {
         Arc::new(components.with_store(store.clone())),
         recipe::skillos().limits,
     );
-    let mut machine = RunMachine::new(RunPlan {
-        run: RunId::new("run"),
-        seed: Seed(1),
-        recipe: recipe::skillos(),
-        mode: Mode::Train,
-        tasks: words(&["one"]),
-        replays: true,
-        model: None,
-        library: SkillLibrary::replay(&committed).expect("it folds"),
-        policies: Policies::new(),
-        width: n64(1),
-    })
+    let mut machine = RunMachine::new(
+        RunPlan::new(
+            RunId::new("run"),
+            Seed(1),
+            recipe::skillos(),
+            words(&["one"]),
+        )
+        .with_library(SkillLibrary::replay(&committed).expect("it folds")),
+    )
     .expect("a machine");
     old.version = journeyman::Version(2);
     old.body = "Theirs.".to_owned();

@@ -52,18 +52,12 @@ fn a_run_with_a_curator_replays_from_its_journal_to_the_same_bytes() {
 #[test]
 fn a_run_with_a_curator_resumes_between_any_two_answers() {
     let machine = || {
-        RunMachine::new(RunPlan {
-            run: RunId::new("run"),
-            seed: Seed(11),
-            recipe: recipe::skillos(),
-            mode: Mode::Train,
-            tasks: words(&WORDS),
-            replays: true,
-            model: None,
-            library: SkillLibrary::new(),
-            policies: Policies::new(),
-            width: n64(1),
-        })
+        RunMachine::new(RunPlan::new(
+            RunId::new("run"),
+            Seed(11),
+            recipe::skillos(),
+            words(&WORDS),
+        ))
         .expect("a machine")
     };
     // Performs effects one by one, and saves and resumes before the answer at `cut`.

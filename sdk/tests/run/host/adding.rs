@@ -42,17 +42,14 @@ async fn commit(components: &Components, key: &str, change: LibraryChange) {
 
 /// The next version of a skill, by somebody else than the host that added it.
 fn edited(skill: &Skill, origin: Origin, runs: Vec<RunId>) -> LibraryChange {
-    LibraryChange::Revise(Box::new(Skill {
-        version: skill.version.next(),
-        body: "Edited since.".to_owned(),
-        parents: vec![skill.reference()],
-        provenance: Provenance {
-            origin,
-            runs,
-            tasks: Vec::new(),
-        },
-        ..skill.clone()
-    }))
+    LibraryChange::Revise(Box::new(
+        skill
+            .clone()
+            .with_version(skill.version.next())
+            .with_body("Edited since.")
+            .with_parents(vec![skill.reference()])
+            .with_provenance(Provenance::new(origin).with_runs(runs)),
+    ))
 }
 
 #[test]
@@ -374,10 +371,7 @@ fn another_licence_is_another_content() {
         let journeyman = open_as("test", &components, recipe::standard()).await;
         let first = shipped("brew", 1, "Brew it.");
         add(&journeyman, std::slice::from_ref(&first)).await;
-        let second = Skill {
-            license: Some("MIT".to_owned()),
-            ..shipped("brew", 2, "Brew it.")
-        };
+        let second = shipped("brew", 2, "Brew it.").with_license("MIT".to_owned());
         let report = add(&journeyman, &[second]).await;
         assert_eq!(fates(&report), [&AddFate::Revised]);
         let (_, kept) = kept(&components, first.id.as_str()).await;

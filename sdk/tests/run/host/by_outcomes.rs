@@ -13,10 +13,7 @@ use journeyman::{
 use super::{proven::With, *};
 
 /// Seven tasks show it at least.
-const BOUND: HarmBound = HarmBound {
-    most: 0.3,
-    error: 0.1,
-};
+const BOUND: HarmBound = HarmBound::new(0.3, 0.1);
 
 /// How likely any skill is: behind tasks of `w` with a number more or less, behind those of `v` a quarter of that, and behind none less.
 fn likelihood(prompt: &Prompt, _: &str) -> Play<f64> {
@@ -301,7 +298,7 @@ fn a_task_whose_candidate_was_written_from_it_is_left_out_and_counts_neither_as_
 
         // With too few others nothing is attempted.
         let agent = Arc::new(ScriptedExecutor::acting(|_, _| Play::Give(None)));
-        let too_few = HarmBound { most: 0.1, ..BOUND };
+        let too_few = BOUND.with_most(0.1);
         let journeyman = open_as("few", &parts_with(&store, &agent), gated()).await;
         let calibration = journeyman.calibrate_by_outcomes(too_few, 30).await;
         let calibration = calibration.expect("it is counted");
@@ -559,11 +556,7 @@ fn a_scorer_that_fails_is_said_before_a_task_is_attempted() {
 fn what_a_search_counts_is_in_the_scores_and_in_the_calibration() {
     block_on(async {
         let store = learned_with("good", 20).await;
-        let weight = FoundWeight {
-            nats: 2.0,
-            words_power: 0.0,
-            most: 50.0,
-        };
+        let weight = FoundWeight::new(2.0, 0.0, 50.0);
         let mut recipe = gated();
         change_gate(&mut recipe, |gate| gate.found = Some(weight));
         let mut parts = parts(&store, scorer(), "first");
@@ -604,7 +597,7 @@ fn where_nothing_can_be_scored_or_attempted_again_it_is_refused_with_what_to_do(
             assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}");
             assert!(error.hint_text().is_some(), "{error}");
         }
-        let none = HarmBound { most: 0.0, ..BOUND };
+        let none = BOUND.with_most(0.0);
         let journeyman = open_as("bound", &components(), gated()).await;
         let error = journeyman.calibrate_by_outcomes(none, 20).await;
         let error = error.expect_err("it is no bound");

@@ -24,15 +24,9 @@ fn scorer() -> ScriptedScorer {
 
 /// What a calibration with this model and prompt format is for.
 fn fitted_for(model: &str, prompt_format: &dyn PromptFormat) -> ThresholdFor {
-    let fitted = FittedThreshold {
-        score: ScoreKind::Pmi,
-        threshold: 5.0,
-        found: None,
-        model: model.into(),
-        most_wrong: 0.02,
-        tasks: 24,
-        exceeded: 0,
-    };
+    let fitted = FittedThreshold::new(ScoreKind::Pmi, 5.0, model)
+        .with_most_wrong(0.02)
+        .with_tasks(24);
     GateCalibration::of_session(&fitted, prompt_format).fitted_for
 }
 
@@ -126,10 +120,8 @@ fn a_gate_that_was_calibrated_in_another_prompt_format_injects_nothing() {
 fn a_gate_that_was_calibrated_for_its_model_injects_by_it() {
     block_on(async {
         let with_digest = fitted_for("scripted", &ScriptedFormat);
-        let without = ThresholdFor {
-            prompt_format: None,
-            ..with_digest.clone()
-        };
+        let mut without = with_digest.clone();
+        without.prompt_format = None;
         for fitted_for in [with_digest, without] {
             let journeyman = calibrated(Arc::new(scorer()), fitted_for).await;
             assert_eq!(other_model(&journeyman), None);

@@ -73,10 +73,7 @@ fn a_skill_on_trial_is_released_by_the_pairs_that_a_smaller_error_found_too_few(
         // No maintenance is due while it learns.
         let recipe = proving(1_000);
         let journeyman = session_with(&store, Arc::clone(&agent), ("one", recipe)).await;
-        let skill = Skill {
-            state: State::Trial,
-            ..sample::skill("good")
-        };
+        let skill = sample::skill("good").with_state(State::Trial);
         let added = journeyman.add(vec![skill], "a start").await;
         added.expect("added");
         journeyman.learn(tasks(20)).await.expect("it learns");

@@ -143,7 +143,7 @@ fn beside_a_good_skill_four_that_change_nothing_earn_nothing() {
 fn where_nothing_can_be_attempted_again_the_ledger_of_lifts_tells() {
     block_on(async {
         let mut recipe = crediting(ByContribution::default(), 1);
-        recipe.select.withhold = Some(Withhold { share: 0.5 });
+        recipe.select.withhold = Some(Withhold::new(0.5));
         let world = ScriptedEnvironment::words().declaring(EnvironmentCapabilities::default());
         let world = Arc::new(world);
         let mut parts = components();

@@ -20,11 +20,13 @@ async fn calibrated() -> (Arc<MemoryStore>, GateCalibration) {
     with_skills(&journeyman, &["good"]).await;
     let report = journeyman.evaluate(numbered('w', 0..100)).await;
     let report = report.expect("evaluated");
-    let tried = report.tasks.iter().map(|task| OutcomeScores {
-        task: task.task.clone(),
-        score: task.selections[0].best().expect("scored").value,
-        before: 0.0,
-        with: 1.0,
+    let tried = report.tasks.iter().map(|task| {
+        OutcomeScores::new(
+            task.task.clone(),
+            task.selections[0].best().expect("scored").value,
+            0.0,
+            1.0,
+        )
     });
     let tried: Vec<OutcomeScores> = tried.collect();
     let of = (

@@ -9,7 +9,7 @@ use journeyman::{
     domain::Role,
     policy::{Ask, MaintenanceProgram, Policies, Policy, View},
     stations::credit::ByContribution,
-    testing::HashEmbedder,
+    testing::WordEmbedder,
 };
 
 use super::{
@@ -42,11 +42,9 @@ pub(super) fn calibrated(recipe: &mut Recipe) {
     let model = complete().scorer.expect("a scorer").model().clone();
     if recipe.gate().is_some() {
         change_gate(recipe, |gate| {
-            gate.fitted_for = Some(journeyman::stations::select::ThresholdFor {
-                score: gate.score,
-                model,
-                prompt_format: None,
-            });
+            gate.fitted_for = Some(journeyman::stations::select::ThresholdFor::new(
+                gate.score, model,
+            ));
         });
     }
 }
@@ -69,7 +67,7 @@ fn complete_parts_want_nothing() {
     check(recipe::standard(), &|b, _| b.tokenizer = None, &[]);
     check(recipe::standard(), &|b, _| b.embedder = None, &[]);
     let embedder = |b: &mut Components, _: &mut Recipe| {
-        b.embedder = Some(Arc::new(HashEmbedder::new(16)));
+        b.embedder = Some(Arc::new(WordEmbedder::new(16)));
     };
     check(recipe::hisme_robust(), &embedder, &[]);
 }
@@ -428,11 +426,10 @@ fn thresholds_that_were_fitted_for_another_model_are_found() {
         let model = model.to_owned();
         move |_: &mut Components, r: &mut Recipe| {
             change_gate(r, |gate| {
-                gate.fitted_for = Some(journeyman::stations::select::ThresholdFor {
-                    score: gate.score,
-                    model: model.as_str().into(),
-                    prompt_format: None,
-                });
+                gate.fitted_for = Some(journeyman::stations::select::ThresholdFor::new(
+                    gate.score,
+                    model.as_str(),
+                ));
             });
         }
     };

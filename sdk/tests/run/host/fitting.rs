@@ -265,10 +265,7 @@ impl Scorer for Slow {
 
     fn speed(&self) -> Option<ModelSpeed> {
         let token = Duration::from_millis(100);
-        Some(ModelSpeed {
-            read_token: token,
-            write_token: token,
-        })
+        Some(ModelSpeed::new(token, token))
     }
 }
 
@@ -614,10 +611,8 @@ fn of_a_skill_of_thirty_thousand_words_no_more_is_scored_than_of_a_short_one() {
             let options = Options::new("test", Seed(7));
             let opened = Journeyman::open(components, recipe::standard(), options).await;
             let journeyman = opened.expect("it opens");
-            let long = Skill {
-                body: "say ".repeat(30_000).trim_end().to_owned(),
-                ..sample::skill("right")
-            };
+            let long =
+                sample::skill("right").with_body("say ".repeat(30_000).trim_end().to_owned());
             let added = journeyman.add(vec![long, sample::skill("other")], "a start");
             added.await.expect("added");
             let (selection, prompt) = begun(&journeyman, sample::task("t", &["one", "two"])).await;
@@ -656,10 +651,10 @@ fn of_five_skills_of_one_text_none_is_injected_and_nothing_fails() {
             let options = Options::new("test", Seed(7));
             let opened = Journeyman::open(components, recipe::standard(), options).await;
             let journeyman = opened.expect("it opens");
-            let skills = (1..=5).map(|number| Skill {
-                description: "How to do it.".to_owned(),
-                body: "To do it, say it.".to_owned(),
-                ..sample::skill(&format!("it-{number}"))
+            let skills = (1..=5).map(|number| {
+                sample::skill(&format!("it-{number}"))
+                    .with_description("How to do it.")
+                    .with_body("To do it, say it.")
             });
             let added = journeyman.add(skills.collect(), "a start").await;
             assert_eq!(added.expect("added").changed(), 5);

@@ -135,10 +135,7 @@ fn a_skill_that_a_trained_model_does_not_know_is_not_injected_where_it_is_the_on
         let opened = Journeyman::open(components, recipe, options).await;
         let journeyman = opened.expect("it opens");
         // The task has no word of it, so that the search finds the other one alone.
-        let right = Skill {
-            body: "Walk.".to_owned(),
-            ..sample::skill("right")
-        };
+        let right = sample::skill("right").with_body("Walk.");
         let added = journeyman.add(vec![right, sample::skill("other")], "a start");
         added.await.expect("added");
         let selection = decided(&journeyman, "first").await;

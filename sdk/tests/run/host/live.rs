@@ -135,10 +135,7 @@ fn evaluated(speed: Option<ModelSpeed>) -> RunReport {
 #[test]
 fn a_decision_that_shares_a_slow_processor_has_time_for_it() {
     let token = Duration::from_millis(1);
-    let report = evaluated(Some(ModelSpeed {
-        read_token: token,
-        write_token: token,
-    }));
+    let report = evaluated(Some(ModelSpeed::new(token, token)));
     assert_eq!(report.undecided().count(), 0, "{report}");
     assert_eq!(report.not_measured(), None);
 }
@@ -176,10 +173,7 @@ impl Scorer for Slow {
 
     fn speed(&self) -> Option<ModelSpeed> {
         let token = Duration::from_millis(50);
-        Some(ModelSpeed {
-            read_token: token,
-            write_token: token,
-        })
+        Some(ModelSpeed::new(token, token))
     }
 
     fn is_trained_to_score(&self) -> bool {
@@ -276,11 +270,10 @@ impl Scorer for Noisy {
         } else {
             0.0
         };
-        let scores = request.continuations.iter().map(|_| TokenScores {
-            ids: vec![1],
-            logprobs: vec![-9.0 + gain + noise],
-            truncated: false,
-        });
+        let scores = request
+            .continuations
+            .iter()
+            .map(|_| TokenScores::new(vec![1], vec![-9.0 + gain + noise]));
         Ok(scores.collect())
     }
 

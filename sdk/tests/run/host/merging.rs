@@ -44,11 +44,9 @@ impl MaintenanceProgram for Merges {
         if is_made || library.traces().count() < self.after {
             return Ok(Vec::new());
         }
-        let skill = Skill {
-            description: self.description.to_owned(),
-            state: self.state,
-            ..sample::skill(self.into)
-        };
+        let skill = sample::skill(self.into)
+            .with_description(self.description.to_owned())
+            .with_state(self.state);
         Ok(vec![LibraryChange::Merge {
             skill: Box::new(skill),
             sources: self.sources.iter().map(|id| SkillId::new(*id)).collect(),
@@ -370,11 +368,9 @@ fn a_merge_that_one_model_released_takes_nothing_from_another_and_is_proven_agai
     block_on(async {
         let store = Arc::new(MemoryStore::new());
         let [taps, cakes] = ["taps", "cakes"].map(sample::skill);
-        let merged = Skill {
-            description: TWO.description.to_owned(),
-            state: State::Trial,
-            ..sample::skill("all")
-        };
+        let merged = sample::skill("all")
+            .with_description(TWO.description.to_owned())
+            .with_state(State::Trial);
         let changes = vec![
             LibraryChange::Add(Box::new(taps.clone())),
             LibraryChange::Add(Box::new(cakes.clone())),
@@ -420,10 +416,7 @@ fn where_nothing_can_be_attempted_again_a_merge_stays_beside_its_sources() {
     block_on(async {
         let store = Arc::new(MemoryStore::new());
         let [first, second] = ["x-first", "x-second"].map(sample::skill);
-        let merged = Skill {
-            state: State::Trial,
-            ..sample::skill("all")
-        };
+        let merged = sample::skill("all").with_state(State::Trial);
         let changes = vec![
             LibraryChange::Add(Box::new(first.clone())),
             LibraryChange::Add(Box::new(second.clone())),
@@ -438,7 +431,7 @@ fn where_nothing_can_be_attempted_again_a_merge_stays_beside_its_sources() {
         let mut parts = own_loop();
         parts.store = Some(store);
         let mut recipe = proving(4);
-        recipe.select.withhold = Some(Withhold { share: 0.5 });
+        recipe.select.withhold = Some(Withhold::new(0.5));
         let opened = Journeyman::open(parts, recipe, Options::new("test", Seed(7))).await;
         let journeyman = opened.expect("it opens");
         let events = journeyman.events();

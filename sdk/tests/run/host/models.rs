@@ -70,10 +70,8 @@ fn written(model: &ScriptedModel, request: &GenerateRequest) -> String {
 fn with_writer() -> Arc<ScriptedModel> {
     let writer = Arc::new(writer_model());
     let by = move |request: &GenerateRequest, _| {
-        let alone = GenerateRequest {
-            adapter: None,
-            ..request.clone()
-        };
+        let mut alone = request.clone();
+        alone.adapter = None;
         match request.adapter.as_deref() {
             Some("writer") => Play::Give(written(&writer, &alone)),
             _ => Play::Give("none: I only act".to_owned()),

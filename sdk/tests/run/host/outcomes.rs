@@ -198,11 +198,11 @@ fn groups_that_wait_for_a_store_do_not_make_each_later_attempt_dearer() {
 /// What was committed of a library with two skills for the tasks of [`alike`], one of them on trial.
 async fn two_skills() -> Snapshot {
     let skill = |name: &str, state| {
-        LibraryChange::Add(Box::new(Skill {
-            body: "To say one and then two, say one.".to_owned(),
-            state,
-            ..sample::skill(name)
-        }))
+        LibraryChange::Add(Box::new(
+            sample::skill(name)
+                .with_body("To say one and then two, say one.")
+                .with_state(state),
+        ))
     };
     let changes = vec![
         skill("say-in-use", State::Active),
@@ -345,15 +345,5 @@ fn a_run_in_which_nothing_could_be_done_says_why_and_keeps_what_was_learned() {
 
 /// A commit as a person makes one by hand.
 pub(super) fn by_hand(base: Revision, key: &str, changes: Vec<LibraryChange>) -> Commit {
-    Commit {
-        base,
-        key: CommitKey::new(key),
-        cause: Cause {
-            run: None,
-            task: None,
-            reason: "by hand".to_owned(),
-            at: None,
-        },
-        changes,
-    }
+    Commit::new(base, CommitKey::new(key), Cause::new("by hand"), changes)
 }

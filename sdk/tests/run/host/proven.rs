@@ -50,10 +50,7 @@ async fn tried(name: &str, recipe: Recipe, count: usize) -> (SkillLibrary, Vec<E
     parts.executor = Some(Arc::new(agent()));
     let opened = Journeyman::open(parts, recipe, Options::new("test", Seed(7))).await;
     let journeyman = opened.expect("it opens");
-    let skill = Skill {
-        state: State::Trial,
-        ..sample::skill(name)
-    };
+    let skill = sample::skill(name).with_state(State::Trial);
     journeyman.add(vec![skill], "a start").await.expect("added");
     let events = journeyman.events();
     journeyman.learn(tasks(count)).await.expect("it learns");
@@ -129,16 +126,12 @@ fn a_refined_version_that_is_proven_to_do_worse_gives_way_to_the_one_that_was_in
             })
         });
         let store = Arc::new(MemoryStore::new());
-        let first = Skill {
-            body: "Say the right words.".to_owned(),
-            ..sample::skill("say-it")
-        };
-        let second = Skill {
-            body: "Say other words.".to_owned(),
-            version: journeyman::Version(2),
-            state: State::Trial,
-            ..first.clone()
-        };
+        let first = sample::skill("say-it").with_body("Say the right words.");
+        let second = first
+            .clone()
+            .with_body("Say other words.")
+            .with_version(2)
+            .with_state(State::Trial);
         let changes = [
             LibraryChange::Add(Box::new(first)),
             LibraryChange::Revise(Box::new(second)),
@@ -263,10 +256,7 @@ fn where_proof_is_asked_for_no_other_program_releases_a_skill() {
         parts.executor = Some(Arc::new(agent()));
         let opened = Journeyman::open(parts, recipe, options).await;
         let journeyman = opened.expect("it opens");
-        let skill = Skill {
-            state: State::Trial,
-            ..sample::skill("good")
-        };
+        let skill = sample::skill("good").with_state(State::Trial);
         journeyman.add(vec![skill], "a start").await.expect("added");
         journeyman.learn(tasks(4)).await.expect("it learns");
         let library = journeyman.library().await.expect("read");
@@ -298,13 +288,10 @@ fn hismes_own_program_releases_nothing_beside_it() {
 fn where_nothing_can_be_attempted_again_the_ledger_releases() {
     block_on(async {
         let mut recipe = proving(4);
-        recipe.select.withhold = Some(Withhold { share: 0.5 });
+        recipe.select.withhold = Some(Withhold::new(0.5));
         let opened = Journeyman::open(own_loop(), recipe, Options::new("test", Seed(7))).await;
         let journeyman = opened.expect("it opens");
-        let skill = Skill {
-            state: State::Trial,
-            ..sample::skill("good")
-        };
+        let skill = sample::skill("good").with_state(State::Trial);
         let reference: SkillRef = skill.reference();
         journeyman.add(vec![skill], "a start").await.expect("added");
         let mut after = None;
@@ -414,10 +401,7 @@ fn a_proof_holds_for_its_model_and_another_one_proves_the_skill_again() {
     block_on(async {
         let store = Arc::new(MemoryStore::new());
         let first = session(&store, "first", "one").await;
-        let skill = Skill {
-            state: State::Trial,
-            ..sample::skill("good")
-        };
+        let skill = sample::skill("good").with_state(State::Trial);
         first.add(vec![skill], "a start").await.expect("added");
         assert_eq!(injected(&first).await, 0);
         let events = first.events();
@@ -498,10 +482,7 @@ fn what_harms_with_one_model_stays_for_the_model_that_it_helps() {
 fn a_proof_is_in_telemetry() {
     let kept = traced(async || {
         let journeyman = session(&Arc::new(MemoryStore::new()), "first", "one").await;
-        let skill = Skill {
-            state: State::Trial,
-            ..sample::skill("good")
-        };
+        let skill = sample::skill("good").with_state(State::Trial);
         let added = journeyman.add(vec![skill], "a start").await;
         added.expect("added");
         journeyman.learn(tasks(40)).await.expect("it learns");
@@ -522,12 +503,11 @@ fn while_a_next_version_is_on_trial_evaluations_have_the_one_in_use() {
     block_on(async {
         let store = Arc::new(MemoryStore::new());
         let first = sample::skill("good");
-        let second = Skill {
-            body: "Say it otherwise.".to_owned(),
-            version: journeyman::Version(2),
-            state: State::Trial,
-            ..first.clone()
-        };
+        let second = first
+            .clone()
+            .with_body("Say it otherwise.")
+            .with_version(2)
+            .with_state(State::Trial);
         let changes = vec![
             LibraryChange::Add(Box::new(first.clone())),
             LibraryChange::Revise(Box::new(second)),
@@ -588,16 +568,11 @@ fn knowing(
 
 /// `helper`, and `good` on trial, which would be chosen for letters.
 fn neighbours() -> [Skill; 2] {
-    let helper = Skill {
-        description: "Send a letter.".to_owned(),
-        ..sample::skill("helper")
-    };
-    let good = Skill {
-        description: "Say one, two, three, and send a letter of two words.".to_owned(),
-        trigger: Some("send a letter".to_owned()),
-        state: State::Trial,
-        ..sample::skill("good")
-    };
+    let helper = sample::skill("helper").with_description("Send a letter.");
+    let good = sample::skill("good")
+        .with_description("Say one, two, three, and send a letter of two words.")
+        .with_trigger("send a letter".to_owned())
+        .with_state(State::Trial);
     [helper, good]
 }
 
@@ -651,12 +626,10 @@ fn a_version_that_was_held_back_is_looked_at_again_when_its_neighbour_has_change
                     gone.await.expect("set");
                 }
                 false => {
-                    let changed = Skill {
-                        description: "Send a letter.".to_owned(),
-                        body: "Do it otherwise.".to_owned(),
-                        version: journeyman::Version(2),
-                        ..sample::skill("helper")
-                    };
+                    let changed = sample::skill("helper")
+                        .with_description("Send a letter.")
+                        .with_body("Do it otherwise.")
+                        .with_version(2);
                     let added = journeyman.add(vec![changed], "a change").await;
                     added.expect("added");
                 }
@@ -733,16 +706,13 @@ fn a_release_that_breaks_a_neighbour_is_held_back_with_its_task() {
 fn a_release_that_breaks_a_task_of_a_neighbours_test_bundle_is_held_back() {
     block_on(async {
         let [helper, good] = neighbours();
-        let case = BundleCase {
-            name: "a letter".to_owned(),
-            kind: CaseKind::Integration,
-            task: letter(0),
-            attempt: "earlier".into(),
-            world_seed: Seed(1),
-            prefix: Vec::new(),
-            refusals: 0,
-            least_score: 0.0,
-        };
+        let case = BundleCase::new(
+            "a letter",
+            CaseKind::Integration,
+            letter(0),
+            "earlier",
+            Seed(1),
+        );
         for (dropped, expected) in [(false, State::Trial), (true, State::Active)] {
             let store = Arc::new(MemoryStore::new());
             let changes = vec![
@@ -788,11 +758,7 @@ fn a_version_that_comes_back_brings_what_was_proven_of_it() {
             model: ModelId::new(model),
             helps,
         };
-        let second = Skill {
-            body: "Say it otherwise.".to_owned(),
-            version: journeyman::Version(2),
-            ..first.clone()
-        };
+        let second = first.clone().with_body("Say it otherwise.").with_version(2);
         let changes = vec![
             LibraryChange::Add(Box::new(first.clone())),
             proof("first", true),

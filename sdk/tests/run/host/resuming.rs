@@ -220,12 +220,7 @@ fn without_a_journal_unfinished_runs_cannot_be_listed() {
 
 /// An entry that no version of a run writes.
 async fn damage(journal: &dyn Journal, run: &str) {
-    let entry = JournalEntry {
-        schema: JournalEntry::SCHEMA,
-        run: RunId::new(run),
-        sequence: 0,
-        event: json!("nothing of ours"),
-    };
+    let entry = JournalEntry::new(RunId::new(run), 0, json!("nothing of ours"));
     journal.append(&[entry]).await.expect("it is kept");
 }
 

@@ -247,10 +247,11 @@ fn a_group_whose_id_somebody_else_used_is_given_up() {
     check_taken(async |parts, run| {
         let journal = parts.journal.clone().expect("a journal");
         let entries = journal.read(run).await.expect("entries");
-        let entry = JournalEntry {
-            sequence: entries.len() as u64,
-            ..entries.last().expect("it began").clone()
-        };
+        let entry = entries
+            .last()
+            .expect("it began")
+            .clone()
+            .with_sequence(entries.len() as u64);
         journal.append(&[entry]).await.expect("it is kept");
     });
 }

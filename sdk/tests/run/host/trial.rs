@@ -196,12 +196,12 @@ fn without_bundles_live_attempts_release_whatever_else_is_maintained() {
 fn check_release(state: State, version: u64, expect: Option<PassReason>) {
     let id = || journeyman::SkillId::new("say");
     let skill = |version, state| {
-        Box::new(Skill {
-            id: id(),
-            version: Version(version),
-            state,
-            ..sample::skill("say")
-        })
+        Box::new(
+            sample::skill("say")
+                .with_id(id())
+                .with_version(version)
+                .with_state(state),
+        )
     };
     let changes = vec![
         LibraryChange::Add(skill(1, State::Trial)),

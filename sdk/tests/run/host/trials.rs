@@ -365,11 +365,8 @@ impl Scorer for Limits {
         let scores = request.continuations.iter().map(|text| {
             let ids: Vec<i32> = text.split_whitespace().map(|_| 1).collect();
             let each = if text.contains("good") { -0.1 } else { -1.0 };
-            TokenScores {
-                logprobs: vec![each; ids.len()],
-                ids,
-                truncated: false,
-            }
+            let logprobs = vec![each; ids.len()];
+            TokenScores::new(ids, logprobs)
         });
         Ok(scores.collect())
     }
@@ -412,10 +409,7 @@ fn planner(log: &Log) -> ScriptedExecutor {
 }
 
 fn plan(words: &str) -> Skill {
-    Skill {
-        body: format!("plan: {words}"),
-        ..sample::skill("a-plan")
-    }
+    sample::skill("a-plan").with_body(format!("plan: {words}"))
 }
 
 #[test]

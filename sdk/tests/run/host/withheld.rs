@@ -15,7 +15,7 @@ use crate::traced::traced;
 fn withholding(share: f64, limit: usize) -> Recipe {
     let mut recipe = recipe();
     recipe.select.selector = top(limit);
-    recipe.select.withhold = Some(Withhold { share });
+    recipe.select.withhold = Some(Withhold::new(share));
     recipe.write.when = WriteWhen::Never;
     recipe.attempts.group = n32(1);
     recipe
@@ -253,7 +253,7 @@ fn where_the_ledger_releases_skills_a_verdict_is_as_sure_as_a_release() {
     block_on(async {
         for (error, is_told) in [(0.05, true), (1e-30, false)] {
             let mut recipe = proving(4);
-            recipe.select.withhold = Some(Withhold { share: 0.5 });
+            recipe.select.withhold = Some(Withhold::new(0.5));
             let mut compare = ComparePolicy::default();
             compare.error = error;
             let set = |program: &mut ProvenRelease| program.compare = compare;

@@ -110,9 +110,7 @@ impl Arena {
         let injected = skills
             .iter()
             .map(|skill| InjectedSkill::new(skill, self.prompt_format.skill_text(skill)));
-        let injection = Injection {
-            skills: injected.collect(),
-        };
+        let injection = Injection::new(injected.collect());
         let guidance = FixedGuidance::new(injection.clone());
         let mut attempt = Attempt::new("evaluation", &task, Seed(seed), &injection, &guidance);
         attempt.time_limit = Duration::from_secs(120);

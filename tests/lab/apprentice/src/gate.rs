@@ -117,17 +117,15 @@ impl Gate {
 
 /// Sum and mean of the log-probabilities of each skill's text behind a query.
 fn scores(arena: &Arena, query: &str, skills: &[Skill]) -> Result<Vec<(f64, f64)>> {
-    let request = ScoreRequest {
-        prompt: arena.prompt_format.score_prompt(query),
-        continuations: skills
+    let request = ScoreRequest::new(
+        arena.prompt_format.score_prompt(query),
+        skills
             .iter()
             .map(|skill| arena.prompt_format.skill_text(skill))
             .collect(),
-        max_continuation_tokens: 256,
-        time_limit: Duration::from_secs(120),
-        adapter: None,
-        repeatable: false,
-    };
+    )
+    .with_max_continuation_tokens(256)
+    .with_time_limit(Duration::from_secs(120));
     let scores = block_on(arena.scorer.score(&request))?;
     Ok(scores
         .iter()
@@ -141,14 +139,9 @@ fn fits(arena: &Arena, query: &str, skills: &[Skill]) -> Result<Vec<f64>> {
     for skill in skills {
         let text = arena.prompt_format.skill_text(skill);
         let question = arena.prompt_format.fit_question(query, &text)?;
-        let request = ScoreRequest {
-            prompt: question.prompt,
-            continuations: vec![question.fits, question.does_not],
-            max_continuation_tokens: 16,
-            time_limit: Duration::from_secs(120),
-            adapter: None,
-            repeatable: false,
-        };
+        let request = ScoreRequest::new(question.prompt, vec![question.fits, question.does_not])
+            .with_max_continuation_tokens(16)
+            .with_time_limit(Duration::from_secs(120));
         let scores = block_on(arena.scorer.score(&request))?;
         let sum = |at: usize| scores.get(at).map_or(f64::NEG_INFINITY, |one| one.sum());
         found.push(sum(0) - sum(1));

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
 
 use futures::executor::block_on;
 use journeyman::contract::{GenerateRequest, LanguageModel, ScoreRequest};
@@ -103,17 +102,11 @@ impl Same {
             number += 1;
         }
         for text in texts.into_iter().take(count) {
-            let request = ScoreRequest {
-                prompt: Prompt {
-                    messages: vec![Message::data(Speaker::User, "text")],
-                    open: Vec::new(),
-                },
-                continuations: vec![text.clone()],
-                max_continuation_tokens: 3_000,
-                time_limit: Duration::from_secs(60),
-                adapter: None,
-                repeatable: false,
-            };
+            let request = ScoreRequest::new(
+                Prompt::new(vec![Message::data(Speaker::User, "text")]),
+                vec![text.clone()],
+            )
+            .with_max_continuation_tokens(3_000);
             let scores = block_on(arena.scorer.score(&request))?;
             let ids = scores.first().map(|scores| scores.ids.clone());
             let ours = encoder.encode(&text, false).into_iter().map(i32::from);
@@ -161,10 +154,7 @@ impl Same {
             true => Span::Control(piece.text.clone()),
             false => Span::Data(piece.text.clone()),
         };
-        let prompt = Prompt {
-            messages: Vec::new(),
-            open: record.pieces.iter().map(span).collect(),
-        };
+        let prompt = Prompt::new(Vec::new()).with_open(record.pieces.iter().map(span).collect());
         let request = GenerateRequest::greedy(prompt, record.written.len());
         let generation = block_on(bare.generate(&request))?;
         let mut pairs = generation.ids.iter().zip(&record.written);

@@ -1,7 +1,7 @@
 //! The files load, and what they write and score is neither certain nor uniform.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use std::{collections::HashSet, fs, time::Duration};
+use std::{collections::HashSet, fs};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -13,10 +13,7 @@ use journeyman_llama_cpp::{LlamaConfig, LlamaCpp, Template};
 use shapes::{Quantization, Shape};
 
 fn prompt() -> Prompt {
-    Prompt {
-        messages: vec![Message::data(Speaker::User, "Where is the lamp?")],
-        open: Vec::new(),
-    }
+    Prompt::new(vec![Message::data(Speaker::User, "Where is the lamp?")])
 }
 
 fn speaks(shape: Shape, quantization: Quantization, tokens: usize) {
@@ -43,14 +40,11 @@ fn speaks(shape: Shape, quantization: Quantization, tokens: usize) {
         "{surprise} of {uniform}"
     );
 
-    let request = ScoreRequest {
-        prompt: prompt(),
-        continuations: vec!["On the desk.".to_owned(), "Nowhere.".to_owned()],
-        max_continuation_tokens: 32,
-        time_limit: Duration::from_secs(60),
-        adapter: None,
-        repeatable: false,
-    };
+    let request = ScoreRequest::new(
+        prompt(),
+        vec!["On the desk.".to_owned(), "Nowhere.".to_owned()],
+    )
+    .with_max_continuation_tokens(32);
     let scores = block_on(model.score(&request)).unwrap();
     assert!(scores.iter().all(|score| score.sum().is_finite()));
     assert_ne!(scores[0].sum(), scores[1].sum());

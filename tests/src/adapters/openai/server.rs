@@ -55,10 +55,7 @@ pub(super) fn asked(task: &str) -> Prompt {
         Span::Data(task.to_owned()),
         Span::Control(format!("{END}\n{begin}assistant\n")),
     ];
-    Prompt {
-        messages: vec![Message::new(Speaker::User, spans.to_vec())],
-        open: Vec::new(),
-    }
+    Prompt::new(vec![Message::new(Speaker::User, spans.to_vec())])
 }
 
 /// A server's process, which ends when this is dropped.

@@ -84,13 +84,11 @@ impl Scoring<'_> {
                 false => of_wrong.push(value + counts),
             }
         }
-        Ok(LabeledScores {
-            task: task.clone(),
-            right: of_right,
-            wrong: of_wrong,
-            right_is_first: (self.found.is_some() && !labeled.right.is_empty())
-                .then_some(!right.is_empty()),
-        })
+        Ok(
+            LabeledScores::new(task.clone(), of_right, of_wrong).with_right_is_first(
+                (self.found.is_some() && !labeled.right.is_empty()).then_some(!right.is_empty()),
+            ),
+        )
     }
 
     /// The right skills, and the wrong ones that a search finds: with too few of them, others too.
@@ -129,11 +127,7 @@ impl Scoring<'_> {
         among: Vec<SkillId>,
         limit: usize,
     ) -> Result<Vec<Found>> {
-        let query = Query {
-            text: labeled.instruction.clone(),
-            limit,
-            among: Some(among),
-        };
+        let query = Query::new(labeled.instruction.clone(), limit).with_among(among);
         let found = self.retriever.search(&query).await?.into_iter();
         let found = found.map(|one| Found {
             id: one.skill.id,

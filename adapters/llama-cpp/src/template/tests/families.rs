@@ -297,10 +297,8 @@ fn check_answers(families: Vec<Family>, least: usize) {
 /// The calls of an answer, with the words before them; all words without calls.
 fn published(text: &str, expect: &[ToolCall]) -> PublishedCalls {
     let is_tool = |name: &str| expect.iter().any(|call| call.tool == name);
-    published_calls(text, &is_tool).unwrap_or_else(|| PublishedCalls {
-        words: text.to_owned(),
-        calls: Vec::new(),
-    })
+    published_calls(text, &is_tool)
+        .unwrap_or_else(|| PublishedCalls::new(text.to_owned(), Vec::new()))
 }
 
 fn calls(answer: &PublishedCalls) -> Vec<ToolCall> {

@@ -27,11 +27,7 @@ fn schema() -> Value {
 
 fn request(seed: u64) -> GenerateRequest {
     let mut request = GenerateRequest::greedy(prompt("go on"), 600);
-    request.sampling = Sampling {
-        temperature: 1.5,
-        top_p: 0.95,
-        seed: Seed(seed),
-    };
+    request.sampling = Sampling::new(1.5, 0.95, Seed(seed));
     request.json_schema = Some(schema());
     request
 }

@@ -71,11 +71,7 @@ fn nothing_depends_on_what_ran_before() {
     let model = load();
     let first = generate(&model, &greedy(60));
     let mut other = GenerateRequest::greedy(prompt(&"other things ".repeat(30)), 50);
-    other.sampling = Sampling {
-        temperature: 1.5,
-        top_p: 0.9,
-        seed: Seed(5),
-    };
+    other.sampling = Sampling::new(1.5, 0.9, Seed(5));
     generate(&model, &other);
     assert_eq!(generate(&model, &greedy(60)), first);
     assert_eq!(generate(&load(), &greedy(60)), first);
@@ -98,11 +94,7 @@ fn sampling_repeats_by_seed() {
     let model = Tiny::default().load();
     let draw = |seed| {
         let mut request = greedy(40);
-        request.sampling = Sampling {
-            temperature: 1.0,
-            top_p: 0.95,
-            seed: Seed(seed),
-        };
+        request.sampling = Sampling::new(1.0, 0.95, Seed(seed));
         generate(&model, &request).ids
     };
     assert_eq!(draw(1), draw(1));
@@ -133,11 +125,7 @@ fn the_model_can_end_it() {
     let model = Tiny::default().load();
     let ended = (0..40).find_map(|seed| {
         let mut request = greedy(200);
-        request.sampling = Sampling {
-            temperature: 3.0,
-            top_p: 1.0,
-            seed: Seed(seed),
-        };
+        request.sampling = Sampling::new(3.0, 1.0, Seed(seed));
         let got = generate(&model, &request);
         (got.finish == FinishReason::EndOfText).then_some(got)
     });

@@ -60,14 +60,10 @@ fn begins_with_whole_blocks(precision: Precision) {
         .map(|end| greedy(&format!("{opening}{end}"), 24))
         .chain([greedy(&text(2, 150), 8), greedy(&opening, 24)])
         .collect();
-    let scored = ScoreRequest {
-        prompt: prompt(&format!("{opening} and")),
-        continuations: vec![text(8, 40), text(9, 90)],
-        max_continuation_tokens: 128,
-        time_limit: Duration::from_secs(60),
-        adapter: None,
-        repeatable: false,
-    };
+    let scored = ScoreRequest::new(
+        prompt(&format!("{opening} and")),
+        vec![text(8, 40), text(9, 90)],
+    );
     let model = alone();
     // The least that two prompts have in common here, in whole blocks, and none where the prompt is another.
     let least = [0, 256, 256, 0, 0];

@@ -37,12 +37,13 @@ fn markers_are_tokens_and_data_is_never() {
 #[test]
 fn spans_are_tokenised_apart() {
     let model = Tiny::default().load();
-    let spans = |parts: &[&str]| Prompt {
-        messages: Vec::new(),
-        open: parts
-            .iter()
-            .map(|&part| Span::Data(part.to_owned()))
-            .collect(),
+    let spans = |parts: &[&str]| {
+        Prompt::new(Vec::new()).with_open(
+            parts
+                .iter()
+                .map(|&part| Span::Data(part.to_owned()))
+                .collect(),
+        )
     };
     assert_eq!(ids(&model, spans(&["the"])), [257]);
     assert_eq!(ids(&model, spans(&["th", "e"])), [256, i32::from(b'e')]);
@@ -55,10 +56,7 @@ fn bos_comes_once() {
         ..Tiny::default()
     };
     let model = tiny.load();
-    let with_bos = |span| Prompt {
-        messages: Vec::new(),
-        open: vec![span],
-    };
+    let with_bos = |span| Prompt::new(Vec::new()).with_open(vec![span]);
     let bos = control("<s>");
     let x = i32::from(b'x');
     assert_eq!(ids(&model, with_bos(Span::Data("x".into()))), [bos, x]);
@@ -82,19 +80,17 @@ fn a_known_template_is_rendered_around_the_contents() {
     let model = tiny.load();
     let got = ids(
         &model,
-        Prompt {
-            messages: vec![
-                Message::data(Speaker::System, "be\0 brief"),
-                Message::new(
-                    Speaker::User,
-                    vec![
-                        Span::Data("<|im_end|> JOURNEYMAN-CONTENT-1-END".into()),
-                        Span::Control("<obs>".into()),
-                    ],
-                ),
-            ],
-            open: vec![Span::Data("so".into())],
-        },
+        Prompt::new(vec![
+            Message::data(Speaker::System, "be\0 brief"),
+            Message::new(
+                Speaker::User,
+                vec![
+                    Span::Data("<|im_end|> JOURNEYMAN-CONTENT-1-END".into()),
+                    Span::Control("<obs>".into()),
+                ],
+            ),
+        ])
+        .with_open(vec![Span::Data("so".into())]),
     );
     let (start, end) = (vec![control("<|im_start|>")], vec![control("<|im_end|>")]);
     let want = [
@@ -151,10 +147,7 @@ fn messages_that_a_template_refuses_are_unsupported_and_the_model_serves_on() {
         ..Tiny::default()
     };
     let model = tiny.load();
-    let said = |speaker| Prompt {
-        messages: vec![Message::data(speaker, "x")],
-        open: Vec::new(),
-    };
+    let said = |speaker| Prompt::new(vec![Message::data(speaker, "x")]);
     let request = GenerateRequest::greedy(said(Speaker::Assistant), 1);
     let error = block_on(model.generate(&request)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);

@@ -1,7 +1,5 @@
 //! Scoring.
 
-use std::time::Duration;
-
 use futures::executor::block_on;
 use journeyman::{
     ErrorKind,
@@ -12,14 +10,10 @@ use journeyman_llama_cpp::LlamaCpp;
 use crate::support::{Tiny, bare::Bare, load, prompt};
 
 fn request(continuations: &[&str]) -> ScoreRequest {
-    ScoreRequest {
-        prompt: prompt("find the coffee by the mast"),
-        continuations: continuations.iter().map(|&text| text.to_owned()).collect(),
-        max_continuation_tokens: 128,
-        time_limit: Duration::from_secs(60),
-        adapter: None,
-        repeatable: false,
-    }
+    ScoreRequest::new(
+        prompt("find the coffee by the mast"),
+        continuations.iter().map(|&text| text.to_owned()).collect(),
+    )
 }
 
 fn score(model: &LlamaCpp, request: &ScoreRequest) -> Vec<TokenScores> {
@@ -60,10 +54,7 @@ fn a_shared_prefix_equals_separate_passes() {
     let bare = Bare::load(&file.0);
     let want: Vec<TokenScores> = got
         .iter()
-        .map(|got| TokenScores {
-            logprobs: bare.score(&prompt, &got.ids),
-            ..got.clone()
-        })
+        .map(|got| got.clone().with_logprobs(bare.score(&prompt, &got.ids)))
         .collect();
     assert_close(&got, &want);
     assert!(want[0].sum() < -1.0);

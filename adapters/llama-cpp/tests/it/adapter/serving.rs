@@ -81,10 +81,7 @@ fn a_deadline_ends_it() {
     let none = slow(Duration::ZERO).0;
     let error = block_on(model.generate(&none)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
-    let forever = GenerateRequest {
-        time_limit: Duration::MAX,
-        ..GenerateRequest::greedy(prompt("go"), 2)
-    };
+    let forever = GenerateRequest::greedy(prompt("go"), 2).with_time_limit(Duration::MAX);
     assert!(block_on(model.generate(&forever)).is_ok());
 }
 

@@ -111,14 +111,7 @@ fn scoring_finds_the_prompt_of_a_text() {
     let opening = text(3, 400);
     block_on(model.generate(&greedy(&opening, 4))).unwrap();
     let before = model.stats();
-    let request = ScoreRequest {
-        prompt: prompt(&opening),
-        continuations: vec![text(4, 20), text(5, 20)],
-        max_continuation_tokens: 128,
-        time_limit: Duration::from_secs(60),
-        adapter: None,
-        repeatable: false,
-    };
+    let request = ScoreRequest::new(prompt(&opening), vec![text(4, 20), text(5, 20)]);
     let scores = block_on(model.score(&request)).unwrap();
     let after = model.stats();
     // The last token of the prompt, for its logits, and of each text all but the last.
@@ -133,13 +126,9 @@ fn scoring_finds_the_prompt_of_a_text() {
 #[test]
 fn a_repeatable_answer_is_the_same_whatever_runs_beside() {
     let model = Tiny::default().load();
-    let asked = |repeatable: bool| ScoreRequest {
-        prompt: prompt(&text(7, 200)),
-        continuations: vec![text(8, 40), text(9, 30)],
-        max_continuation_tokens: 128,
-        time_limit: Duration::from_secs(60),
-        adapter: None,
-        repeatable,
+    let asked = |repeatable: bool| {
+        ScoreRequest::new(prompt(&text(7, 200)), vec![text(8, 40), text(9, 30)])
+            .with_repeatable(repeatable)
     };
     let repeatable = asked(true);
     let quiet = block_on(model.score(&repeatable)).unwrap();
@@ -239,13 +228,11 @@ fn too_little_memory_for_all_is_enough_for_each() {
     });
     let writes: Vec<_> = (0..6).map(|n| greedy(&text(n, 20), 250)).collect();
     let scores: Vec<_> = (0..6)
-        .map(|n| ScoreRequest {
-            prompt: prompt(&text(100 + n, 60)),
-            continuations: (0..12).map(|m| text(n * 20 + m, 60)).collect(),
-            max_continuation_tokens: 128,
-            time_limit: Duration::from_secs(60),
-            adapter: None,
-            repeatable: false,
+        .map(|n| {
+            ScoreRequest::new(
+                prompt(&text(100 + n, 60)),
+                (0..12).map(|m| text(n * 20 + m, 60)).collect(),
+            )
         })
         .collect();
     let (written, scored) = block_on(join(
@@ -392,11 +379,7 @@ fn drawn_texts_share_batches_too() {
     let model = Tiny::default().load();
     let ask = |n: u64| {
         let mut request = greedy(&text(n, 25), 25);
-        request.sampling = Sampling {
-            temperature: 0.9,
-            top_p: 0.9,
-            seed: Seed(n),
-        };
+        request.sampling = Sampling::new(0.9, 0.9, Seed(n));
         request
     };
     let requests: Vec<_> = (0..8).map(ask).collect();

@@ -88,14 +88,13 @@ fn a_score_has_no_thoughts() {
     let at = count + END_TOKENS - 1;
     let file = TestFile::new("scripted.gguf", &scripted::bytes(OPENS, "Yes.", at));
     let model = load(&file, |config| config.template = Template::Auto);
-    let scores = block_on(model.score(&ScoreRequest {
-        prompt: request.prompt,
-        continuations: vec!["Yes.".to_owned(), "No.".to_owned()],
-        max_continuation_tokens: 8,
-        time_limit: request.time_limit,
-        adapter: None,
-        repeatable: false,
-    }))
+    let scores = block_on(
+        model.score(
+            &ScoreRequest::new(request.prompt, vec!["Yes.".to_owned(), "No.".to_owned()])
+                .with_max_continuation_tokens(8)
+                .with_time_limit(request.time_limit),
+        ),
+    )
     .unwrap();
     // The model writes it there with near certainty, and nowhere else.
     assert!(scores[0].sum() > -1e-3, "{}", scores[0].sum());

@@ -30,10 +30,7 @@ pub(crate) const FUNCTIONS: &str = include_str!("../../templates/own/functions.j
 const CHATML: &str = "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}";
 
 pub(crate) fn ask(text: &str) -> GenerateRequest {
-    let prompt = Prompt {
-        messages: vec![Message::data(Speaker::User, text)],
-        open: Vec::new(),
-    };
+    let prompt = Prompt::new(vec![Message::data(Speaker::User, text)]);
     GenerateRequest::greedy(prompt, 400)
 }
 
@@ -285,14 +282,10 @@ fn next_move(template: &'static str, text: &str) -> TurnMove {
     };
     let prompt_format = ChatFormat::of(tiny.load().capabilities());
     let seen = Observation::default().with_tools(tools());
+    let task = Task::new("t", "Is there a sail?");
     let turn = |replies: &[Generation]| {
-        let view = TurnView {
-            task: &Task::new("t", "Is there a sail?"),
-            injection: &Injection::NONE,
-            observation: &seen,
-            steps: &[],
-            replies,
-        };
+        let injection = Injection::NONE;
+        let view = TurnView::new(&task, &injection, &seen).with_replies(replies);
         prompt_format.turn(&view).unwrap()
     };
     let TurnMove::Generate { prompt, tools, .. } = turn(&[]) else {

@@ -40,23 +40,17 @@ fn they_equal_those_in_process() {
     );
     let mut drawn = greedy(40);
     drawn.stop = vec!["never written".to_owned()];
-    drawn.sampling = Sampling {
-        temperature: 1.3,
-        top_p: 0.9,
-        seed: Seed(3),
-    };
+    drawn.sampling = Sampling::new(1.3, 0.9, Seed(3));
     for request in [greedy(60), drawn] {
         let expect = block_on(here.generate(&request)).unwrap();
         assert_eq!(block_on(there.generate(&request)).unwrap(), expect);
     }
-    let request = ScoreRequest {
-        prompt: prompt("find the coffee"),
-        continuations: vec!["by the mast".to_owned(), String::new(), "x y z".to_owned()],
-        max_continuation_tokens: 4,
-        time_limit: Duration::from_secs(10),
-        adapter: None,
-        repeatable: false,
-    };
+    let request = ScoreRequest::new(
+        prompt("find the coffee"),
+        vec!["by the mast".to_owned(), String::new(), "x y z".to_owned()],
+    )
+    .with_max_continuation_tokens(4)
+    .with_time_limit(Duration::from_secs(10));
     let expect = block_on(here.score(&request)).unwrap();
     assert_eq!(block_on(there.score(&request)).unwrap(), expect);
     let text = "the <call> of the \u{1f600}";

@@ -142,14 +142,9 @@ fn a_score_is_declined_with_what_was_tried() {
         let server = toy.start();
         let model = block_on(OpenAi::connect(toy.config(&server, Route::Completions))).unwrap();
         assert!(!model.capabilities().score);
-        let request = ScoreRequest {
-            prompt: prompt("find"),
-            continuations: vec!["it".to_owned()],
-            max_continuation_tokens: 8,
-            time_limit: Duration::from_secs(20),
-            adapter: None,
-            repeatable: false,
-        };
+        let request = ScoreRequest::new(prompt("find"), vec!["it".to_owned()])
+            .with_max_continuation_tokens(8)
+            .with_time_limit(Duration::from_secs(20));
         let error = block_on(model.score(&request)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.message().contains(reason), "{error}");

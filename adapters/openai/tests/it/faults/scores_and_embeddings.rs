@@ -100,14 +100,9 @@ fn a_fault_while_a_text_is_scored_is_typed_and_in_time() {
     ] {
         faults.push((name, answer(200, "", &body), ErrorKind::Model));
     }
-    let request = ScoreRequest {
-        prompt: prompt("find"),
-        continuations: vec!["it".to_owned()],
-        max_continuation_tokens: 8,
-        time_limit: LIMIT,
-        adapter: None,
-        repeatable: false,
-    };
+    let request = ScoreRequest::new(prompt("find"), vec!["it".to_owned()])
+        .with_max_continuation_tokens(8)
+        .with_time_limit(LIMIT);
     for (name, script, kind) in faults {
         let (server, model) = failing_at(path, Like::Vllm, vec![script], |config| {
             block_on(OpenAi::connect(config)).unwrap()

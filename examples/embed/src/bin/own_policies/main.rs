@@ -92,7 +92,7 @@ fn recipe() -> Recipe {
 fn shipped() -> Result<Skill> {
     let trigger = Some("exchange order customer".to_owned());
     let skill = Skill::from_skill_md(SHIPPED)?;
-    Ok(Skill { trigger, ..skill })
+    Ok(skill.with_trigger(trigger))
 }
 
 fn tasks() -> Vec<Task> {

@@ -32,25 +32,16 @@ impl AssessProgram for Refusals {
         let Some(last) = trajectory.steps.len().checked_sub(1) else {
             return Ok(None);
         };
-        let subgoal = Subgoal {
-            subgoal: task.instruction.clone(),
-            skill: String::new(),
-            first: 0,
-            last,
-        };
+        let subgoal = Subgoal::new(task.instruction.clone(), String::new(), 0, last);
         let (route, score) = (None, None);
-        let assessment = Assessment {
-            attempt: trajectory.attempt.clone(),
-            task: task.id.clone(),
-            category: task.category.clone(),
-            success: attempt.verdict.as_ref().and_then(Verdict::success),
-            repaired: false,
-            subgoals: vec![AssessedSubgoal {
-                subgoal,
-                route,
-                score,
-            }],
-        };
+        let assessment = Assessment::new(trajectory.attempt.clone(), task.id.clone())
+            .with_category(task.category.clone())
+            .with_success(attempt.verdict.as_ref().and_then(Verdict::success))
+            .with_subgoals(vec![
+                AssessedSubgoal::new(subgoal)
+                    .with_route(route)
+                    .with_score(score),
+            ]);
         let taken = trajectory.steps.iter().filter(|step| !step.result.is_error);
         let share = taken.count() as f64 / trajectory.steps.len() as f64;
         Ok(Some(Assessed::new(assessment, Some(share))))

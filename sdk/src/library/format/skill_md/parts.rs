@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::{Kind, Origin, Provenance, Scope, Skill, State, Taint},
+    domain::{Kind, Scope, Skill, SkillDraft, SkillName},
     error::{Error, Result},
     id::{Category, SkillId, Version},
-    library::format::skill_md::{SkillMd, read::ORIGINAL_NAME},
+    library::format::skill_md::{SkillMd, read::ORIGINAL_NAME, write::check_fields},
 };
 
 const ID: &str = "journeyman-id";
@@ -14,6 +14,7 @@ const KIND: &str = "journeyman-kind";
 const SCOPE: &str = "journeyman-scope";
 const TRIGGER: &str = "journeyman-trigger";
 const SKILL: &str = "SkillMd::skill";
+const NEW: &str = "Skill::new";
 
 impl From<&Skill> for SkillMd {
     /// The file of a skill, with `journeyman-id`, and with `journeyman-original-name`, `journeyman-kind`,
@@ -52,7 +53,40 @@ impl From<&Skill> for SkillMd {
 }
 
 impl Skill {
-    /// Makes a skill that a host ships from the text of its SKILL.md: active, of [`Origin::Seed`], without other files. Its
+    /// A skill that a host writes in code: a workflow that applies everywhere, active, in version 1, of
+    /// [`Origin::Seed`](crate::domain::Origin::Seed), whose id is its name.
+    ///
+    /// ```
+    /// use journeyman::domain::{Skill, SkillName, State};
+    ///
+    /// let name = SkillName::new("verify-first")?;
+    /// let skill = Skill::new(name, "Verify the customer before closing.", "Call verify, then close.\n")?;
+    /// assert_eq!((skill.id.as_str(), skill.state), ("verify-first", State::Active));
+    /// # Ok::<(), journeyman::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid`, with the `field`, for what no SKILL.md may hold: a description that has not 1 to 1,024 characters or begins or ends
+    /// with blank space, a body of more than 1 MiB or with carriage returns, and hidden characters.
+    pub fn new(
+        name: SkillName,
+        description: impl Into<String>,
+        body: impl Into<String>,
+    ) -> Result<Self> {
+        let file = SkillMd {
+            name,
+            description: description.into(),
+            license: None,
+            compatibility: None,
+            metadata: BTreeMap::new(),
+            allowed_tools: Vec::new(),
+            body: body.into(),
+        };
+        check_fields(&file, NEW)?;
+        file.skill()
+    }
+
+    /// Makes a skill that a host ships from the text of its SKILL.md: active, of [`Origin::Seed`](crate::domain::Origin::Seed), without other files. Its
     /// id is `journeyman-id` of the metadata, or its name. Its version is the whole number at the beginning of `version` of
     /// the metadata (`"2"`, `"2.1"`), or 1. The file is read leniently; `read_skills` of journeyman-disk reads folders.
     ///
@@ -126,30 +160,25 @@ impl SkillMd {
             },
         };
         let title = metadata.remove(ORIGINAL_NAME);
-        Ok(Skill {
-            id: id.unwrap_or_else(|| SkillId::new(self.name.as_str())),
-            version: version_of(&metadata),
-            original_name: title.filter(|title| title != self.name.as_str()),
-            name: self.name.clone(),
+        let trigger = metadata.remove(TRIGGER);
+        let version = version_of(&metadata);
+        let draft = SkillDraft {
+            title: title.unwrap_or_else(|| self.name.as_str().to_owned()),
             description: self.description.clone(),
             kind,
             scope,
-            state: State::Active,
-            trigger: metadata.remove(TRIGGER),
+            trigger,
             body: self.body.clone(),
-            allowed_tools: self.allowed_tools.clone(),
-            license: self.license.clone(),
-            compatibility: self.compatibility.clone(),
             metadata,
-            files: BTreeMap::new(),
-            parents: Vec::new(),
-            provenance: Provenance {
-                origin: Origin::Seed,
-                runs: Vec::new(),
-                tasks: Vec::new(),
-            },
-            taint: Taint::Clean,
-        })
+        };
+        let skill = Skill::of_draft(self.name.clone(), draft);
+        let id = id.unwrap_or_else(|| skill.id.clone());
+        Ok(skill
+            .with_id(id)
+            .with_version(version)
+            .with_allowed_tools(self.allowed_tools.clone())
+            .with_license(self.license.clone())
+            .with_compatibility(self.compatibility.clone()))
     }
 }
 

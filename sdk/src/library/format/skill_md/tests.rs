@@ -446,3 +446,25 @@ fn noise_never_panics() {
         }
     }
 }
+
+#[test]
+fn a_skill_that_no_file_may_hold_is_refused_with_its_field() {
+    let made = |description: &str, body: &str| {
+        Skill::new(SkillName::slug("brew").unwrap(), description, body)
+    };
+    assert_eq!(
+        made("Brews a coffee.", "Brew.\n").unwrap().id.as_str(),
+        "brew"
+    );
+    let long = "x".repeat(SkillMd::MAX_DESCRIPTION + 1);
+    for (description, body, field) in [
+        ("", "Brew.", "description"),
+        (long.as_str(), "Brew.", "description"),
+        ("Brews\u{202e}.", "Brew.", "description"),
+        ("Brews.", "Brew.\r\n", "body"),
+    ] {
+        let error = made(description, body).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::Invalid, "{error}");
+        assert_eq!(error.fact("field"), Some(field));
+    }
+}

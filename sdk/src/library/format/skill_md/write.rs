@@ -78,7 +78,7 @@ fn differs() -> Error {
 }
 
 /// The first fault of [`field_faults`].
-fn check_fields(skill: &SkillMd, operation: &'static str) -> Result<()> {
+pub(crate) fn check_fields(skill: &SkillMd, operation: &'static str) -> Result<()> {
     let first = field_faults(skill, operation).into_iter().next();
     first.map_or(Ok(()), Err)
 }

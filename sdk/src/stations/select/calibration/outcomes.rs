@@ -27,9 +27,10 @@ const OPERATION: &str = "GateCalibration::by_outcomes";
 /// use journeyman::stations::select::OutcomeScores;
 ///
 /// // Half of the attempts were done without the skill, all with it.
-/// let tried = OutcomeScores { task: "ticket-17".into(), score: 12.5, before: 0.5, with: 1.0 };
+/// let tried = OutcomeScores::new("ticket-17", 12.5, 0.5, 1.0);
 /// assert!(tried.with > tried.before);
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutcomeScores {
@@ -42,6 +43,18 @@ pub struct OutcomeScores {
     pub before: f64,
     /// With it, in [0, 1].
     pub with: f64,
+}
+
+impl OutcomeScores {
+    /// The score of a task's best skill, nats, and how the task went before and with it, in [0, 1].
+    pub fn new(task: impl Into<TaskId>, score: f64, before: f64, with: f64) -> Self {
+        Self {
+            task: task.into(),
+            score,
+            before,
+            with,
+        }
+    }
 }
 
 impl OutcomeScores {
@@ -62,13 +75,14 @@ impl OutcomeScores {
 /// use journeyman::stations::select::HarmBound;
 ///
 /// // With a probability of at least 90%, at most one task in twenty goes worse.
-/// let bound = HarmBound { most: 0.05, error: 0.1 };
+/// let bound = HarmBound::new(0.05, 0.1);
 /// bound.validate()?;
 /// // Fewer tasks do not show it, even if none of them goes worse: 0.95 to the power of 44 is above 0.1.
 /// assert_eq!(bound.least_tasks(), 45);
-/// assert!(HarmBound { most: 0.0, ..bound }.validate().is_err());
+/// assert!(bound.with_most(0.0).validate().is_err());
 /// # Ok::<(), journeyman::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HarmBound {
@@ -78,6 +92,20 @@ pub struct HarmBound {
     /// The greatest probability that the share is larger after all, above 0 and below 1: over the draw of the tasks that the threshold is
     /// fitted on.
     pub error: f64,
+}
+
+impl HarmBound {
+    /// A greatest share of tasks that may go worse, and how often a fit may break it, both above 0 and below 1.
+    pub const fn new(most: f64, error: f64) -> Self {
+        Self { most, error }
+    }
+
+    /// The same with another greatest share.
+    #[must_use]
+    pub fn with_most(mut self, most: f64) -> Self {
+        self.most = most;
+        self
+    }
 }
 
 impl Default for HarmBound {
@@ -166,12 +194,20 @@ impl fmt::Display for HarmBound {
 }
 
 /// What a threshold does to tasks that were tried with and without the candidate. The shares are of all of these tasks.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeRates {
     /// Tasks at which the candidate is injected, and that go worse with it.
     pub harmed: Share,
     /// Tasks at which the candidate is injected, and that go better with it.
     pub helped: Share,
+}
+
+impl OutcomeRates {
+    /// The shares of tasks that go worse and better.
+    pub fn new(harmed: Share, helped: Share) -> Self {
+        Self { harmed, helped }
+    }
 }
 
 impl OutcomeRates {
@@ -205,6 +241,7 @@ impl fmt::Display for OutcomeRates {
 }
 
 /// The bound that a threshold was fitted for on outcomes, and what it does.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutcomeFit {
@@ -216,6 +253,17 @@ pub struct OutcomeFit {
     /// of no tasks where a half is too few for a threshold. Half of the tasks show less, so these thresholds are mostly stricter than the
     /// one in force.
     pub held_out: OutcomeRates,
+}
+
+impl OutcomeFit {
+    /// A fit under a bound: its rates by the tasks that it was fitted by, and by others.
+    pub fn new(bound: HarmBound, fitted: OutcomeRates, held_out: OutcomeRates) -> Self {
+        Self {
+            bound,
+            fitted,
+            held_out,
+        }
+    }
 }
 
 impl fmt::Display for OutcomeFit {
@@ -262,16 +310,12 @@ impl GateCalibration {
     /// // Up to 2 nats the candidate does harm, from 5 on it helps.
     /// let tried = |number: u32| {
     ///     let score = f64::from(number % 10);
-    ///     OutcomeScores {
-    ///         task: format!("task-{number}").as_str().into(),
-    ///         score,
-    ///         before: if score <= 2.0 { 1.0 } else { 0.0 },
-    ///         with: if score >= 5.0 { 1.0 } else { 0.0 },
-    ///     }
+    ///     let (before, with) = (f64::from(u8::from(score <= 2.0)), f64::from(u8::from(score >= 5.0)));
+    ///     OutcomeScores::new(format!("task-{number}"), score, before, with)
     /// };
     /// let tasks: Vec<OutcomeScores> = (0..60).map(tried).collect();
     /// let model: ModelId = "a-model@1".into();
-    /// let bound = HarmBound { most: 0.1, error: 0.1 };
+    /// let bound = HarmBound::new(0.1, 0.1);
     /// let fit = |tasks: &[OutcomeScores]| {
     ///     let of = (&model, ScoreKind::CardPmi, &ScriptedFormat as _);
     ///     GateCalibration::by_outcomes(tasks, of, bound, Seed(1))

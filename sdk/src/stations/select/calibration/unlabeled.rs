@@ -33,11 +33,9 @@ impl GateCalibration {
     ///     testing::ScriptedFormat,
     /// };
     ///
-    /// let scored = |number: u32| LabeledScores {
-    ///     task: format!("task-{number}").as_str().into(),
-    ///     right: Vec::new(),
-    ///     wrong: vec![20.0 + f64::from(number % 7), 3.0],
-    ///     right_is_first: None,
+    /// let scored = |number: u32| {
+    ///     let wrong = vec![20.0 + f64::from(number % 7), 3.0];
+    ///     LabeledScores::new(format!("task-{number}"), Vec::new(), wrong)
     /// };
     /// let tasks: Vec<LabeledScores> = (0..20).map(scored).collect();
     /// let of = (&"a-model@1".into(), ScoreKind::Pmi, &ScriptedFormat as _);
@@ -99,15 +97,8 @@ impl GateCalibration {
     ///     testing::ScriptedFormat,
     /// };
     ///
-    /// let fitted = FittedThreshold {
-    ///     score: ScoreKind::CardPmi,
-    ///     threshold: 21.5,
-    ///     found: None,
-    ///     model: "a-model@1".into(),
-    ///     most_wrong: 0.02,
-    ///     tasks: 24,
-    ///     exceeded: 1,
-    /// };
+    /// let fitted = FittedThreshold::new(ScoreKind::CardPmi, 21.5, "a-model@1").with_most_wrong(0.02);
+    /// let fitted = fitted.with_tasks(24).with_exceeded(1);
     /// let calibration = GateCalibration::of_session(&fitted, &ScriptedFormat);
     /// assert_eq!(calibration.held_out.wrong_injected.count, 1);
     /// let mut recipe = recipe::standard();

@@ -52,16 +52,13 @@ pub(crate) fn run(bench: &mut Bench) {
 fn compare(bench: &Bench, quantization: Quantization) -> (f64, f64) {
     let path = Bench::shape(quantization);
     let engine = bench.engine_of(&path);
-    let request = ScoreRequest {
-        prompt: prompt(text(bench.seed, 91, QUERY)),
-        continuations: (0..CANDIDATES)
+    let request = ScoreRequest::new(
+        prompt(text(bench.seed, 91, QUERY)),
+        (0..CANDIDATES)
             .map(|n| text(bench.seed, 2000 + n, TOKENS))
             .collect(),
-        max_continuation_tokens: 128,
-        time_limit: Duration::from_secs(3600),
-        adapter: None,
-        repeatable: false,
-    };
+    )
+    .with_time_limit(Duration::from_secs(3600));
     let asked = GenerateRequest::greedy(request.prompt.clone(), 0);
     let ids = block_on(engine.generate(&asked)).unwrap().prompt_ids;
     let scores = block_on(engine.score(&request)).unwrap();

@@ -7,7 +7,7 @@ use journeyman::contract::{GenerateRequest, LanguageModel};
 use journeyman_llama_cpp::LlamaCpp;
 use llama_cpp_2::{context::LlamaContext, llama_batch::LlamaBatch, token::LlamaToken};
 
-use crate::{Bench, bare::Bare, median, prompt, text, timed};
+use crate::{Bench, bare::Bare, median::median, prompt, text, timed};
 
 const PROMPT: usize = 16;
 const TOKENS: usize = 32;

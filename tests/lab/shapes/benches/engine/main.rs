@@ -16,6 +16,8 @@
 mod bare;
 mod exact;
 mod generation;
+#[path = "../../../../src/figures/median.rs"]
+mod median;
 mod restart;
 mod scoring;
 
@@ -137,26 +139,13 @@ fn text(seed: u64, number: u64, length: usize) -> String {
 }
 
 fn prompt(text: String) -> Prompt {
-    Prompt {
-        messages: vec![Message::data(Speaker::User, text)],
-        open: Vec::new(),
-    }
+    Prompt::new(vec![Message::data(Speaker::User, text)])
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
     let done = work();
     (start.elapsed(), done)
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 {
-        values[middle]
-    } else {
-        f64::midpoint(values[middle - 1], values[middle])
-    }
 }
 
 fn main() -> ExitCode {

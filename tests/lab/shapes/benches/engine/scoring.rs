@@ -6,7 +6,7 @@ use futures::executor::block_on;
 use journeyman::contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer};
 use llama_cpp_2::{context::LlamaContext, llama_batch::LlamaBatch, token::LlamaToken};
 
-use crate::{Bench, bare::Bare, median, prompt, text, timed};
+use crate::{Bench, bare::Bare, median::median, prompt, text, timed};
 
 /// Ten passes take long.
 const SEPARATE_ROUNDS: u64 = 3;
@@ -17,16 +17,14 @@ const CANDIDATES: usize = 10;
 const TOKENS: usize = 64;
 
 fn request(query: String, seed: u64, candidates: usize) -> ScoreRequest {
-    ScoreRequest {
-        prompt: prompt(query),
-        continuations: (0..candidates as u64)
+    ScoreRequest::new(
+        prompt(query),
+        (0..candidates as u64)
             .map(|n| text(seed, 1000 + n, TOKENS + 16))
             .collect(),
-        max_continuation_tokens: TOKENS,
-        time_limit: Duration::from_secs(3600),
-        adapter: None,
-        repeatable: false,
-    }
+    )
+    .with_max_continuation_tokens(TOKENS)
+    .with_time_limit(Duration::from_secs(3600))
 }
 
 pub(crate) fn run(bench: &mut Bench, bare: &Bare) {

@@ -39,13 +39,7 @@ pub(crate) fn document(attempt: &Attempt, draws: &mut Draws) -> Option<Document>
     let last = attempt.steps.last()?;
     let seen = Observation::new(last.result.text.clone(), last.result.source.clone());
     let seen = seen.with_tools(tools);
-    let view = TurnView {
-        task: &attempt.task,
-        injection: &attempt.injection,
-        observation: &seen,
-        steps: &attempt.steps,
-        replies: &[],
-    };
+    let view = TurnView::new(&attempt.task, &attempt.injection, &seen).with_steps(&attempt.steps);
     let (mut prompt, mut tools) = prompt(&view)?;
     broken::prompt(&mut prompt, &mut tools, draws);
     let compact = draws.chance(0.1);
@@ -107,13 +101,8 @@ pub fn turn(
 ) -> Option<(Prompt, Vec<ToolDefinition>, Document)> {
     let attempt = attempt(kind, spec, draws)?;
     let (last, before) = attempt.steps.split_last()?;
-    let view = TurnView {
-        task: &attempt.task,
-        injection: &attempt.injection,
-        observation: &last.observation,
-        steps: before,
-        replies: &[],
-    };
+    let view =
+        TurnView::new(&attempt.task, &attempt.injection, &last.observation).with_steps(before);
     let (prompt, tools) = prompt(&view)?;
     let mut document = chatml::conversation(&prompt, &tools, &[], false);
     document.control(chatml::OPEN, false);
@@ -140,13 +129,7 @@ pub(crate) fn unfit(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
     );
     let tools = definitions(&world, &attempt.manner);
     let seen = Observation::new(world.query.clone(), Source::trusted(SOURCE)).with_tools(tools);
-    let view = TurnView {
-        task: &attempt.task,
-        injection: &attempt.injection,
-        observation: &seen,
-        steps: &[],
-        replies: &[],
-    };
+    let view = TurnView::new(&attempt.task, &attempt.injection, &seen);
     let (mut prompt, mut tools) = prompt(&view)?;
     broken::prompt(&mut prompt, &mut tools, draws);
     let said = Message::data(Speaker::Assistant, NO_TOOL);

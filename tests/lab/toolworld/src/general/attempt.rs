@@ -93,9 +93,7 @@ impl Attempt {
         let injected = skills
             .iter()
             .map(|skill| InjectedSkill::new(skill, prompt_format.skill_text(skill)));
-        let injection = Injection {
-            skills: injected.collect(),
-        };
+        let injection = Injection::new(injected.collect());
         let tools = definitions(world, &manner);
         let mut seen = Observation::new(world.query.clone(), Source::trusted(SOURCE))
             .with_tools(tools.clone());

@@ -31,10 +31,7 @@ pub(crate) fn drill(spec: &WorldSpec, draws: &mut Draws) -> Document {
         1 => recited(&order, draws),
         _ => looked_up(&order, draws),
     };
-    let mut prompt = Prompt {
-        messages: vec![Message::data(Speaker::User, asked)],
-        open: Vec::new(),
-    };
+    let mut prompt = Prompt::new(vec![Message::data(Speaker::User, asked)]);
     broken::prompt(&mut prompt, &mut tools, draws);
     prompt.messages.push(answer);
     chatml::conversation(&prompt, &tools, &[true], draws.chance(0.1))
@@ -137,13 +134,8 @@ pub(crate) fn planned(spec: &WorldSpec, draws: &mut Draws) -> Option<Document> {
     }
     let first = attempt.steps.first()?;
     let (words, _) = first.transcript.rsplit_once('\n')?;
-    let view = TurnView {
-        task: &attempt.task,
-        injection: &attempt.injection,
-        observation: &first.observation.clone().with_tools(Vec::new()),
-        steps: &[],
-        replies: &[],
-    };
+    let seen = first.observation.clone().with_tools(Vec::new());
+    let view = TurnView::new(&attempt.task, &attempt.injection, &seen);
     let (mut prompt, mut tools) = acting::prompt(&view)?;
     broken::prompt(&mut prompt, &mut tools, draws);
     prompt

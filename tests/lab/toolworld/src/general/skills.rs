@@ -1,11 +1,8 @@
 //! Skills about recipes, in the styles in which people and models write SKILL.md files, and the style that the bundled
 //! model writes.
 
-use std::collections::BTreeMap;
-
-use journeyman::domain::{Origin as Maker, Provenance, Skill, SkillDraft, SkillName, State, Taint};
+use journeyman::domain::{Origin as Maker, Provenance, Skill, SkillDraft, SkillName};
 use journeyman::library::format::AriseDocument;
-use journeyman::{SkillId, Version};
 
 use super::recipe::{Origin, Recipe};
 use super::styles::{Style, body, insight, method, numbered};
@@ -104,28 +101,5 @@ fn arise(recipe: &Recipe, title: &str) -> Option<Skill> {
 #[must_use]
 pub fn of_draft(draft: &SkillDraft) -> Skill {
     let name = SkillName::slug(&draft.title).unwrap_or_default();
-    Skill {
-        id: SkillId::new(name.as_str()),
-        version: Version(1),
-        original_name: (name.as_str() != draft.title).then(|| draft.title.clone()),
-        name,
-        description: draft.description.clone(),
-        kind: draft.kind,
-        scope: draft.scope.clone(),
-        state: State::Active,
-        trigger: draft.trigger.clone(),
-        body: draft.body.clone(),
-        allowed_tools: Vec::new(),
-        license: None,
-        compatibility: None,
-        metadata: draft.metadata.clone(),
-        files: BTreeMap::new(),
-        parents: Vec::new(),
-        provenance: Provenance {
-            origin: Maker::Extracted,
-            runs: Vec::new(),
-            tasks: Vec::new(),
-        },
-        taint: Taint::Clean,
-    }
+    Skill::of_draft(name, draft.clone()).with_provenance(Provenance::new(Maker::Extracted))
 }

@@ -43,14 +43,10 @@ fn action(line: &str) -> Action {
 fn environment() {
     let (task, other) = tasks();
     let unknown = Task::new("elsewhere", "do something else");
-    let fixture = EnvironmentFixture {
-        task: task.task().unwrap(),
-        seed: Seed(3),
-        actions: actions(&task, Seed(3)),
-        other: Some((other.task().unwrap(), Seed(4), actions(&other, Seed(4)))),
-        refused: Some(action("unseal nothing")),
-        unknown: Some(unknown),
-    };
+    let fixture = EnvironmentFixture::new(task.task().unwrap(), Seed(3), actions(&task, Seed(3)))
+        .with_other((other.task().unwrap(), Seed(4), actions(&other, Seed(4))))
+        .with_refused(action("unseal nothing"))
+        .with_unknown(unknown);
     let report = block_on(conformance::environment::check(
         &Toolworld::default(),
         &fixture,

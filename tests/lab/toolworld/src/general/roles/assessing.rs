@@ -1,9 +1,7 @@
 //! Cases of the roles that cut attempts into subgoals and judge those: segment, distil-prototype, route, score.
 
 use journeyman::contract::{RoleTask, SegmentPrompt, SubgoalInAttempt};
-use journeyman::domain::{
-    Prototype, Rubric, Segmentation, Subgoal, SubgoalScore, Taint, Trace, Trap,
-};
+use journeyman::domain::{Prototype, Rubric, Segmentation, Subgoal, SubgoalScore, Trace, Trap};
 use journeyman::{Result, domain::PrototypeId};
 
 use super::answer::Answer;
@@ -127,23 +125,23 @@ fn in_words(kind: &Kind, tool: Option<&ToolName>) -> String {
 pub fn true_cut(attempt: &Trace) -> Result<Segmentation> {
     let subgoals = cut::parts(attempt)?.into_iter().filter_map(|part| {
         let kind = kind(part.kind)?;
-        Some(Subgoal {
-            subgoal: in_words(kind, part.tool.as_ref()),
-            skill: kind.skill.to_owned(),
-            first: part.first,
-            last: part.last,
-        })
+        Some(Subgoal::new(
+            in_words(kind, part.tool.as_ref()),
+            kind.skill.to_owned(),
+            part.first,
+            part.last,
+        ))
     });
     Segmentation::new(subgoals.collect(), attempt.trajectory.steps.len())
 }
 
 fn as_subgoal(scene: &Scene, span: &Span) -> Subgoal {
-    Subgoal {
-        subgoal: words(scene, span),
-        skill: span.kind.skill.to_owned(),
-        first: span.first,
-        last: span.last,
-    }
+    Subgoal::new(
+        words(scene, span),
+        span.kind.skill.to_owned(),
+        span.first,
+        span.last,
+    )
 }
 
 fn a_scene(stage: Stage<'_>, draws: &mut Draws) -> Option<Scene> {
@@ -189,18 +187,15 @@ pub(super) fn segment(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
 }
 
 fn rubric(kind: &Kind) -> Rubric {
-    let traps = SubgoalScore::new(kind.trap.1).ok().map(|score| Trap {
-        trap: kind.trap.0.to_owned(),
-        score,
-    });
-    Rubric {
-        title: kind.skill.to_owned(),
-        use_context: kind.context.to_owned(),
-        objectives: vec![kind.objective.to_owned()],
-        pattern: kind.pattern.to_owned(),
-        checklist: vec![kind.check.to_owned()],
-        traps: traps.into_iter().collect(),
-    }
+    let traps = SubgoalScore::new(kind.trap.1)
+        .ok()
+        .map(|score| Trap::new(kind.trap.0.to_owned(), score));
+    Rubric::new(kind.skill.to_owned())
+        .with_use_context(kind.context.to_owned())
+        .with_objectives(vec![kind.objective.to_owned()])
+        .with_pattern(kind.pattern.to_owned())
+        .with_checklist(vec![kind.check.to_owned()])
+        .with_traps(traps.into_iter().collect())
 }
 
 pub(super) fn distil_prototype(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
@@ -210,10 +205,10 @@ pub(super) fn distil_prototype(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
         let scene = a_scene(stage, draws)?;
         let spans = spans(&scene)?;
         let span = spans.iter().find(|span| span.kind.name == wanted.name)?;
-        members.push(SubgoalInAttempt {
-            subgoal: as_subgoal(&scene, span),
-            attempt: stage.attempt(&scene, draws).trace(),
-        });
+        members.push(SubgoalInAttempt::new(
+            stage.attempt(&scene, draws).trace(),
+            as_subgoal(&scene, span),
+        ));
     }
     let trap = Answer::object([
         ("trap", wanted.trap.0.into()),
@@ -231,15 +226,7 @@ pub(super) fn distil_prototype(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
 }
 
 fn prototype(kind: &Kind) -> Prototype {
-    Prototype {
-        id: PrototypeId::new(kind.name),
-        rubric: rubric(kind),
-        dense: true,
-        members: Vec::new(),
-        distilled_from: 0,
-        exemplars: Vec::new(),
-        taint: Taint::Clean,
-    }
+    Prototype::new(PrototypeId::new(kind.name), rubric(kind)).with_dense(true)
 }
 
 /// A span of a scene as a subgoal; sometimes without words, as a step that is judged alone has none.
@@ -247,10 +234,10 @@ fn a_subgoal(stage: Stage<'_>, draws: &mut Draws) -> Option<(Scene, Span, Box<Su
     let scene = a_scene(stage, draws)?;
     let mut spans = spans(&scene)?;
     let span = spans.swap_remove(draws.below(spans.len()));
-    let subgoal = SubgoalInAttempt {
-        subgoal: as_subgoal(&scene, &span),
-        attempt: stage.attempt(&scene, draws).trace(),
-    };
+    let subgoal = SubgoalInAttempt::new(
+        stage.attempt(&scene, draws).trace(),
+        as_subgoal(&scene, &span),
+    );
     Some((scene, span, Box::new(subgoal)))
 }
 
@@ -324,15 +311,15 @@ pub(super) fn score(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
         (true, true, false) => (format!("{name} did it."), 3),
     };
     let task = RoleTask::Score {
-        subgoal: Box::new(SubgoalInAttempt {
-            subgoal: Subgoal {
-                subgoal: in_words(claimed, Some(&tool)),
-                skill: claimed.skill.to_owned(),
+        subgoal: Box::new(SubgoalInAttempt::new(
+            stage.attempt(&scene, draws).trace(),
+            Subgoal::new(
+                in_words(claimed, Some(&tool)),
+                claimed.skill.to_owned(),
                 first,
                 last,
-            },
-            attempt: stage.attempt(&scene, draws).trace(),
-        }),
+            ),
+        )),
         rubric: bound.then(|| Box::new(rubric(claimed))),
         repeat: 0,
     };

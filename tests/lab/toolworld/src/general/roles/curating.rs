@@ -154,12 +154,12 @@ fn lesson_of(scene: &Scene) -> Option<Lesson> {
         ),
         _ => return None,
     };
-    Some(Lesson {
-        step: scene.exchanges.len() - 1,
+    Some(Lesson::new(
+        scene.exchanges.len() - 1,
         flawed,
         should,
         principle,
-    })
+    ))
 }
 
 pub(super) fn distil_bank(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
@@ -169,10 +169,7 @@ pub(super) fn distil_bank(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     for _ in 0..draws.between(1, 3) {
         let (scene, principle, taught) = finding(stage, draws)?;
         let tool = &scene.world.goal.target;
-        findings.push(Finding {
-            task: scene.world.query.clone(),
-            taught,
-        });
+        findings.push(Finding::new(scene.world.query.clone(), taught));
         let title = format!("{} {}", tool.verb, tool.noun);
         let when = format!("A task asks to {} the {}.", tool.verb, tool.noun);
         let refines = match draws.weighted(&[60, 20, 20]) {

@@ -1,6 +1,6 @@
 //! Rules for the roles that write skills, as sentences, and the cases of the role that finds them.
 
-use journeyman::contract::{Experience, RoleTask};
+use journeyman::contract::{BundleCounts, Experience, RoleTask};
 use journeyman::domain::{Role, RoleRule};
 
 use super::answer::Answer;
@@ -182,13 +182,13 @@ fn row(recipe: &Recipe, good: bool, draws: &mut Draws) -> Experience {
         true => (many, few, cases, "active"),
         false => (few, many, 0, "disabled"),
     };
-    Experience {
-        skill: of_draft(&draft(recipe)),
-        helpful,
-        harmful,
-        other: draws.below(3) as u32,
-        bundle: draws.chance(0.7).then(|| (passed, cases).into()),
-        before: None,
-        fate: fate.to_owned(),
-    }
+    Experience::new(of_draft(&draft(recipe)), fate.to_owned())
+        .with_helpful(helpful)
+        .with_harmful(harmful)
+        .with_other(draws.below(3) as u32)
+        .with_bundle(
+            draws
+                .chance(0.7)
+                .then(|| BundleCounts::from((passed, cases))),
+        )
 }

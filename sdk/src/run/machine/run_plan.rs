@@ -1,0 +1,111 @@
+//! The inputs of a run.
+
+use std::num::NonZeroU64;
+
+use crate::{
+    domain::{Mode, Task},
+    id::{ModelId, RunId, Seed},
+    library::SkillLibrary,
+    policy::Policies,
+    stations::recipe::Recipe,
+};
+
+/// The inputs of a run.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunPlan {
+    /// The run's id: unique within a store and a journal.
+    pub run: RunId,
+    /// The seed from which all randomness of the run is derived.
+    pub seed: Seed,
+    /// The recipe.
+    pub recipe: Recipe,
+    /// Learning, or evaluation on a frozen library.
+    pub mode: Mode,
+    /// The tasks, in order.
+    pub tasks: Vec<Task>,
+    /// Whether test cases can be played ([`View::replays`](crate::policy::View::replays)).
+    pub replays: bool,
+    /// The model that acts, with its adapter; `None` where the agent does not say.
+    pub model: Option<ModelId>,
+    /// The library at the start.
+    pub library: SkillLibrary,
+    /// The host's own policies that the recipe names.
+    pub policies: Policies,
+    /// Maximum number of concurrent tasks in evaluation. In learning the recipe's [`batch`](Recipe::batch) is used instead.
+    pub width: NonZeroU64,
+}
+
+impl RunPlan {
+    /// A learning run over tasks, from an empty library, whose agent does not say its model. Test cases can be played.
+    pub fn new(run: impl Into<RunId>, seed: Seed, recipe: Recipe, tasks: Vec<Task>) -> Self {
+        Self {
+            run: run.into(),
+            seed,
+            recipe,
+            mode: Mode::Train,
+            tasks,
+            replays: true,
+            model: None,
+            library: SkillLibrary::new(),
+            policies: Policies::new(),
+            width: NonZeroU64::MIN,
+        }
+    }
+
+    /// Sets whether it learns, or evaluates a frozen library.
+    #[must_use]
+    pub fn with_mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets whether test cases can be played.
+    #[must_use]
+    pub fn with_replays(mut self, replays: bool) -> Self {
+        self.replays = replays;
+        self
+    }
+
+    /// The same with the model that acts.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<Option<ModelId>>) -> Self {
+        self.model = model.into();
+        self
+    }
+
+    /// The same with the library at the start.
+    #[must_use]
+    pub fn with_library(mut self, library: SkillLibrary) -> Self {
+        self.library = library;
+        self
+    }
+
+    /// The same with the host's own policies.
+    #[must_use]
+    pub fn with_policies(mut self, policies: Policies) -> Self {
+        self.policies = policies;
+        self
+    }
+
+    /// The same with a greatest number of concurrent tasks in evaluation.
+    #[must_use]
+    pub fn with_width(mut self, width: NonZeroU64) -> Self {
+        self.width = width;
+        self
+    }
+
+    /// The same with another recipe.
+    #[must_use]
+    pub fn with_recipe(mut self, recipe: Recipe) -> Self {
+        self.recipe = recipe;
+        self
+    }
+
+    /// The same with other tasks.
+    #[must_use]
+    pub fn with_tasks(mut self, tasks: Vec<Task>) -> Self {
+        self.tasks = tasks;
+        self
+    }
+}
