@@ -335,11 +335,7 @@ mod tests {
             best: 1.0,
             threshold: 2.0,
         });
-        refused.candidates = vec![Scored {
-            skill: skill("refused"),
-            value: 1.0,
-            probability: 1.0,
-        }];
+        refused.candidates = vec![Scored::new(skill("refused"), 1.0, 1.0)];
         let with_gate = |task: &str| (attempt(task, None, 0, true), refused.clone());
         let without =
             |task: &str, given: &str| (attempt(task, Some(given), 1, false), inject(given));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use journeyman::{
     agent::HashedEmbedder,
     contract::{GenerateRequest, RoleRequest, RoleTask, Roles},
-    domain::{Drift, Rubric, SubgoalScore},
+    domain::{Drift, SubgoalScore},
     papers::scribe::{AnchorPolicy, AssessBy, AssessPolicy, CalibrationPolicy, RouteBy},
     policy::Policies,
     run::report::{EventKind, FindingKind},
