@@ -1,6 +1,7 @@
 //! The bundled model through `ChatFormat` and `GeneralRoles` in llama.cpp, as users' models are run, on held-out worlds.
 
 mod context;
+mod story;
 mod stream;
 
 use std::path::{Path, PathBuf};
@@ -47,6 +48,12 @@ pub fn run_context(figures: &mut Figures<'_>) -> Outcome {
     let seed = figures.options().seed.derive("general", 0);
     let model = model(figures);
     context::record(figures, &model, seed)
+}
+
+/// Measures and records what the quickstart comes to in its travel office.
+pub fn run_story(figures: &mut Figures<'_>) -> Outcome {
+    let model = model(figures);
+    story::record(figures, &model)
 }
 
 /// All that is measured of one model.

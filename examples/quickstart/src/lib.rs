@@ -1,6 +1,7 @@
 //! What the quickstart shows, as a library, so that the measured figures run the same code.
 
 mod choice;
+pub mod defaults;
 mod folders;
 mod parts;
 pub mod spoken;

@@ -31,7 +31,9 @@ use journeyman::{
 use journeyman_llama_cpp::{Pulse, find_model, print_warnings};
 use journeyman_toolworld::trade::Trade;
 use output::unwritable;
-use quickstart::{Choice, Parts, Split, Summaries, Tasks, default_model, standard, write_folders};
+use quickstart::{
+    Choice, Parts, Split, Summaries, Tasks, default_model, defaults, standard, write_folders,
+};
 use screen::Screen;
 use story::{Better, Evaluated, Ungated};
 use tell::Known;
@@ -44,16 +46,16 @@ struct Arguments {
     #[arg(long, default_value_t = 7)]
     seed: u64,
     /// Number of tasks in the stream that is learned from.
-    #[arg(long, default_value_t = 48)]
+    #[arg(long, default_value_t = defaults::STREAM)]
     tasks: usize,
     /// Number of held-out tasks, attempted before and after; if left out, twice as many as are learned from.
     #[arg(long)]
     held_out: Option<usize>,
     /// Number of attempts at each task of the stream.
-    #[arg(long, default_value = "4")]
+    #[arg(long, default_value_t = defaults::GROUP)]
     group: NonZeroU32,
     /// Greatest number of steps of an attempt.
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = defaults::STEPS)]
     steps: usize,
     /// The model: the GGUF file of an instruct model with a chat template, or the name of a public model, which is fetched at its
     /// first use (smollm2).
@@ -72,7 +74,7 @@ struct Arguments {
     #[arg(long)]
     no_gate: bool,
     /// How a skill is chosen.
-    #[arg(long, value_enum, default_value_t = Choice::Pmi)]
+    #[arg(long, value_enum, default_value_t = defaults::CHOICE)]
     select: Choice,
 }
 
@@ -123,10 +125,8 @@ fn load(arguments: &Arguments, out: &mut Screen) -> Result<Parts> {
 
 /// The tasks that the arguments ask for.
 fn tasks(arguments: &Arguments) -> Result<Tasks> {
-    let split = Split {
-        stream: arguments.tasks,
-        held_out: arguments.held_out.unwrap_or(2 * arguments.tasks),
-    };
+    let mut split = Split::of(arguments.tasks);
+    split.held_out = arguments.held_out.unwrap_or(split.held_out);
     let tasks = Tasks::of_trade(Trade::travel()?, Seed(arguments.seed), split)?;
     if tasks.stream.is_empty() {
         return Err(Error::invalid("quickstart", "the task stream is empty")

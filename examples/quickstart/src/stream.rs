@@ -19,6 +19,16 @@ pub struct Split {
     pub held_out: usize,
 }
 
+impl Split {
+    /// So many in the stream, and twice as many held out.
+    pub const fn of(stream: usize) -> Self {
+        Self {
+            stream,
+            held_out: 2 * stream,
+        }
+    }
+}
+
 /// The tasks of one universe of services, in words that the bundled model's training never saw together.
 #[derive(Clone, Debug)]
 pub struct Tasks {

@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 35] = [
+const GROUPS: [Group; 36] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -43,6 +43,13 @@ const GROUPS: [Group; 35] = [
         listed: false,
         takes_model: true,
         run: general::run_context,
+    },
+    Group {
+        name: "quickstart-story",
+        about: "the quickstart as people see it, with the services of its travel office",
+        listed: true,
+        takes_model: true,
+        run: general::run_story,
     },
     Group {
         name: "gate",

@@ -1,6 +1,6 @@
 //! The quickstart by the model's own chat template and the general roles: what it learns from a stream.
 
-use std::{num::NonZeroU32, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -8,18 +8,28 @@ use journeyman::{
     agent::MemoryStore,
     run::report::{RunReport, TaskReport},
 };
-use quickstart::{Choice, Parts, Split, Summaries, Summary, Tasks, standard};
+use quickstart::{
+    Parts, Split, Summaries, Summary, Tasks,
+    defaults::{CHOICE, GROUP, STEPS, STREAM},
+    standard,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{Bound, Figures, Outcome, key};
 
-/// As the quickstart has them.
-const SPLIT: Split = Split {
-    stream: 48,
-    held_out: 96,
-};
-const GROUP: NonZeroU32 = const { NonZeroU32::new(4).expect("not 0") };
-const STEPS: usize = 8;
+/// The tasks that the quickstart has.
+pub(super) const SPLIT: Split = Split::of(STREAM);
+
+/// What the quickstart's runs gave.
+pub(super) struct Runs {
+    /// The held-out tasks before.
+    pub(super) before: RunReport,
+    pub(super) learned: RunReport,
+    /// The held-out tasks with the learned library, frozen.
+    pub(super) after: RunReport,
+    /// Skills that are offered at the end.
+    pub(super) skills: usize,
+}
 
 /// What the quickstart came to, in shares of the held-out tasks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -129,24 +139,33 @@ pub(super) fn record(figures: &mut Figures<'_>, path: &Path) -> Outcome {
 }
 
 fn learn(parts: &Parts, seed: Seed) -> Result<Learned> {
-    let tasks = Tasks::of(seed, SPLIT)?;
-    let mut recipe = standard(Choice::Pmi, true);
+    let runs = runs(parts, seed, &Tasks::of(seed, SPLIT)?)?;
+    let [before, after] = [&runs.before, &runs.after].map(Summaries::of);
+    Ok(Learned {
+        hidden: Phases::of(&before.hidden, &after.hidden),
+        plain: Phases::of(&before.plain, &after.plain),
+        sampled: plain_done(&runs.learned),
+        skills: runs.skills,
+    })
+}
+
+/// Runs what the quickstart runs: the held-out tasks, the stream, the held-out tasks again.
+pub(super) fn runs(parts: &Parts, seed: Seed, tasks: &Tasks) -> Result<Runs> {
+    let mut recipe = standard(CHOICE, true);
     recipe.attempts.group = GROUP;
     block_on(async {
         let store = Arc::new(MemoryStore::new());
         let session = parts.open(recipe, "quickstart", seed, store, None).await?;
-        let before = Summaries::of(&session.evaluate(tasks.held_out.clone()).await?);
-        let learned = session.learn(tasks.stream).await?;
-        let after = Summaries::of(&session.evaluate(tasks.held_out).await?);
+        let before = session.evaluate(tasks.held_out.clone()).await?;
+        let learned = session.learn(tasks.stream.clone()).await?;
+        let after = session.evaluate(tasks.held_out.clone()).await?;
         let library = session.library().await?;
-        Ok(Learned {
-            hidden: Phases::of(&before.hidden, &after.hidden),
-            plain: Phases::of(&before.plain, &after.plain),
-            sampled: plain_done(&learned),
-            skills: library
-                .entries()
-                .filter(|one| one.skill.state.is_offered())
-                .count(),
+        let entries = library.entries();
+        Ok(Runs {
+            before,
+            learned,
+            after,
+            skills: entries.filter(|one| one.skill.state.is_offered()).count(),
         })
     })
 }
