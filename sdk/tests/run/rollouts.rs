@@ -428,6 +428,36 @@ fn a_rollout_that_fails_is_its_error_and_leaves_the_others() {
 }
 
 #[test]
+fn a_rollout_ends_by_an_error_only_where_none_of_its_attempts_could_be_made() {
+    block_on(async {
+        let mut components = parts();
+        components.executor = Some(Arc::new(ScriptedExecutor::acting(|attempt, steps| {
+            let id = attempt.id.as_str();
+            let is_late = id.contains("rollouts-0/1/")
+                || id.contains("rollouts-0/2/") && attempt.task.id.as_str() == "task-0";
+            if is_late {
+                let late = Error::new(ErrorKind::Timeout, "a model", "not finished within 60 s");
+                return Play::Fail(late);
+            }
+            let due = attempt.task.payload.get(steps.len());
+            let word = due.and_then(|word| word.as_str()).map(str::to_owned);
+            Play::Give(word.map(Action::Message))
+        })));
+        let journeyman = opened(components).await;
+        let rolled = journeyman.roll_out(tasks(2), &rollouts(3)).await;
+        let rolled = rolled.expect("it rolls out");
+        let faults: Vec<Option<usize>> = (rolled.iter())
+            .map(|one| Some(one.as_ref().ok()?.report.errors().count()))
+            .collect();
+        assert_eq!(faults, [Some(0), None, Some(1)]);
+        let error = rolled[1].as_ref().expect_err("it failed");
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+        let first = std::error::Error::source(error).and_then(|one| one.downcast_ref::<Error>());
+        assert_eq!(first.map(Error::operation), Some("a model"));
+    });
+}
+
+#[test]
 fn a_read_only_session_rolls_out_and_merges_nothing() {
     block_on(async {
         let options = Options::new("test", Seed(7)).read_only();

@@ -1,28 +1,50 @@
-//! 256 rollouts of a group of tasks at once: whether all finish, and their memory.
+//! 256 rollouts of a group of tasks at once: whether all finish, what ended those that do not, and their memory.
 
-use std::{fs, num::NonZeroU32, sync::Arc};
+use std::{
+    collections::BTreeMap, error::Error as _, fs, num::NonZeroU32, sync::Arc, time::Duration,
+};
 
 use futures::executor::block_on;
 use journeyman::{
-    agent::MemoryStore, contract::Retriever, domain::Task, papers::skillos::Rollouts, recipe,
+    Error, Result,
+    agent::{
+        MemoryStore,
+        role::{GeneralRoles, RoleOptions},
+    },
+    contract::Retriever,
+    domain::Task,
+    papers::skillos::{GroupRollout, Rollouts},
+    recipe,
+    run::report::NoAnswer,
 };
 use journeyman_tantivy::{Bm25Retriever, Config};
-use quickstart::Parts;
+use quickstart::{Parts, default_model};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    key,
+    STEPS, key,
     world::{Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome};
 
 const ROLLOUTS: NonZeroU32 = NonZeroU32::new(256).expect("not 0");
+/// Tasks that are learned from before.
+const LEARNED: usize = 10;
 /// Tasks of the group.
 const GROUP: usize = 2;
+/// What an answer may take, an attempt, and a curation. A limit counts from the call, so with 256 callers of one model it is mostly the
+/// place in the queue: by the default of a minute an answer, attempts end before the model comes to them.
+const PATIENCE: Duration = Duration::from_secs(4 * 3600);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Rolled {
     finished: usize,
+    /// What ended the other rollouts, with their numbers.
+    ended: BTreeMap<String, usize>,
+    /// What ended attempts of rollouts that finished, with the numbers of attempts.
+    attempts: BTreeMap<String, usize>,
+    /// Tasks of rollouts that finished about which the curator could not be asked.
+    not_curated: usize,
     /// MB of resident memory at its peak, above what the process had before, for each rollout; each has an index of its own.
     memory: Option<f64>,
 }
@@ -30,24 +52,12 @@ struct Rolled {
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let seed = figures.options().seed;
     let key = key(parts, "forks");
+    let path = figures.options().model.clone();
+    let path = path.unwrap_or_else(default_model);
     let rolled = figures.once(&key, || {
-        let world = World::new(seed, 0)?;
-        let host = Host::new(parts, world.seed);
-        let store = Arc::new(MemoryStore::new());
-        let session = host.open(recipe::skillos(), store, None)?;
-        block_on(session.learn(world.stream.iter().take(20).cloned().collect()))?;
-        let group: Vec<Task> = world.stream.iter().skip(20).take(GROUP).cloned().collect();
-        let rollouts = Rollouts::new(ROLLOUTS).with_retriever(|| {
-            let index = Bm25Retriever::new(Config::default())?;
-            Ok(Arc::new(index) as Arc<dyn Retriever>)
-        });
-        let before = forget_peak().and_then(|()| status("VmRSS:"));
-        let rolled = block_on(session.roll_out(group, &rollouts))?;
-        let peak = before.and_then(|before| Some(status("VmHWM:")? - before));
-        Ok(Rolled {
-            finished: rolled.iter().filter(|one| one.is_ok()).count(),
-            memory: peak.map(|peak| peak / 1024.0 / f64::from(ROLLOUTS.get())),
-        })
+        // Callers at once share batches, as they do by default. What they write need not repeat here.
+        let parts = Parts::load(&path, STEPS)?;
+        Ok(roll_out(&parts, &World::new(seed, 0)?)?)
     })?;
     let finished = rolled.finished as f64;
     figures.record(
@@ -55,12 +65,91 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         finished,
         Bound::AtLeast(256.0),
     );
+    for (what, counts) in [
+        ("forks that were ended by", &rolled.ended),
+        ("attempts of forks that finish, ended by", &rolled.attempts),
+    ] {
+        for (cause, count) in counts {
+            let name = format!("skillos.{what} {cause}");
+            figures.record(&name, *count as f64, Bound::None);
+        }
+    }
+    figures.record(
+        "skillos.tasks of forks that finish, about which the curator could not be asked",
+        rolled.not_curated as f64,
+        Bound::None,
+    );
     let name = "skillos.memory of one of 256 forks (MB)";
     match rolled.memory {
         Some(memory) => figures.record(name, memory, Bound::AtMost(1.0)),
         None => figures.skip(name, "the system does not say what memory a process has"),
     }
     Ok(())
+}
+
+fn roll_out(parts: &Parts, world: &World) -> Result<Rolled> {
+    let mut host = Host::new(parts, world.seed);
+    host.acting.generation_time = PATIENCE;
+    let mut options = RoleOptions::default();
+    options.time_limit = PATIENCE;
+    host.roles = Arc::new(GeneralRoles::shipped()?.with_options(options));
+    let mut recipe = recipe::skillos();
+    recipe.limits.attempt = PATIENCE;
+    recipe.limits.write = PATIENCE;
+    let session = host.open(recipe, Arc::new(MemoryStore::new()), None)?;
+    let learned = world.stream.iter().take(LEARNED).cloned().collect();
+    block_on(session.learn(learned))?;
+    let group = world.stream.iter().skip(LEARNED).take(GROUP);
+    let group: Vec<Task> = group.cloned().collect();
+    let rollouts = Rollouts::new(ROLLOUTS).with_retriever(|| {
+        let index = Bm25Retriever::new(Config::default())?;
+        Ok(Arc::new(index) as Arc<dyn Retriever>)
+    });
+    let before = forget_peak().and_then(|()| status("VmRSS:"));
+    let rolled = block_on(session.roll_out(group, &rollouts))?;
+    let peak = before.and_then(|before| Some(status("VmHWM:")? - before));
+    Ok(counted(&rolled, peak))
+}
+
+/// What became of the rollouts; `peak` in KB.
+fn counted(rolled: &[Result<GroupRollout>], peak: Option<f64>) -> Rolled {
+    let mut counted = Rolled {
+        finished: 0,
+        ended: BTreeMap::new(),
+        attempts: BTreeMap::new(),
+        not_curated: 0,
+        memory: peak.map(|peak| peak / 1024.0 / f64::from(ROLLOUTS.get())),
+    };
+    for one in rolled {
+        let report = match one {
+            Ok(one) => &one.report,
+            Err(error) => {
+                *counted.ended.entry(cause(error)).or_default() += 1;
+                continue;
+            }
+        };
+        counted.finished += 1;
+        for (_, error) in report.errors() {
+            *counted.attempts.entry(cause(error)).or_default() += 1;
+        }
+        let curations = report
+            .tasks
+            .iter()
+            .filter_map(|task| task.curation.as_ref());
+        let not_asked =
+            curations.filter(|one| matches!(one.no_answer, Some(NoAnswer::NotPlayed(_))));
+        counted.not_curated += not_asked.count();
+    }
+    counted
+}
+
+/// The kind and the operation of the first error behind this one.
+fn cause(error: &Error) -> String {
+    let mut first = error;
+    while let Some(behind) = first.source().and_then(|one| one.downcast_ref::<Error>()) {
+        first = behind;
+    }
+    format!("{:?} at {}", first.kind(), first.operation())
 }
 
 /// Has the system count the process's peak of resident memory from now on.
@@ -73,4 +162,26 @@ fn status(name: &str) -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use journeyman::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn a_fork_is_counted_under_the_first_error_behind_its_own() {
+        let late = Error::new(ErrorKind::Timeout, "LlamaCpp::generate", "not finished");
+        let none = Error::new(
+            ErrorKind::Timeout,
+            "Journeyman::learn",
+            "none of 2 attempts",
+        );
+        let rolled = [Err(none.source_from(late.clone())), Err(late)];
+        let counted = counted(&rolled, Some(512.0 * 1024.0));
+        let ended = BTreeMap::from([("Timeout at LlamaCpp::generate".to_owned(), 2)]);
+        assert_eq!((counted.finished, counted.ended), (0, ended));
+        assert_eq!(counted.memory, Some(2.0));
+    }
 }

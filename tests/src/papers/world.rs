@@ -6,7 +6,7 @@ use futures::executor::block_on;
 use journeyman::{
     Result, Seed, TaskId,
     agent::{FrozenStore, MemoryStore, ModelExecutor, ModelExecutorOptions},
-    contract::{Journal, SkillStore},
+    contract::{Journal, Roles, SkillStore},
     domain::Task,
     recipe::Recipe,
     run::{Journeyman, report::RunReport},
@@ -86,6 +86,9 @@ pub(super) struct Host<'a> {
     pub(super) parts: &'a Parts,
     pub(super) meter: Arc<Meter>,
     pub(super) agent: Agent,
+    /// How the model acts.
+    pub(super) acting: ModelExecutorOptions,
+    pub(super) roles: Arc<dyn Roles>,
     pub(super) seed: Seed,
 }
 
@@ -95,6 +98,8 @@ impl<'a> Host<'a> {
             parts,
             meter: Arc::new(Meter::new(parts)),
             agent: Agent::Learner,
+            acting: ModelExecutorOptions::default(),
+            roles: parts.roles(),
             seed,
         }
     }
@@ -111,13 +116,13 @@ impl<'a> Host<'a> {
             Agent::Rule => components.executor = Some(Arc::new(RuleAgent)),
             Agent::Learner => {
                 let (model, prompt_format) = (self.meter.clone(), self.parts.prompt_format());
-                let agent =
-                    ModelExecutor::new(model, prompt_format, ModelExecutorOptions::default())?;
+                let agent = ModelExecutor::new(model, prompt_format, self.acting.clone())?;
                 components.executor = Some(Arc::new(agent));
             }
         }
         components.model = Some(self.meter.clone());
         components.scorer = Some(self.meter.clone());
+        components.roles = Some(self.roles.clone());
         let options = self.parts.options("papers", self.seed);
         block_on(Journeyman::open(components, recipe, options))
     }

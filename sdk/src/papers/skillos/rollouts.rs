@@ -37,7 +37,8 @@ pub struct Rollouts {
     /// Number of rollouts. The paper: 8.
     pub count: NonZeroU32,
     /// Greatest number of rollouts that are under way at the same time. Default: all of them. Each calls the host's parts at most
-    /// [`Options::in_flight`] times at once.
+    /// [`Options::in_flight`] times at once. Time limits count from a call, its place in a model's queue included: where hundreds ask
+    /// one local model, raise those of the recipe ([`Limits`](crate::recipe::Limits)), the agent and the roles, or have fewer at once.
     pub at_once: NonZeroUsize,
     /// The weights of the reward.
     pub weights: CompositeWeights,
@@ -199,7 +200,8 @@ impl Journeyman {
     /// rollouts need little memory. [`merge`](Self::merge) brings one back.
     ///
     /// Tasks run one after the other, whatever [`Recipe::batch`](crate::recipe::Recipe::batch) says. Rollouts write nothing to
-    /// the session's journal, and send no events to this session. The result has the order of the rollouts; one that fails is its error.
+    /// the session's journal, and send no events to this session. The result has the order of the rollouts; one that fails is its
+    /// error. A rollout fails where none of its attempts could be made and judged.
     ///
     /// A group of one task has no reward, since it has no later task: a finding of this session and of each rollout's report says
     /// so, and with the session's findings the journal of its next run.
