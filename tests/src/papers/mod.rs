@@ -1,6 +1,7 @@
 //! SCRIBE, SkillOS and SkillRL on a model, and all recipes beside each other with the same number of model tokens.
 
 mod arms;
+mod differences;
 mod forks;
 mod grouped;
 mod growth;

@@ -8,7 +8,7 @@ use journeyman::{
     Result,
     agent::MemoryStore,
     contract::SkillStore,
-    domain::{Assessment, Trace},
+    domain::{Assessment, Subgoal, Trace},
     library::SkillLibrary,
     papers::scribe::AssessPolicy,
     recipe::Recipe,
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     WORLDS, arms, bounded, difference,
+    differences::Counts,
     judged::{Judge, Place, Scores, judged, only, reached, scores},
     key,
     router::{Cut, against_the_world, router},
@@ -44,6 +45,8 @@ struct Cell {
     router: [f64; 4],
     /// The same cut beside the world's own.
     cut: Cut,
+    /// Why routes differ from the clusters, and where the cut differs from the world's.
+    differences: Counts,
     /// For each refresh, the share of the prototypes before that go on.
     persisting: Vec<f64>,
     prototypes: usize,
@@ -139,6 +142,11 @@ fn prototypes(figures: &mut Figures<'_>, cells: &[Cell]) {
     spread(figures, name, &found);
     let attempts = of(&|cell| cell.cut.attempts as f64);
     spread(figures, "scribe.attempts that were cut", &attempts);
+    let mut differences = Counts::default();
+    cells
+        .iter()
+        .for_each(|cell| differences.add(&cell.differences));
+    differences.record(figures, "scribe");
     let again = of(&|cell| cell.router[3]);
     let name = "scribe.router: prototypes of the clusters' own members, in a second pass";
     spread(figures, name, &again);
@@ -192,7 +200,9 @@ pub(super) fn learn(host: &Host<'_>, world: &World) -> Result<(Arc<MemoryStore>,
 fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     let host = Host::new(parts, world.seed);
     let (store, persisting) = learn(&host, world)?;
-    let library = SkillLibrary::replay(&block_on(store.load())?.committed)?;
+    let committed = block_on(store.load())?.committed;
+    let library = SkillLibrary::replay(&committed)?;
+    let mut differences = Counts::of_routes(&library, &committed)?;
     let traces: Vec<Trace> = library.traces().cloned().collect();
     let attempts = traces.get(traces.len().saturating_sub(JUDGED)..);
     let attempts = attempts.unwrap_or(&traces);
@@ -217,6 +227,11 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         };
         judged(&only(scores, of_these), reached)
     };
+    for (attempt, assessment) in attempts.iter().zip(&assessed) {
+        let subgoals = assessment.iter().flat_map(|one| &one.subgoals);
+        let subgoals: Vec<&Subgoal> = subgoals.map(|one| &one.subgoal).collect();
+        differences.cut(&subgoals, attempt)?;
+    }
     let assessed: Vec<Assessment> = assessed.into_iter().flatten().collect();
     Ok(Cell {
         bound: judged(scored, reached),
@@ -225,6 +240,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         subgoals: [scored.len(), both.asked],
         router: router(&assessed, &library)?,
         cut: against_the_world(&assessed, attempts)?,
+        differences,
         persisting,
         prototypes: library.prototypes().len(),
     })
