@@ -11,7 +11,7 @@ use journeyman::{
     },
     library::SkillLibrary,
 };
-use journeyman_toolworld::general::roles::NOT_HELPING;
+use journeyman_toolworld::general::roles::{NOT_HELPING, taught_rubric};
 use quickstart::{Parts, spoken};
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +38,14 @@ pub(super) struct Both {
     pub(super) scores: [Scores; 2],
     /// Subgoals with a rubric.
     pub(super) asked: usize,
-    /// The prototype whose rubric was used.
-    pub(super) routes: BTreeMap<Place, PrototypeId>,
+    /// What was judged.
+    pub(super) asked_about: BTreeMap<Place, Asked>,
+}
+
+/// A judged subgoal: its first step, and the prototype whose rubric was used.
+pub(super) struct Asked {
+    first: usize,
+    prototype: PrototypeId,
 }
 
 /// Judges each subgoal of assessed attempts that has a rubric, by the rubric and without it.
@@ -50,7 +56,7 @@ pub(super) fn scores<'a>(
     assessed: impl Iterator<Item = (&'a Trace, &'a Option<Assessment>)>,
 ) -> Result<Both> {
     let (mut scored, mut openly) = (Scores::new(), Scores::new());
-    let mut routes = BTreeMap::new();
+    let mut asked_about = BTreeMap::new();
     for (attempt, assessment) in assessed {
         for one in assessment.iter().flat_map(|of| &of.subgoals) {
             // A subgoal that is like no prototype has no rubric, and SCRIBE does not score it.
@@ -61,7 +67,11 @@ pub(super) fn scores<'a>(
                 attempt: attempt.trajectory.attempt.clone(),
                 last: one.subgoal.last,
             };
-            routes.insert(place.clone(), id.clone());
+            let asked = Asked {
+                first: one.subgoal.first,
+                prototype: id.clone(),
+            };
+            asked_about.insert(place.clone(), asked);
             let subgoal = SubgoalInAttempt::new(attempt.clone(), one.subgoal.clone());
             // One judge after the other, since the model does not read a prompt again that equals the last one.
             for (scores, rubric) in [(&mut scored, Some(rubric)), (&mut openly, None)] {
@@ -81,7 +91,7 @@ pub(super) fn scores<'a>(
     Ok(Both {
         scores: [scored, openly],
         asked,
-        routes,
+        asked_about,
     })
 }
 
@@ -137,41 +147,141 @@ fn score(
     }
 }
 
-/// Which of the judged subgoals were reached: those whose last step is of the rubric's kind in the world's own cut, if it is one that
-/// helps. A rubric is of a kind of subgoal, such as finding out what a tool needs, which a refusal does.
-pub(super) type Reached = BTreeMap<Place, bool>;
+/// What is known of a judged subgoal.
+pub(super) struct Fact {
+    /// Whether it was reached: its last step is of the rubric's kind in the world's own cut, and that kind is one that helps. A rubric
+    /// is of a kind of subgoal, such as finding out what a tool needs, which a refusal does.
+    reached: bool,
+    /// The groups that its judgements are counted in, one of each list of [`GROUPS`].
+    groups: Vec<String>,
+}
 
-/// See [`Reached`]. A subgoal whose attempt is not among these is in none.
-pub(super) fn reached(both: &Both, library: &SkillLibrary, attempts: &[Trace]) -> Result<Reached> {
-    let titles: BTreeMap<&PrototypeId, &str> = (library.prototypes().iter())
-        .map(|one| (&one.id, one.rubric.title.as_str()))
+/// By what judgements are counted apart.
+const GROUPS: [&str; 4] = ["rubric", "its text", "last call", "span"];
+
+/// The facts of the judged subgoals. A subgoal whose attempt is not among these has none.
+pub(super) type Facts = BTreeMap<Place, Fact>;
+
+/// See [`Facts`].
+pub(super) fn facts(both: &Both, library: &SkillLibrary, attempts: &[Trace]) -> Result<Facts> {
+    let rubrics: BTreeMap<&PrototypeId, &Rubric> = (library.prototypes().iter())
+        .map(|one| (&one.id, &one.rubric))
         .collect();
-    let mut reached = Reached::new();
-    for (place, route) in &both.routes {
+    let mut facts = Facts::new();
+    for (place, asked) in &both.asked_about {
         let of_it = |attempt: &&Trace| attempt.trajectory.attempt == place.attempt;
         let Some(attempt) = attempts.iter().find(of_it) else {
+            continue;
+        };
+        let Some(rubric) = rubrics.get(&asked.prototype) else {
             continue;
         };
         let cut = spoken::true_cut(attempt)?;
         let mut subgoals = cut.subgoals().iter();
         let here = subgoals.find(|one| (one.first..=one.last).contains(&place.last));
-        let is_so = here.is_some_and(|one| {
-            one.skill != NOT_HELPING && titles.get(route) == Some(&one.skill.as_str())
-        });
-        reached.insert(place.clone(), is_so);
+        let reached = here.is_some_and(|one| one.skill != NOT_HELPING && one.skill == rubric.title);
+        let is_own = here.is_some_and(|one| (one.first, one.last) == (asked.first, place.last));
+        let last = attempt.trajectory.steps.get(place.last);
+        let is_refused = last.is_some_and(|step| step.result.is_error);
+        let is_taught = taught_rubric(&rubric.title).is_some_and(|taught| taught == **rubric);
+        let of = [
+            rubric.title.as_str(),
+            if is_taught {
+                "as in training"
+            } else {
+                "another"
+            },
+            if is_refused { "refused" } else { "accepted" },
+            if is_own { "the world's own" } else { "another" },
+        ];
+        let groups = GROUPS.iter().zip(of);
+        let groups = groups.map(|(by, value)| format!("{by}: {value}"));
+        let fact = Fact {
+            reached,
+            groups: groups.collect(),
+        };
+        facts.insert(place.clone(), fact);
     }
-    Ok(reached)
+    Ok(facts)
+}
+
+/// Counts of judgements: those that are wrong by the world, and how they differ.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Tally {
+    pub(super) judgements: usize,
+    /// The full score of a subgoal that was not reached.
+    pub(super) too_good: usize,
+    /// The second score of one that was reached, such as for a trap of the rubric.
+    pub(super) flawed: usize,
+    /// Less than that of one that was reached.
+    pub(super) missed: usize,
+    subgoals: usize,
+    /// The sum of the variances of each subgoal's scores.
+    variances: f64,
+}
+
+impl Tally {
+    /// Adds the counts of other judgements.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.judgements += other.judgements;
+        self.too_good += other.too_good;
+        self.flawed += other.flawed;
+        self.missed += other.missed;
+        self.subgoals += other.subgoals;
+        self.variances += other.variances;
+    }
+
+    /// The mean variance of a subgoal's scores.
+    pub(super) fn variance(&self) -> f64 {
+        self.variances / self.subgoals as f64
+    }
+
+    fn judged(&mut self, scores: &[SubgoalScore], reached: bool) {
+        self.subgoals += 1;
+        self.variances += variance(scores);
+        self.judgements += scores.len();
+        for score in scores {
+            match (reached, SubgoalScore::MAX - score.get()) {
+                (false, 0) => self.too_good += 1,
+                (true, 1) => self.flawed += 1,
+                (true, 2..) => self.missed += 1,
+                (true, 0) | (false, _) => {}
+            }
+        }
+    }
+}
+
+/// The judgements by groups.
+pub(super) type Tallies = BTreeMap<String, Tally>;
+
+/// Counts the judgements of each group.
+pub(super) fn tallied(scores: &Scores, facts: &Facts) -> Tallies {
+    let mut tallies = Tallies::new();
+    for (place, scores) in scores {
+        let Some(fact) = facts.get(place) else {
+            continue;
+        };
+        for group in &fact.groups {
+            let tally = tallies.entry(group.clone()).or_default();
+            tally.judged(scores, fact.reached);
+        }
+    }
+    tallies
+}
+
+fn variance(scores: &[SubgoalScore]) -> f64 {
+    let values: Vec<f64> = scores.iter().map(|score| f64::from(score.get())).collect();
+    let mean = stats::mean(&values);
+    let squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
+    stats::mean(&squares)
 }
 
 /// What the judgements of some subgoals say.
-pub(super) fn judged(scores: &Scores, reached: &Reached) -> Judge {
+pub(super) fn judged(scores: &Scores, facts: &Facts) -> Judge {
     let (mut variances, mut agreeing) = (Vec::new(), Vec::new());
     for (place, scores) in scores {
-        let values: Vec<f64> = scores.iter().map(|score| f64::from(score.get())).collect();
-        let mean = stats::mean(&values);
-        let squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
-        variances.push(stats::mean(&squares));
-        let reached = reached.get(place).copied().unwrap_or_default();
+        variances.push(variance(scores));
+        let reached = facts.get(place).is_some_and(|fact| fact.reached);
         let agrees = |score: &SubgoalScore| (score.get() == SubgoalScore::MAX) == reached;
         agreeing.extend(
             scores
@@ -182,5 +292,24 @@ pub(super) fn judged(scores: &Scores, reached: &Reached) -> Judge {
     Judge {
         variance: stats::mean(&variances),
         agreement: stats::mean(&agreeing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn judgements_are_counted_by_what_is_wrong_with_them() {
+        let scores = |of: &[u8]| -> Vec<SubgoalScore> {
+            let scores = of.iter().map(|score| SubgoalScore::new(*score).unwrap());
+            scores.collect()
+        };
+        let mut tally = Tally::default();
+        tally.judged(&scores(&[3, 2, 1, 0]), true);
+        tally.judged(&scores(&[3, 3, 2, 0]), false);
+        assert_eq!(tally.judgements, 8);
+        assert_eq!((tally.too_good, tally.flawed, tally.missed), (2, 1, 2));
+        assert_eq!(tally.variance(), f64::midpoint(1.25, 1.5));
     }
 }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     WORLDS, arms, bounded, difference,
     differences::Counts,
-    judged::{Judge, Place, Scores, judged, only, reached, scores},
+    judged::{Judge, Place, Scores, Tallies, Tally, facts, judged, only, scores, tallied},
     key,
     router::{Cut, against_the_world, router},
     spread,
@@ -33,12 +33,16 @@ const PART: NonZeroU64 = NonZeroU64::new(10).expect("not 0");
 /// Attempts whose subgoals are judged again and again: the latest that are kept.
 const JUDGED: usize = 20;
 
+const JUDGES: [&str; 2] = ["bound to rubrics", "open"];
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Cell {
     bound: Judge,
     open: Judge,
     /// Of both judges for the subgoals of tasks without a passing demand alone, which no rubric can know.
     lasting: [Judge; 2],
+    /// Counts of both judges by what was judged.
+    tallies: [Tallies; 2],
     /// Subgoals that both judges scored each time, and those that were asked about.
     subgoals: [usize; 2],
     /// The router's accuracy: spans, skills, prototypes; and prototypes in a second pass over the clusters' own members.
@@ -63,6 +67,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         })?);
     }
     judges(figures, &cells);
+    tallies(figures, &cells);
     prototypes(figures, &cells);
     Ok(())
 }
@@ -111,10 +116,32 @@ fn judges(figures: &mut Figures<'_>, cells: &[Cell]) {
         (&bound, &open),
         (Bound::Above(0.0), Bound::None),
     );
-    for (place, what) in ["bound to rubrics", "open"].into_iter().enumerate() {
+    for (place, what) in JUDGES.into_iter().enumerate() {
         let agreement = of(&|cell| cell.lasting[place].agreement);
         let name = format!("scribe.agreement where no demand passes, {what}");
         spread(figures, &name, &agreement);
+    }
+}
+
+/// The judgements by what was judged: how many, what is wrong with them, and how they vary.
+fn tallies(figures: &mut Figures<'_>, cells: &[Cell]) {
+    for (place, what) in JUDGES.into_iter().enumerate() {
+        let mut all = Tallies::new();
+        for (group, tally) in cells.iter().flat_map(|cell| &cell.tallies[place]) {
+            all.entry(group.clone()).or_default().add(tally);
+        }
+        for (group, tally) in &all {
+            let mut record = |name: &str, value: f64| {
+                let name = format!("scribe.judgements, {what}, {group}: {name}");
+                figures.record(&name, value, Bound::None);
+            };
+            let count = |count: fn(&Tally) -> usize| count(tally) as f64;
+            record("all", count(|one| one.judgements));
+            record("full score, not reached", count(|one| one.too_good));
+            record("reached, with a flaw", count(|one| one.flawed));
+            record("reached, and less than that", count(|one| one.missed));
+            record("variance of a subgoal's", tally.variance());
+        }
     }
 }
 
@@ -214,7 +241,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     let assessed = block_on(session.assess(attempts, &assess()))?.assessments;
     let both = scores(parts, world, &library, attempts.iter().zip(&assessed))?;
     let [scored, openly] = &both.scores;
-    let reached = &reached(&both, &library, attempts)?;
+    let facts = &facts(&both, &library, attempts)?;
     let lasting: Vec<Trace> = attempts
         .iter()
         .filter(|attempt| !world.passing.contains(&attempt.task.id))
@@ -225,7 +252,7 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
             let mut known = lasting.iter();
             known.any(|attempt| attempt.trajectory.attempt == place.attempt)
         };
-        judged(&only(scores, of_these), reached)
+        judged(&only(scores, of_these), facts)
     };
     for (attempt, assessment) in attempts.iter().zip(&assessed) {
         let subgoals = assessment.iter().flat_map(|one| &one.subgoals);
@@ -234,9 +261,10 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     }
     let assessed: Vec<Assessment> = assessed.into_iter().flatten().collect();
     Ok(Cell {
-        bound: judged(scored, reached),
-        open: judged(openly, reached),
+        bound: judged(scored, facts),
+        open: judged(openly, facts),
         lasting: [lasting(scored), lasting(openly)],
+        tallies: [tallied(scored, facts), tallied(openly, facts)],
         subgoals: [scored.len(), both.asked],
         router: router(&assessed, &library)?,
         cut: against_the_world(&assessed, attempts)?,

@@ -198,6 +198,12 @@ fn rubric(kind: &Kind) -> Rubric {
         .with_traps(traps.into_iter().collect())
 }
 
+/// The rubric that the role score is trained with for subgoals of this skill; `None` where it is trained with none.
+pub fn taught_rubric(skill: &str) -> Option<Rubric> {
+    let kind = KINDS.iter().find(|kind| kind.skill == skill);
+    kind.map(rubric)
+}
+
 pub(super) fn distil_prototype(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
     let wanted = draws.pick(&KINDS)?;
     let mut members = Vec::new();

@@ -15,7 +15,7 @@ mod stage;
 mod writing;
 
 pub use agreement::agrees;
-pub use assessing::{NOT_HELPING, true_cut};
+pub use assessing::{NOT_HELPING, taught_rubric, true_cut};
 pub use case::{RoleCase, case};
 pub use rule::{Feature, Rule};
 pub use stage::Stage;
