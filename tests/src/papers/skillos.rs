@@ -1,12 +1,12 @@
 //! SkillOS: a curator against no memory and raw memory, groups of tasks, the mix of its calls, and another executor.
 
-use std::num::NonZeroUsize;
+use std::{collections::BTreeMap, num::NonZeroUsize};
 
 use journeyman::{
     agent::MemoryStore,
     papers::skillos::Efficiency,
     recipe,
-    run::report::{CallCounts, TaskReport},
+    run::report::{CallCounts, CallOutcome, CallRefusal, CurationReport, NoAnswer, TaskReport},
 };
 use quickstart::Parts;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,8 @@ const PARTS: usize = 4;
 struct Curated {
     /// Calls that were valid, of all.
     validity: f64,
+    /// Why the others were not, with their numbers.
+    refused: BTreeMap<String, usize>,
     /// For each part of the stream the shares of inserts, updates and deletes of its calls, and its calls a task.
     parts: Vec<[f64; 4]>,
     /// First attempts of an agent without a model, with the library and without it.
@@ -105,6 +107,14 @@ fn report(figures: &mut Figures<'_>, curated: &[Curated]) {
     let valid: Vec<f64> = curated.iter().map(|one| one.validity).collect();
     let name = "skillos.valid calls of the curator, of all";
     bounded(figures, name, &valid, Bound::AtLeast(0.9));
+    let mut refused: BTreeMap<&str, usize> = BTreeMap::new();
+    for (why, count) in curated.iter().flat_map(|one| &one.refused) {
+        *refused.entry(why).or_default() += count;
+    }
+    for (why, count) in refused {
+        let name = format!("skillos.calls of the curator that are not valid: {why}");
+        figures.record(&name, count as f64, Bound::None);
+    }
     for part in 0..PARTS {
         for (place, what) in ["inserts", "updates", "deletes", "calls a task"]
             .into_iter()
@@ -136,11 +146,13 @@ fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
     // As the arm did: what it asks again is recalled.
     let learned = arms::learn(&host, world, &CURATOR, BUDGET)?;
     let mut counts = CallCounts::default();
-    let curations = learned
-        .tasks
-        .iter()
-        .filter_map(|task| task.curation.as_ref());
-    curations.for_each(|curation| counts.add(curation.counts()));
+    let mut refused: BTreeMap<String, usize> = BTreeMap::new();
+    for curation in (learned.tasks.iter()).filter_map(|task| task.curation.as_ref()) {
+        counts.add(curation.counts());
+        for why in refusals(curation) {
+            *refused.entry(why).or_default() += 1;
+        }
+    }
     let rule = Host {
         agent: Agent::Rule,
         ..host.clone()
@@ -151,12 +163,34 @@ fn curate(parts: &Parts, world: &World) -> journeyman::Result<Curated> {
     };
     Ok(Curated {
         validity: counts.validity(),
+        refused,
         parts: mix(&learned.tasks),
         by_rule: [
             first(&rule, &learned.store)?,
             first(&rule, &MemoryStore::new())?,
         ],
     })
+}
+
+/// Why the calls of a curation were not valid, without what the model wrote.
+fn refusals(curation: &CurationReport) -> Vec<String> {
+    let unreadable = match curation.no_answer {
+        Some(NoAnswer::Unreadable(_)) => Some("the answer could not be read".to_owned()),
+        _ => None,
+    };
+    let why = |refusal: &CallRefusal| match refusal {
+        CallRefusal::Arguments(_) => "the arguments do not fit".to_owned(),
+        CallRefusal::NotAdmitted(_) => "the skill was not admitted".to_owned(),
+        other => other.to_string(),
+    };
+    let refused = curation
+        .calls
+        .iter()
+        .filter_map(|call| match &call.outcome {
+            CallOutcome::Refused(refusal) => Some(why(refusal)),
+            _ => None,
+        });
+    unreadable.into_iter().chain(refused).collect()
 }
 
 /// The mix of calls in each part of the stream; the shares are not numbers where a part has no call.
