@@ -34,8 +34,6 @@ pub(super) struct World {
     pub(super) held_out: Vec<Task>,
     /// The tasks of the stream that a service demands something for this once only.
     pub(super) passing: BTreeSet<TaskId>,
-    /// The tools that the held-out tasks are about.
-    pub(super) tools: Vec<String>,
 }
 
 impl World {
@@ -50,7 +48,6 @@ impl World {
         let universe = universe_of(hidden, seed, number)?;
         let stream = universe.stream(STREAM);
         let held_out = universe.held_out(&stream, HELD_OUT);
-        let tools = held_out.iter().map(|one| one.world.goal.target.to_string());
         let passing = stream.iter().filter(|one| one.passing);
         let tasks = |all: &[StreamTask]| -> Result<Vec<Task>> {
             all.iter().map(|one| task(seed, one)).collect()
@@ -58,7 +55,6 @@ impl World {
         Ok(Self {
             seed,
             passing: passing.map(|one| one.id.as_str().into()).collect(),
-            tools: tools.collect(),
             stream: tasks(&stream)?,
             held_out: tasks(&held_out)?,
         })
