@@ -33,17 +33,20 @@ use super::world::{Host, World};
 use crate::{recipes::arise::task_by_task, skills::admitted};
 
 /// Attempts at a task of the recipes that make several. The papers make 8; the bundled model's attempts differ little.
-const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
-/// Tasks between two clusterings, and of a round of a bank.
+const GROUP: NonZeroU32 = NonZeroU32::new(2).expect("not 0");
+/// The same where more was measured.
+pub(super) const LARGE_GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
+/// Tasks between two clusterings.
 const ROUND: NonZeroU64 = NonZeroU64::new(5).expect("not 0");
+/// Tasks of a round of a bank: an arm has tokens for two.
+const BANK_ROUND: NonZeroU64 = NonZeroU64::new(4).expect("not 0");
 /// The same in HiSME's steps of five tasks.
 const HISME_ROUND: NonZeroU64 = NonZeroU64::MIN;
 /// Anchors for each category. The paper has 20, each judged five times, which would take all of an arm's tokens.
 const ANCHORS: NonZeroUsize = NonZeroUsize::new(4).expect("not 0");
 /// Skills that the bundled model tells apart in one prompt.
 const SHOWN: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
-/// Tasks that are put into groups together, and rollouts of a group.
-const GROUPED: usize = 16;
+/// Rollouts of a group of tasks.
 const ROLLOUTS: NonZeroU32 = NonZeroU32::new(2).expect("not 0");
 
 /// ARISE without its warm-up of 32,000 tasks.
@@ -73,13 +76,13 @@ pub(super) fn assess() -> AssessPolicy {
     assess
 }
 
-/// SkillRL with rounds of five tasks. The bundled model recovers from nearly all refusals, so a refusal counts as a failure.
+/// SkillRL with rounds of four tasks. The bundled model recovers from nearly all refusals, so a refusal counts as a failure.
 pub(super) fn skillrl() -> Recipe {
     let mut recipe = recipe::skillrl();
     recipe.attempts.group = GROUP;
     recipe.batch = NonZeroU64::MIN;
     recipe.maintenance.edit(|bank: &mut BankPolicy| {
-        bank.round = ROUND;
+        bank.round = BANK_ROUND;
         bank.failure = Failure::Refusal;
     });
     recipe.select.selector = bank().into();
@@ -139,8 +142,9 @@ pub(super) enum Learning {
     Nothing,
     /// By its recipe.
     Recipe,
-    /// By its recipe in groups of tasks with similar tags: of two rollouts of each group, the one with the greater reward is merged.
-    Grouped,
+    /// By its recipe in groups of tasks with similar tags, of so many tasks at a time: of two rollouts of each group, the one with
+    /// the greater reward is merged.
+    Grouped(usize),
     /// Each attempt becomes a skill as it is: its calls in their order, the refused ones too, with the values that they had.
     Raw,
 }
@@ -186,7 +190,7 @@ pub(super) fn learn(host: &Host<'_>, world: &World, arm: &Arm, budget: u64) -> R
     }
     let step = match arm.learning {
         Learning::Nothing => world.stream.len(),
-        Learning::Grouped => GROUPED,
+        Learning::Grouped(tasks) => tasks,
         Learning::Raw => 1,
         Learning::Recipe => usize::try_from(recipe.batch.get()).unwrap_or(1),
     };
@@ -211,7 +215,7 @@ pub(super) fn learn(host: &Host<'_>, world: &World, arm: &Arm, budget: u64) -> R
             break;
         }
         let tasks = match arm.learning {
-            Learning::Grouped => block_on(by_groups(&session, part.to_vec()))?,
+            Learning::Grouped(_) => block_on(by_groups(&session, part.to_vec()))?,
             _ => block_on(session.learn(part.to_vec()))?.tasks,
         };
         if matches!(arm.learning, Learning::Raw) {

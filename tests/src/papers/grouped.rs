@@ -15,13 +15,15 @@ use crate::figures::{Bound, Figures, Outcome, recalling};
 
 /// Tasks that are learned from: whole parts of the arm in groups.
 const TASKS: usize = 64;
+/// Tasks that are put into groups together.
+const PART: usize = 16;
 /// Worlds of a seed.
 const WORLDS: u64 = 2;
 
 const GROUPED: Arm = Arm {
     name: "grouped",
     recipe: recipe::skillos,
-    learning: Learning::Grouped,
+    learning: Learning::Grouped(PART),
 };
 const ONE_BY_ONE: Arm = Arm::of("one by one", recipe::skillos);
 

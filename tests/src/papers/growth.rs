@@ -30,6 +30,7 @@ const SKILLRL: Arm = Arm::of("skillrl, rounds of ten", skillrl);
 
 fn skillrl() -> Recipe {
     let mut recipe = arms::skillrl();
+    recipe.attempts.group = arms::LARGE_GROUP;
     let maintenance = &mut recipe.maintenance;
     maintenance.edit(|bank: &mut BankPolicy| bank.round = ROUND);
     recipe

@@ -29,8 +29,8 @@ use crate::{
 /// The environment's step budget.
 const STEPS: usize = 8;
 
-/// Worlds behind each figure.
-const WORLDS: u64 = 3;
+/// Worlds behind each figure of SkillOS and SkillRL.
+const WORLDS: u64 = 5;
 
 /// Measures and records.
 pub fn run(figures: &mut Figures<'_>) -> Outcome {

@@ -24,7 +24,8 @@ pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
         let one: Counts = figures.once(&key, || {
             let world = World::of(MANY_HIDDEN, seed, number)?;
             let parts = recalling(&parts)?;
-            let (store, _) = scribe::learn(&Host::new(&parts, world.seed), &world)?;
+            let (store, _) =
+                scribe::learn(&Host::new(&parts, world.seed), &world, scribe::LONG_COURSE)?;
             Ok(Counts::of(&block_on(store.load())?.committed)?)
         })?;
         all.add(&one);

@@ -1,7 +1,10 @@
 //! SCRIBE: the judge that is bound to rubrics against an open one, the router against clusters that came later, and prototypes that
 //! persist.
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::{
+    num::{NonZeroU32, NonZeroU64},
+    sync::Arc,
+};
 
 use futures::executor::block_on;
 use journeyman::{
@@ -17,21 +20,50 @@ use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    WORLDS, arms, bounded, difference,
+    arms, bounded, difference,
     differences::Counts,
     judged::{Judge, Place, Scores, Tallies, Tally, facts, judged, only, scores, tallied},
     key,
     router::{Cut, against_the_world, router},
     spread,
-    world::{Host, MANY_HIDDEN, World},
+    world::{Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome, stats};
 
-/// Tasks that are learned from, in parts of as many tasks as lie between two refreshes.
-const STREAM: usize = 40;
-const PART: NonZeroU64 = NonZeroU64::new(10).expect("not 0");
+/// Worlds behind each figure.
+pub(super) const WORLDS: u64 = 4;
+/// Tools with a hidden contract.
+pub(super) const HIDDEN: usize = 8;
 /// Attempts whose subgoals are judged again and again: the latest that are kept.
-const JUDGED: usize = 20;
+const JUDGED: usize = 8;
+
+/// How much is learned from.
+#[derive(Clone, Copy)]
+pub(super) struct Course {
+    tasks: usize,
+    /// Tasks between two refreshes.
+    part: NonZeroU64,
+    /// Attempts at a task.
+    group: NonZeroU32,
+    /// Whether subgoals are judged again at each refresh, for the drift of the judge.
+    anchored: bool,
+}
+
+/// Four refreshes. No figure is of anchors.
+pub(super) const COURSE: Course = Course {
+    tasks: 20,
+    part: NonZeroU64::new(5).expect("not 0"),
+    group: NonZeroU32::new(2).expect("not 0"),
+    anchored: false,
+};
+
+/// The same with twice the tasks and attempts.
+pub(super) const LONG_COURSE: Course = Course {
+    tasks: 40,
+    part: NonZeroU64::new(10).expect("not 0"),
+    group: arms::LARGE_GROUP,
+    anchored: true,
+};
 
 const JUDGES: [&str; 2] = ["bound to rubrics", "open"];
 
@@ -62,7 +94,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let seed = figures.options().seed;
         let key = key(parts, &format!("judged, world {number}"));
         cells.push(figures.once(&key, || {
-            let world = World::of(MANY_HIDDEN, seed, number)?;
+            let world = World::of(HIDDEN, seed, number)?;
             Ok(cell(parts, &world)?)
         })?);
     }
@@ -189,28 +221,35 @@ fn prototypes(figures: &mut Figures<'_>, cells: &[Cell]) {
 }
 
 /// The recipe that learns from the stream, and assesses what came of it.
-pub(super) fn recipe() -> Recipe {
+pub(super) fn recipe(course: Course) -> Recipe {
     let mut recipe = arms::scribe();
-    recipe.assess = Some(assess().into());
+    recipe.attempts.group = course.group;
+    recipe.assess = Some(assess(course).into());
     recipe
 }
 
 /// How [`recipe`] assesses.
-pub(super) fn assess() -> AssessPolicy {
+pub(super) fn assess(course: Course) -> AssessPolicy {
     let mut assess = arms::assess();
-    assess.first = PART;
-    assess.refresh = PART;
+    assess.first = course.part;
+    assess.refresh = course.part;
+    assess.anchors = assess.anchors.filter(|_| course.anchored);
     assess
 }
 
 /// Learns from the stream. The library, and for each refresh but the first the share of prototypes that go on.
-pub(super) fn learn(host: &Host<'_>, world: &World) -> Result<(Arc<MemoryStore>, Vec<f64>)> {
+pub(super) fn learn(
+    host: &Host<'_>,
+    world: &World,
+    course: Course,
+) -> Result<(Arc<MemoryStore>, Vec<f64>)> {
     let store = Arc::new(MemoryStore::new());
-    let session = host.open(recipe(), store.clone(), None)?;
+    let session = host.open(recipe(course), store.clone(), None)?;
     let mut before = Vec::new();
     let mut persisting = Vec::new();
-    let stream = world.stream.get(..STREAM).unwrap_or(&world.stream);
-    for part in stream.chunks(PART.get() as usize) {
+    let stream = world.stream.get(..course.tasks);
+    let stream = stream.unwrap_or(&world.stream);
+    for part in stream.chunks(course.part.get() as usize) {
         block_on(session.learn(part.to_vec()))?;
         let library = block_on(session.library())?;
         let now = library.prototypes().iter().map(|one| one.id.clone());
@@ -226,7 +265,7 @@ pub(super) fn learn(host: &Host<'_>, world: &World) -> Result<(Arc<MemoryStore>,
 
 fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     let host = Host::new(parts, world.seed);
-    let (store, persisting) = learn(&host, world)?;
+    let (store, persisting) = learn(&host, world, COURSE)?;
     let committed = block_on(store.load())?.committed;
     let library = SkillLibrary::replay(&committed)?;
     let mut differences = Counts::of_routes(&library, &committed)?;
@@ -237,8 +276,8 @@ fn cell(parts: &Parts, world: &World) -> Result<Cell> {
         seed: world.seed.derive("judge", 0),
         ..host.clone()
     };
-    let session = again.open(recipe(), store, None)?;
-    let assessed = block_on(session.assess(attempts, &assess()))?.assessments;
+    let session = again.open(recipe(COURSE), store, None)?;
+    let assessed = block_on(session.assess(attempts, &assess(COURSE)))?.assessments;
     let both = scores(parts, world, &library, attempts.iter().zip(&assessed))?;
     let [scored, openly] = &both.scores;
     let facts = &facts(&both, &library, attempts)?;

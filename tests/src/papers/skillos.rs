@@ -33,7 +33,7 @@ pub(super) const RAW: Arm = Arm {
 const GROUPED: Arm = Arm {
     name: "skillos, grouped",
     recipe: recipe::skillos,
-    learning: Learning::Grouped,
+    learning: Learning::Grouped(8),
 };
 const CURATOR: Arm = Arm::of("skillos", recipe::skillos);
 
@@ -54,10 +54,10 @@ struct Curated {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
-    let none = cells(figures, parts, &NONE)?;
-    let raw = cells(figures, parts, &RAW)?;
-    let curator = cells(figures, parts, &CURATOR)?;
-    let grouped = cells(figures, parts, &GROUPED)?;
+    let none = cells(figures, parts, &NONE, WORLDS)?;
+    let raw = cells(figures, parts, &RAW, WORLDS)?;
+    let curator = cells(figures, parts, &CURATOR, WORLDS)?;
+    let grouped = cells(figures, parts, &GROUPED, WORLDS)?;
     for (name, cells) in [
         ("no memory", &none),
         ("raw memory", &raw),

@@ -59,11 +59,11 @@ struct Bank {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
-    let none = cells(figures, parts, &NONE)?;
-    let raw = cells(figures, parts, &RAW)?;
-    let bank = cells(figures, parts, &SKILLRL)?;
-    let flat = cells(figures, parts, &FLAT)?;
-    let frozen = cells(figures, parts, &NO_EVOLUTION)?;
+    let none = cells(figures, parts, &NONE, WORLDS)?;
+    let raw = cells(figures, parts, &RAW, WORLDS)?;
+    let bank = cells(figures, parts, &SKILLRL, WORLDS)?;
+    let flat = cells(figures, parts, &FLAT, WORLDS)?;
+    let frozen = cells(figures, parts, &NO_EVOLUTION, WORLDS)?;
     for (name, cells) in [
         ("no skills", &none),
         ("raw trajectories", &raw),

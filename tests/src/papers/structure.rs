@@ -15,9 +15,11 @@ use quickstart::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    WORLDS, difference, key, scribe, spread,
+    difference, key,
+    scribe::{self, COURSE, HIDDEN, WORLDS},
+    spread,
     subgoals::completes,
-    world::{Host, MANY_HIDDEN, World},
+    world::{Host, World},
 };
 use crate::figures::{Bound, Figures, Outcome};
 
@@ -50,7 +52,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         let seed = figures.options().seed;
         let key = key(parts, &format!("structure, world {number}"));
         cells.push(figures.once(&key, || {
-            let world = World::of(MANY_HIDDEN, seed, number)?;
+            let world = World::of(HIDDEN, seed, number)?;
             Ok(cell(parts, &world)?)
         })?);
     }
@@ -96,7 +98,7 @@ fn compare(figures: &mut Figures<'_>, (count, whose): (&str, &str), worlds: &[Co
 fn cell(parts: &Parts, world: &World) -> Result<Cell> {
     let host = Host::new(parts, world.seed);
     // As the judges' cell did: what it asks again is recalled.
-    let (learned, _) = scribe::learn(&host, world)?;
+    let (learned, _) = scribe::learn(&host, world, COURSE)?;
     let empty = Arc::new(MemoryStore::new());
     let compared = |store: &Arc<MemoryStore>| -> Result<Option<Compared>> {
         let subgoals = subgoals(&host, store, world)?;
@@ -124,13 +126,13 @@ fn subgoals(
 ) -> Result<Vec<(Trace, Subgoal)>> {
     let journal = Arc::new(MemoryJournal::new());
     let kept: Arc<dyn Journal> = journal.clone();
-    let session = host.open(scribe::recipe(), store.clone(), Some(kept))?;
+    let session = host.open(scribe::recipe(COURSE), store.clone(), Some(kept))?;
     let tasks = world.held_out.iter().take(TASKS).cloned().collect();
     block_on(async {
         let report = session.evaluate(tasks).await?;
         let attempts = recorded_attempts(&journal.read(&report.run).await?)?;
         let assessed = session
-            .assess(&attempts, &scribe::assess())
+            .assess(&attempts, &scribe::assess(COURSE))
             .await?
             .assessments;
         let mut subgoals = Vec::new();
@@ -156,7 +158,7 @@ fn rolled_out(
         let mut brief = host.clone();
         // A rollout is judged by as many steps as the subgoal has: what comes behind them is not made.
         brief.acting.max_steps = u32::try_from(subgoal.last + 1).unwrap_or(u32::MAX);
-        let session = brief.open(scribe::recipe(), store.clone(), None)?;
+        let session = brief.open(scribe::recipe(COURSE), store.clone(), None)?;
         let options = TrialOptions::new(ROLLOUTS);
         let rollouts = block_on(session.subgoal_rollouts(attempt, subgoal, &options))?;
         let made = rollouts.rollouts.iter().flatten();

@@ -18,12 +18,13 @@ use serde::{Deserialize, Serialize};
 use super::{meter::Meter, rule_agent::RuleAgent};
 use crate::{figures::attempted, recipes::noisy::universe_of};
 
-/// Tasks that are attempted with the frozen library.
-const HELD_OUT: usize = 40;
-/// Tools with a hidden contract.
-const HIDDEN: usize = 8;
+/// Tasks that are attempted with the frozen library: two of each tool.
+const HELD_OUT: usize = 12;
+/// Tools with a hidden contract; two more have none.
+const HIDDEN: usize = 4;
 /// The same in worlds with many skills to tell apart.
 pub(super) const MANY_HIDDEN: usize = 16;
+const MANY_HELD_OUT: usize = 40;
 /// The longest stream.
 const STREAM: usize = 600;
 
@@ -39,15 +40,19 @@ pub(super) struct World {
 impl World {
     /// World `number` of the figures' seed: the same for all arms.
     pub(super) fn new(seed: Seed, number: u64) -> Result<Self> {
-        Self::of(HIDDEN, seed, number)
+        Self::sized((HIDDEN, HELD_OUT), seed, number)
     }
 
-    /// The same with so many tools with a hidden contract.
+    /// The same with so many tools with a hidden contract, and more held-out tasks.
     pub(super) fn of(hidden: usize, seed: Seed, number: u64) -> Result<Self> {
+        Self::sized((hidden, MANY_HELD_OUT), seed, number)
+    }
+
+    fn sized((hidden, held_out): (usize, usize), seed: Seed, number: u64) -> Result<Self> {
         let seed = seed.derive("world", number);
         let universe = universe_of(hidden, seed, number)?;
         let stream = universe.stream(STREAM);
-        let held_out = universe.held_out(&stream, HELD_OUT);
+        let held_out = universe.held_out(&stream, held_out);
         let passing = stream.iter().filter(|one| one.passing);
         let tasks = |all: &[StreamTask]| -> Result<Vec<Task>> {
             all.iter().map(|one| task(seed, one)).collect()
