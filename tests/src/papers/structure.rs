@@ -80,7 +80,8 @@ fn compare(figures: &mut Figures<'_>, (count, whose): (&str, &str), worlds: &[Co
     let given = of(|one| one.given);
     let name = format!("scribe.rollouts with a skill after learning{whose}");
     spread(figures, name.trim_end_matches(','), &given);
-    let metrics: [(&str, fn(&MidLevel) -> f64, Bound); 2] = [
+    type Metric = fn(&MidLevel) -> f64;
+    let metrics: [(&str, Metric, Bound); 2] = [
         ("MidSucc", |one| one.success, Bound::Above(0.0)),
         ("MidUnc", |one| one.uncertainty, Bound::None),
     ];
