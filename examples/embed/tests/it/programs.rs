@@ -1,7 +1,9 @@
-//! The programs run on a scripted model, what they say they learned is learned, and each is one file of few lines that
-//! needs nothing but published crates.
+//! The programs run, on a scripted model or on the one that they name; what they say they learned is learned, and each is one file
+//! of few lines that needs nothing but published crates.
 
 use std::{collections::BTreeSet, process::Command};
+
+use journeyman_disk::LibraryReader;
 
 const SHORTEST: &str = include_str!("../../src/bin/shortest.rs");
 const PROGRAMS: [&str; 2] = [
@@ -9,18 +11,19 @@ const PROGRAMS: [&str; 2] = [
     include_str!("../../src/bin/own_loop.rs"),
 ];
 
-/// Runs a program in a folder of its own, where it leaves its library; what it prints.
-fn run(program: &str) -> String {
+/// Runs a program in a folder of its own, where it leaves a library that opens again; what it prints.
+fn run(program: &mut Command) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let run = Command::new(env!("CARGO_BIN_EXE_scripted"))
-        .arg(program)
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
+    let run = program.current_dir(folder.path()).output().unwrap();
     let errors = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "{errors}");
-    assert!(folder.path().join("library/library.db").is_file());
+    LibraryReader::open(&folder.path().join("library")).unwrap();
     String::from_utf8(run.stdout).unwrap()
+}
+
+/// The same for a program on the scripted model.
+fn run_scripted(program: &str) -> String {
+    run(Command::new(env!("CARGO_BIN_EXE_scripted")).arg(program))
 }
 
 /// The share of attempts that were done, as a report's line gives it, in percent.
@@ -31,7 +34,7 @@ fn share_done(report: &str) -> f64 {
 
 /// Before and after learning, as a program prints them.
 fn check_learned(program: &str) {
-    let said = run(program);
+    let said = run_scripted(program);
     let (before, after) = said.split_once("after: ").unwrap();
     let (before_done, after_done) = (share_done(before), share_done(after));
     assert!(before_done < 90.0 && after_done == 100.0, "{said}");
@@ -52,9 +55,25 @@ fn the_shortest_host_learns() {
     check_learned("shortest");
 }
 
+/// The README's program, with the public model that it names, which is fetched at the first run. The README promises no learning of
+/// that model.
+#[test]
+fn the_program_of_the_readme_runs() {
+    let said = run(&mut Command::new(env!("CARGO_BIN_EXE_first")));
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 8, "{said}");
+    // No skill is there yet.
+    assert_eq!(lines[0], "task 0: 3 calls");
+    for (number, line) in lines.iter().enumerate() {
+        let calls = [2, 3].map(|calls| format!("task {number}: {calls} calls"));
+        assert!(calls.iter().any(|expect| expect == line), "{said}");
+    }
+}
+
+/// The README's second command.
 #[test]
 fn the_own_loop_learns_from_its_first_tasks() {
-    let said = run("own_loop");
+    let said = run_scripted("own_loop");
     let lines: Vec<&str> = said
         .lines()
         .filter(|line| line.starts_with("task "))
