@@ -24,6 +24,32 @@ extern "C" void configure(unsigned char rows) {
 }
 "#;
 
+/// What to do against it, as the error says it that a model's load then gives.
+const KEPT_BY: &str = r#"build with CXXFLAGS="-fno-tree-dse -fno-dse", which keeps the configuration, or with another compiler of C++"#;
+
+/// The compiler of C++ that builds llama.cpp, with its flags. `llama-cpp-sys-2` gives CMake each variable whose name begins with
+/// `CMAKE_`; for what they leave open the crate `cmake` asks `cc`, which reads `CXX` and `CXXFLAGS`, and before those the same
+/// for the target. Of `cc` only the compiler and its flags are taken, without a level of optimization, which is CMake's. A
+/// toolchain file is not read. `None` where no compiler is known.
+fn compiler() -> Option<Command> {
+    let mut choice = cc::Build::new();
+    choice.cpp(true).opt_level(0).debug(false).warnings(false);
+    // A compiler that does not answer is for llama.cpp's own build to report.
+    choice.cargo_warnings(false);
+    if let Some(named) = env::var_os("CMAKE_CXX_COMPILER") {
+        choice.compiler(named);
+    }
+    let tool = choice.try_get_compiler().ok()?;
+    let mut command = Command::new(tool.path());
+    let mut flags = tool.args().to_vec();
+    flags.retain(|flag| !flag.to_string_lossy().starts_with("-O"));
+    match env::var("CMAKE_CXX_FLAGS") {
+        Ok(named) => command.args(named.split_whitespace()),
+        Err(_) => command.args(flags),
+    };
+    Some(command)
+}
+
 /// Whether the compiler of C++ drops what it should store of a configuration of AMX. `false` where it cannot be asked.
 fn drops_configuration() -> bool {
     let Some(out) = env::var_os("OUT_DIR") else {
@@ -33,12 +59,12 @@ fn drops_configuration() -> bool {
     if fs::write(&file, CONFIGURES).is_err() {
         return false;
     }
-    let compiler = env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
-    let flags = env::var("CXXFLAGS").unwrap_or_default();
-    let mut command = Command::new(compiler);
-    command.args(["-O3", "-mamx-tile", "-S", "-o", "-"]);
-    command.args(flags.split_whitespace()).arg(&file);
-    let Ok(output) = command.output() else {
+    let Some(mut command) = compiler() else {
+        return false;
+    };
+    // The level of CMake's profile `Release`. With `-flto` among the flags, no instructions would be written.
+    command.args(["-O3", "-mamx-tile", "-fno-lto", "-S", "-o", "-"]);
+    let Ok(output) = command.arg(&file).output() else {
         return false;
     };
     let assembly = String::from_utf8_lossy(&output.stdout);
@@ -51,9 +77,10 @@ fn drops_configuration() -> bool {
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    // `cc` names those that it reads.
     let names = [
-        "CXX",
-        "CXXFLAGS",
+        "CMAKE_CXX_COMPILER",
+        "CMAKE_CXX_FLAGS",
         "JOURNEYMAN_AMX_KEPT",
         "GGML_NATIVE",
         "GGML_AVX2",
@@ -66,20 +93,26 @@ fn main() {
     println!("cargo:rustc-check-cfg=cfg(usual_instructions)");
     println!("cargo:rustc-check-cfg=cfg(amx)");
     println!("cargo:rustc-check-cfg=cfg(amx_dropped)");
-    let target = env::var("TARGET").unwrap_or_default();
-    if target.starts_with("x86_64-unknown-linux-")
-        && env::var_os("JOURNEYMAN_AMX_KEPT").is_none()
-        && drops_configuration()
-    {
-        println!("cargo:rustc-cfg=amx_dropped");
-    }
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let processor = flags
         .split('\x1f')
         .find_map(|flag| flag.split("target-cpu=").nth(1));
     let by_name = processor.is_some_and(|name| AMX.contains(&name));
-    if by_name || env::var("GGML_AMX_INT8").is_ok_and(|value| value == "ON") {
+    let has_amx = by_name || env::var("GGML_AMX_INT8").is_ok_and(|value| value == "ON");
+    if has_amx {
         println!("cargo:rustc-cfg=amx");
+    }
+    let target = env::var("TARGET").unwrap_or_default();
+    if (has_amx || env::var_os("CARGO_FEATURE_DYNAMIC_BACKENDS").is_some())
+        && target.starts_with("x86_64-unknown-linux-")
+        && env::var_os("JOURNEYMAN_AMX_KEPT").is_none()
+        && drops_configuration()
+    {
+        println!("cargo:rustc-cfg=amx_dropped");
+        println!(
+            "cargo:warning=the compiler of C++ drops a part of the configuration of AMX, so that no model loads on a processor \
+             with AMX: {KEPT_BY}"
+        );
     }
     let by_variable = env::vars_os().any(|(name, _)| {
         let name = name.to_string_lossy();
