@@ -1,4 +1,4 @@
-//! The quickstart as its user sees it: bad input says what to do, and a seed repeats.
+//! The quickstart as its user sees it: bad input says what to do, a seed repeats, and the README's picture is of a run.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use std::{
@@ -6,7 +6,22 @@ use std::{
     process::{Command, Output},
 };
 
+use futures::executor::block_on;
+use journeyman::{
+    Seed,
+    contract::Environment,
+    domain::{Action, Task},
+};
+use journeyman_toolworld::{
+    environment::{Setup, Toolworld},
+    trade::Trade,
+};
+use quickstart::{Choice, Split, Tasks, spoken::says, standard};
 use serde_json::Value;
+
+/// What to do where the README's picture is not of a run any more.
+const DRAW: &str =
+    "draw docs/pictures/run.svg again, from `bash examples/quickstart.sh --tasks 12 --held-out 16`";
 
 fn model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/lab/apprentice/apprentice.gguf")
@@ -192,4 +207,67 @@ fn without_selection_no_skill_is_used_and_every_skill_is_a_folder_that_reads_bac
             .expect("a strict SKILL.md");
     }
     std::fs::remove_dir_all(out).expect("cleared");
+}
+
+/// Whether calls of the picture (mark, call, answer) come out as it shows them. It leaves out what the task gives, and shortens answers.
+fn come_out(task: &Task, rows: &[&[&str]], seed: u64) -> bool {
+    let goal = Setup::of(task).unwrap().world.goal;
+    let target = goal.target.to_string().replace(' ', "_");
+    let mut episode = block_on(Toolworld::default().reset(task, Seed(seed))).unwrap();
+    rows.iter().all(|row| {
+        let mut parts = row[1].split(", ");
+        let tool = parts.next().unwrap();
+        let written = parts.map(|part| part.split_once(' ').expect(DRAW));
+        let given = goal.given.iter().filter(|_| tool == target);
+        let given = given.map(|one| (one.parameter.as_str(), one.value.as_str()));
+        let arguments = written.chain(given);
+        let arguments = arguments.map(|(name, value)| (name.to_owned(), value.into()));
+        let call = Action::call(tool, Value::Object(arguments.collect()));
+        let answer = block_on(episode.step(&call)).expect(DRAW);
+        let is_shown_refused = (row[0] == "✗", row[2].starts_with("refused: "));
+        let mut words = row[2].trim_start_matches("refused: ").split([' ', '’']);
+        is_shown_refused == (answer.is_error, answer.is_error)
+            && words.all(|word| answer.observation.text.contains(word))
+    })
+}
+
+/// The task, the calls with their answers, the skill and the threshold, but not the scores, which are the model's.
+#[test]
+fn the_picture_of_the_readme_is_of_a_task_of_the_quickstart() {
+    let picture = include_str!("../../../docs/pictures/run.svg");
+    let texts = picture.split("</text>");
+    let texts: Vec<&str> = texts.filter_map(|text| text.rsplit('>').next()).collect();
+    let shows = |texts: &[&str], text: &str| assert!(texts.contains(&text), "{DRAW}: {text}");
+    let split = Split {
+        stream: 12,
+        held_out: 16,
+    };
+    let tasks = Tasks::of_trade(Trade::travel().unwrap(), Seed(7), split).unwrap();
+    let mut held_out = tasks.held_out.iter();
+    let task = held_out.find(|task| texts.contains(&format!("“{}”", task.instruction).as_str()));
+    let task = task.expect(DRAW);
+    let after = texts.iter().position(|text| *text == "after");
+    let (before, after) = texts.split_at(after.expect(DRAW));
+    let [before, after] = [before, after].map(|side| {
+        let rows = side.windows(3).filter(|row| ["✗", "✓"].contains(&row[0]));
+        let rows: Vec<&[&str]> = rows.collect();
+        let refused = match rows.iter().filter(|row| row[0] == "✗").count() {
+            0 => "none".to_owned(),
+            count => count.to_string(),
+        };
+        shows(side, &format!("{} calls, {refused} refused", rows.len()));
+        rows
+    });
+    // What a call returns depends on the attempt's seed.
+    let is_so = |seed| come_out(task, &before, seed) && come_out(task, &after, seed);
+    assert!((0..1_000).any(is_so), "{DRAW}");
+
+    let tool = &tasks.tools[&task.id];
+    shows(&texts, &format!("name: {}", tool.replace(' ', "-")));
+    let mut members = tasks.members.iter();
+    let member = members.find(|one| one.service.tool.name.to_string() == *tool);
+    let lines = texts.join("\n").replace("\n   ", " ");
+    assert!(says(&lines, member.unwrap()), "{DRAW}: the skill");
+    let gate = standard(Choice::Pmi, true).gate().unwrap();
+    shows(&texts, &format!("threshold: {}", gate.absolute.unwrap()));
 }
