@@ -26,8 +26,8 @@ name = "tiny"
 model = "MODEL"
 seeds = 2
 tasks = "tasks.jsonl"
-stream = 4
-held_out = 4
+stream = 2
+held_out = 1
 checkpoints = 2
 steps = 8
 
