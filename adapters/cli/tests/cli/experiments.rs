@@ -292,13 +292,13 @@ fn the_shipped_experiment_of_skillrl_behind_arise_runs() {
     learned(&mixed("skillrl-behind-arise", &smaller));
 }
 
-/// The shipped experiment in a world of its own at a tiny size, with six tasks about the same services.
-fn services(lab: &Lab) -> String {
+/// The shipped experiment in a world of its own, which learns from one of six tasks about the same services, and holds out `held_out`.
+fn services(lab: &Lab, held_out: &str) -> String {
     let chosen = [LEARNED, HELD_OUT].concat();
     fs::write(lab.path("tasks.jsonl"), tasks(&chosen)).unwrap();
     let changes = [
-        ("stream = 24", "stream = 3"),
-        ("held_out = 24", "held_out = 3"),
+        ("stream = 24", "stream = 1"),
+        ("held_out = 24", held_out),
         ("checkpoints = 2", "checkpoints = 1"),
     ];
     shipped("services", &changes)
@@ -307,7 +307,7 @@ fn services(lab: &Lab) -> String {
 #[test]
 fn the_shipped_experiment_in_a_world_of_its_own_runs() {
     let lab = Lab::new();
-    let text = services(&lab);
+    let text = services(&lab, "held_out = 2");
     // Told before a model is loaded.
     lab.write(&text.replace("\"python3\"", "\"no-such-python\""));
     lab.run(&[]).failed(3, "the program cannot be started");
@@ -360,7 +360,7 @@ runpy.run_path(sys.argv[1], run_name="__main__")
 #[test]
 fn a_cell_that_fails_is_no_result_and_keeps_no_other_from_being_one() {
     let lab = Lab::new();
-    let text = services(&lab);
+    let text = services(&lab, "held_out = 1");
     fs::write(lab.path("starts.py"), NOT_THE_THIRD).unwrap();
     lab.write(&text.replace("arguments = [", "arguments = [\"starts.py\", "));
     // The world is started once before any cell, and then once for each: the second has none.
