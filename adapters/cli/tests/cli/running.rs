@@ -63,10 +63,7 @@ pub(crate) fn services(place: &Place, change: impl Fn(String) -> String) {
 /// One task to learn from and one that is held out, in the place of three each. The bundled model does the first in some attempts,
 /// after refusals, so that a skill is written.
 pub(crate) fn one_each(place: &Place) {
-    for (name, line) in [
-        ("tasks.jsonl", LEARNED[0]),
-        ("held-out.jsonl", HELD_OUT[0]),
-    ] {
+    for (name, line) in [("tasks.jsonl", LEARNED[0]), ("held-out.jsonl", HELD_OUT[0])] {
         fs::write(place.path(name), tasks(&[line])).unwrap();
     }
 }
