@@ -23,7 +23,7 @@ use crate::{
 const MODEL: &str = "../../tests/lab/apprentice/apprentice.gguf";
 
 /// An adapter of the bundled model's queries, in a file of this name.
-fn adapter(place: &Place, name: &str, width: usize) -> String {
+pub(crate) fn adapter(place: &Place, name: &str, width: usize) -> String {
     let lora = Lora {
         architecture: "qwen3",
         layers: 6,

@@ -15,6 +15,8 @@ mod maintenance;
 mod model_server;
 mod models;
 mod output_page;
+mod page_commands;
+mod page_lines;
 mod reading;
 mod repair;
 mod running;

@@ -370,7 +370,7 @@ fn assigned(skill: &Skill, number: usize) -> LibraryChange {
 }
 
 /// Files of runs at a desk that closes a ticket only after its customer was verified, with a model that the test plays.
-fn desk(place: &Place) {
+pub(crate) fn desk(place: &Place) {
     let refused = AtomicUsize::new(0);
     let server = ModelServer::start(move |messages| Some(said(messages, &refused)));
     let at = |path: &str| here().join(path).canonicalize().unwrap();
@@ -439,7 +439,7 @@ fn gives_up(text: &str, refused: &AtomicUsize) -> bool {
 }
 
 /// The arguments of a command line; quotes hold those with spaces together.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let parts = line.split('"').enumerate();
     let words = parts.flat_map(|(at, part)| match at % 2 {
         0 => part.split_whitespace().map(str::to_owned).collect(),
