@@ -9,7 +9,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/tests/setup.sh"
 
 if [ ! -x "$CARGO_TARGET_DIR/debug/quickstart" ]; then
-    journeyman_say "building; llama.cpp takes about 10 minutes on 2 cores, the first time only"
+    journeyman_say "building takes about 10 minutes on 2 cores, the first time only"
 fi
 # In the root, where .cargo/config.toml holds; what is run stays in the caller's folder, so that its paths hold.
 build() { (cd "$root" && cargo build --workspace --bin quickstart </dev/null); }

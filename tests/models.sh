@@ -9,7 +9,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/tests/setup.sh"
 
 if [ ! -x "$CARGO_TARGET_DIR/debug/journeyman" ]; then
-    journeyman_say "building; llama.cpp takes about 10 minutes on 2 cores, the first time only"
+    journeyman_say "building takes about 10 minutes on 2 cores, the first time only"
 fi
 build() { (cd "$root" && cargo build --quiet --workspace --bin journeyman </dev/null); }
 journeyman_while building build

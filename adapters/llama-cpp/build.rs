@@ -1,7 +1,10 @@
 //! Says whether llama.cpp is compiled for the usual instructions of x86-64 (AVX2 and what comes with it): nothing else was chosen.
 //! And whether it is compiled for AMX, of which Rust tells nothing here, and by a compiler that drops AMX's configuration.
 
-use std::{env, fs, path::Path, process::Command};
+#[path = "src/instructions/amx.rs"]
+mod amx;
+
+use std::{env, path::Path, process::Command};
 
 /// Values of `target-cpu` for which C compilers use AMX.
 const AMX: [&str; 6] = [
@@ -12,20 +15,6 @@ const AMX: [&str; 6] = [
     "graniterapids-d",
     "diamondrapids",
 ];
-
-/// A configuration of AMX as ggml writes it. Some versions of GCC take only its first 8 bytes for used and store no others, so
-/// that the argument does not occur in what they make of it.
-const CONFIGURES: &str = r#"
-#include <immintrin.h>
-extern "C" void configure(unsigned char rows) {
-    alignas(64) unsigned char config[64] = {1};
-    config[48] = rows;
-    _tile_loadconfig(config);
-}
-"#;
-
-/// What to do against it, as the error says it that a model's load then gives.
-const KEPT_BY: &str = r#"build with CXXFLAGS="-fno-tree-dse -fno-dse", which keeps the configuration, or with another compiler of C++"#;
 
 /// The compiler of C++ that builds llama.cpp, with its flags. `llama-cpp-sys-2` gives CMake each variable whose name begins with
 /// `CMAKE_`; for what they leave open the crate `cmake` asks `cc`, which reads `CXX` and `CXXFLAGS`, and before those the same
@@ -52,31 +41,15 @@ fn compiler() -> Option<Command> {
 
 /// Whether the compiler of C++ drops what it should store of a configuration of AMX. `false` where it cannot be asked.
 fn drops_configuration() -> bool {
-    let Some(out) = env::var_os("OUT_DIR") else {
+    let (Some(out), Some(command)) = (env::var_os("OUT_DIR"), compiler()) else {
         return false;
     };
-    let file = Path::new(&out).join("configures.cpp");
-    if fs::write(&file, CONFIGURES).is_err() {
-        return false;
-    }
-    let Some(mut command) = compiler() else {
-        return false;
-    };
-    // The level of CMake's profile `Release`. With `-flto` among the flags, no instructions would be written.
-    command.args(["-O3", "-mamx-tile", "-fno-lto", "-S", "-o", "-"]);
-    let Ok(output) = command.arg(&file).output() else {
-        return false;
-    };
-    let assembly = String::from_utf8_lossy(&output.stdout);
-    // The argument comes in this register, and has to be read to be stored.
-    output.status.success()
-        && assembly.contains("ldtilecfg")
-        && !assembly.contains("%dil")
-        && !assembly.contains("%edi")
+    amx::stores_configuration(command, Path::new(&out)).is_ok_and(|stores| !stores)
 }
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=src/instructions/amx.rs");
     // `cc` names those that it reads.
     let names = [
         "CMAKE_CXX_COMPILER",
@@ -109,10 +82,6 @@ fn main() {
         && drops_configuration()
     {
         println!("cargo:rustc-cfg=amx_dropped");
-        println!(
-            "cargo:warning=the compiler of C++ drops a part of the configuration of AMX, so that no model loads on a processor \
-             with AMX: {KEPT_BY}"
-        );
     }
     let by_variable = env::vars_os().any(|(name, _)| {
         let name = name.to_string_lossy();
