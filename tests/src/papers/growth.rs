@@ -21,7 +21,7 @@ use crate::figures::{Figures, Outcome, recalling};
 
 /// Worlds behind each figure.
 const WORLDS: u64 = 5;
-/// Tokens that the model may use to learn: six times those of an arm beside others, since a bank grows slowly.
+/// Tokens that the model may use to learn: more than an arm beside others has, since a bank grows slowly.
 const BUDGET: u64 = 384_000;
 /// Tasks of a round.
 const ROUND: NonZeroU64 = NonZeroU64::new(10).expect("not 0");

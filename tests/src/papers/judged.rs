@@ -157,7 +157,7 @@ pub(super) struct Fact {
 }
 
 /// By what judgements are counted apart.
-const GROUPS: [&str; 4] = ["rubric", "its text", "last call", "span"];
+const GROUPS: [&str; 3] = ["rubric", "last call", "span"];
 
 /// The facts of the judged subgoals. A subgoal whose attempt is not among these has none.
 pub(super) type Facts = BTreeMap<Place, Fact>;
@@ -185,7 +185,6 @@ pub(super) fn facts(both: &Both, library: &SkillLibrary, attempts: &[Trace]) -> 
         let is_refused = last.is_some_and(|step| step.result.is_error);
         let is_taught = taught_rubric(&rubric.title).is_some_and(|taught| taught == **rubric);
         let of = [
-            rubric.title.as_str(),
             if is_taught {
                 "as in training"
             } else {

@@ -70,7 +70,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
 /// Records the metrics of one kind of subgoals, `whose` behind a metric's name.
 fn compare(figures: &mut Figures<'_>, (count, whose): (&str, &str), worlds: &[Compared]) {
     if worlds.len() < 2 {
-        let name = format!("scribe.MidSucc{whose}");
+        let name = format!("scribe.MidSucc{whose} after learning less before");
         figures.skip(&name, "fewer than two worlds have such subgoals");
         return;
     }
