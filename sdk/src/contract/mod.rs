@@ -23,6 +23,7 @@ mod journal;
 mod judge;
 mod language_model;
 mod prompt_format;
+mod refinable;
 mod retriever;
 mod roles;
 mod scorer;
@@ -45,8 +46,8 @@ pub use language_model::{
     TokenSink,
 };
 pub use prompt_format::{FitQuestion, PromptFormat, ScoringPair, TurnMove, TurnView};
+pub(crate) use refinable::Refinable;
 pub use retriever::Retriever;
-pub(crate) use roles::Refinable;
 pub use roles::{BankDraft, CaseDraft, FailedAnswer, RoleAnswer, RoleRequest, Roles};
 pub use roles::{
     BundleCounts, Experience, Finding, RoleTask, SegmentPrompt, SubgoalInAttempt, Taught,

@@ -22,6 +22,7 @@
 //! on.
 
 pub(crate) mod admit_policy;
+mod answers;
 pub(crate) mod checks;
 pub(crate) mod named;
 pub mod program;
@@ -32,13 +33,13 @@ mod traits;
 pub(crate) mod used_when;
 pub(crate) mod view;
 
-pub use named::{Policy, PolicyOptions};
-pub(crate) use questions::CallUsage;
-pub(crate) use questions::fits;
-pub use questions::{
+pub(crate) use answers::CallUsage;
+pub use answers::{
     Answer, CaseRun, ChosenSkill, CommitDone, FailedCall, Played, RoleGeneration, ShortenedPrompt,
     Unreadable,
 };
+pub use named::{Policy, PolicyOptions};
+pub(crate) use questions::fits;
 pub use questions::{Ask, Case, PlayedCase, Question, Questions, RoleReply};
 pub(crate) use questions::{ask_roles, unreadable};
 pub use registry::Policies;
