@@ -637,6 +637,13 @@ pub struct BundleCounts {
     pub cases: u32,
 }
 
+impl BundleCounts {
+    /// A number of cases that passed, of a number of cases in the bundle.
+    pub fn new(passed: u32, cases: u32) -> Self {
+        Self { passed, cases }
+    }
+}
+
 impl From<(u32, u32)> for BundleCounts {
     fn from((passed, cases): (u32, u32)) -> Self {
         Self { passed, cases }
@@ -658,6 +665,13 @@ pub struct VersionJudgements {
     pub helpful: u32,
     /// Number of attempts in which the version was judged harmful.
     pub harmful: u32,
+}
+
+impl VersionJudgements {
+    /// Numbers of attempts in which the version was judged helpful, and in which it was judged harmful.
+    pub fn new(helpful: u32, harmful: u32) -> Self {
+        Self { helpful, harmful }
+    }
 }
 
 impl From<(u32, u32)> for VersionJudgements {

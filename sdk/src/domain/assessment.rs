@@ -174,6 +174,26 @@ pub struct Anchor {
     pub rubric: Rubric,
 }
 
+impl Anchor {
+    /// A subgoal of an attempt, up to the subgoal's last step, and the rubric that it is judged by; its task has no category.
+    pub fn new(at: SubgoalRef, attempt: Trace, subgoal: Subgoal, rubric: Rubric) -> Self {
+        Self {
+            at,
+            category: None,
+            attempt: Box::new(attempt),
+            subgoal,
+            rubric,
+        }
+    }
+
+    /// The same, for the tasks of a category.
+    #[must_use]
+    pub fn with_category(mut self, category: impl Into<Category>) -> Self {
+        self.category = Some(category.into());
+        self
+    }
+}
+
 /// The scores of an anchor at one checkpoint.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,6 +202,13 @@ pub struct AnchorScores {
     pub anchor: SubgoalRef,
     /// Its scores, one for each time it was judged and the answer could be read.
     pub scores: Vec<SubgoalScore>,
+}
+
+impl AnchorScores {
+    /// An anchor with its scores, one for each time that the judge's answer could be read.
+    pub fn new(anchor: SubgoalRef, scores: Vec<SubgoalScore>) -> Self {
+        Self { anchor, scores }
+    }
 }
 
 /// How far the judge moved between two checkpoints (SCRIBE A.3).

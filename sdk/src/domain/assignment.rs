@@ -104,6 +104,41 @@ pub struct ComparedPair {
 }
 
 impl ComparedPair {
+    /// The scores of two attempts at a task, each in [0, 1]: without any skill, and with the skill.
+    pub fn new(task: impl Into<TaskId>, before: f64, with: f64) -> Self {
+        Self {
+            task: task.into(),
+            before,
+            with,
+            against: None,
+            sources: Vec::new(),
+            model: None,
+        }
+    }
+
+    /// The same, where the first attempt had this earlier version of the skill.
+    #[must_use]
+    pub fn with_against(mut self, against: Version) -> Self {
+        self.against = Some(against);
+        self
+    }
+
+    /// The same, where the first attempt had these skills, which the skill was merged from.
+    #[must_use]
+    pub fn with_sources(mut self, sources: Vec<SkillRef>) -> Self {
+        self.sources = sources;
+        self
+    }
+
+    /// The same with the model that acted in both attempts.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<ModelId>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+}
+
+impl ComparedPair {
     /// Checks the ranges.
     ///
     /// # Errors

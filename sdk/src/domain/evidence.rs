@@ -166,6 +166,24 @@ pub struct ExposureOutcome {
     pub refused: u32,
 }
 
+impl ExposureOutcome {
+    /// Whether an attempt did the task; the environment refused none of its actions.
+    pub fn new(task: impl Into<TaskId>, success: bool) -> Self {
+        Self {
+            task: task.into(),
+            success,
+            refused: 0,
+        }
+    }
+
+    /// The same with a number of actions that the environment refused.
+    #[must_use]
+    pub fn with_refused(mut self, refused: u32) -> Self {
+        self.refused = refused;
+        self
+    }
+}
+
 /// A short record of an attempt. The library keeps it to estimate how well the agent does at similar tasks.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -182,6 +200,40 @@ pub struct AttemptNote {
     pub score: f64,
     /// How many actions the environment refused.
     pub refused: u32,
+}
+
+impl AttemptNote {
+    /// An attempt with its verdict's score, in [0, 1]; its task has no category and no words, and no action was refused.
+    pub fn new(attempt: impl Into<AttemptId>, score: f64) -> Self {
+        Self {
+            attempt: attempt.into(),
+            category: None,
+            words: Vec::new(),
+            score,
+            refused: 0,
+        }
+    }
+
+    /// The same with the host's own grouping of its task.
+    #[must_use]
+    pub fn with_category(mut self, category: impl Into<Category>) -> Self {
+        self.category = Some(category.into());
+        self
+    }
+
+    /// The same with digests of its task's words: sorted, each once, at most [`AttemptNote::WORDS`].
+    #[must_use]
+    pub fn with_words(mut self, words: Vec<u16>) -> Self {
+        self.words = words;
+        self
+    }
+
+    /// The same with a number of actions that the environment refused.
+    #[must_use]
+    pub fn with_refused(mut self, refused: u32) -> Self {
+        self.refused = refused;
+        self
+    }
 }
 
 impl AttemptNote {
@@ -284,6 +336,17 @@ pub struct InformationGain {
     pub attempts: u32,
     /// The model that scored.
     pub model: ModelId,
+}
+
+impl InformationGain {
+    /// A mean gain in nats over a number of attempts, at least 1, and the model that scored them.
+    pub fn new(nats: f64, attempts: u32, model: impl Into<ModelId>) -> Self {
+        Self {
+            nats,
+            attempts,
+            model: model.into(),
+        }
+    }
 }
 
 /// A rule for a role: one short sentence of at most [`RoleRule::MAX`] characters.

@@ -29,6 +29,39 @@ pub struct CaseRun {
     pub model: Option<ModelId>,
 }
 
+impl CaseRun {
+    /// A case that was played and judged: no action was refused, and no tokens are told.
+    pub fn new(verdict: Verdict) -> Self {
+        Self {
+            refusals: 0,
+            verdict,
+            usage: Usage::default(),
+            model: None,
+        }
+    }
+
+    /// The same with a number of actions, after the case's prefix, that the environment refused.
+    #[must_use]
+    pub fn with_refusals(mut self, refusals: u32) -> Self {
+        self.refusals = refusals;
+        self
+    }
+
+    /// The same with the tokens that the agent used.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.usage = usage;
+        self
+    }
+
+    /// The same with the model that acted.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<ModelId>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+}
+
 /// A skill to inject, with the expected hash of its content.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,6 +120,32 @@ pub struct ShortenedPrompt {
     pub left_out: String,
 }
 
+impl ShortenedPrompt {
+    /// Exact numbers of tokens: of the whole prompt, and of the shorter one that was sent. What was left out is not told.
+    pub fn new(whole: u64, sent: u64) -> Self {
+        Self {
+            whole,
+            sent,
+            estimated: false,
+            left_out: String::new(),
+        }
+    }
+
+    /// Sets whether the numbers are estimates.
+    #[must_use]
+    pub fn with_estimated(mut self, estimated: bool) -> Self {
+        self.estimated = estimated;
+        self
+    }
+
+    /// The same with what was left out, in words.
+    #[must_use]
+    pub fn with_left_out(mut self, left_out: impl Into<String>) -> Self {
+        self.left_out = left_out.into();
+        self
+    }
+}
+
 /// A generation of a role's model.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,6 +154,13 @@ pub struct RoleGeneration {
     pub role: Role,
     /// The generation.
     pub record: GenerationRecord,
+}
+
+impl RoleGeneration {
+    /// A generation that a role's model wrote.
+    pub fn new(role: Role, record: GenerationRecord) -> Self {
+        Self { role, record }
+    }
 }
 
 impl Played {
@@ -126,6 +192,16 @@ pub struct Unreadable {
     pub text: String,
     /// The parser's error text.
     pub reason: String,
+}
+
+impl Unreadable {
+    /// A model's output, and the parser's error text.
+    pub fn new(text: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            reason: reason.into(),
+        }
+    }
 }
 
 /// A role or a test case that failed, with the tokens that were used before it failed.

@@ -401,6 +401,56 @@ pub struct Attempt {
     pub skills: Vec<Skill>,
 }
 
+impl Attempt {
+    /// A first turn at a task, without skills and with no step taken. Temperature 0 is greedy; the seed is 0. The host ends it
+    /// after a time in milliseconds.
+    pub fn new(
+        id: impl Into<String>,
+        task: Task,
+        observation: Observation,
+        time_limit_ms: u64,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            task,
+            seed: 0,
+            temperature: 0.0,
+            time_limit_ms,
+            steps: Vec::new(),
+            observation,
+            skills: Vec::new(),
+        }
+    }
+
+    /// The same with this seed of the agent's randomness.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The same with a sampling temperature, at least 0.
+    #[must_use]
+    pub fn with_temperature(mut self, temperature: f32) -> Self {
+        self.temperature = temperature;
+        self
+    }
+
+    /// The same with the steps that the host has taken already, in order.
+    #[must_use]
+    pub fn with_steps(mut self, steps: Vec<Step>) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// The same with skills for the first turn, in the order in which they are written.
+    #[must_use]
+    pub fn with_skills(mut self, skills: Vec<Skill>) -> Self {
+        self.skills = skills;
+        self
+    }
+}
+
 /// A step that was taken.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
