@@ -44,7 +44,11 @@ fn rendered(
 }
 
 /// The number of tokens of a request's prompt, also of one that does not fit the context.
+///
+/// # Errors
+/// As generating, except for a prompt that is too long.
 pub(crate) fn count(renderer: &Renderer, request: &GenerateRequest) -> Result<TokenCount> {
+    sampling::check(GENERATE, &request.sampling)?;
     let tools = Tools::of(renderer, request)?;
     let error = match rendered(renderer, request, tools.as_ref()) {
         Ok((rendered, _)) => {

@@ -144,6 +144,7 @@ impl LanguageModel for IsolatedLlama {
     }
 
     async fn count_prompt(&self, request: &GenerateRequest) -> Result<TokenCount> {
+        sampling::check(GENERATE, &request.sampling)?;
         let ask = Ask::CountPrompt(Generate::of(request)?);
         match self
             .client

@@ -15,11 +15,12 @@ use journeyman::{
     },
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use crate::{config::LlamaConfig, digest::FileHash, embedder::EmbedderConfig, stats::EngineStats};
 
 /// The protocol version; both sides must have the same one.
-pub(super) const VERSION: u32 = 9;
+pub(super) const VERSION: u32 = 10;
 /// The name that a worker sends.
 pub(super) const NAME: &str = "journeyman-llama-worker";
 /// Maximum bytes of a frame; a larger one is refused unread.
@@ -152,6 +153,8 @@ pub(super) enum Answer {
 pub(super) struct Generate {
     /// The request as JSON: one whose schemas are nested too deeply to parse is then the request's fault, not the frame's.
     request: String,
+    /// Whether it has a schema: one that is `null` reads as none.
+    has_schema: bool,
     /// Whether tokens are streamed.
     pub(super) streamed: bool,
 }
@@ -162,20 +165,28 @@ impl Generate {
     pub(super) fn of(request: &GenerateRequest) -> Result<Self> {
         Ok(Self {
             request: serde_json::to_string(request)
-                .map_err(|_| unreadable("the request cannot be written as JSON"))?,
+                .map_err(|error| unfit("the request cannot be written as JSON", &error))?,
+            has_schema: request.json_schema.is_some(),
             streamed: request.sink.is_some(),
         })
     }
 
+    /// # Errors
+    /// `Invalid` for a request that cannot be read back.
     pub(super) fn request(&self) -> Result<GenerateRequest> {
-        serde_json::from_str(&self.request)
-            .map_err(|_| unreadable("the JSON Schema or the tools of the request cannot be read"))
+        let mut request: GenerateRequest = serde_json::from_str(&self.request)
+            .map_err(|error| unfit("the request cannot be read back from its JSON", &error))?;
+        if self.has_schema {
+            request.json_schema.get_or_insert(Value::Null);
+        }
+        Ok(request)
     }
 }
 
-fn unreadable(message: &str) -> Error {
+fn unfit(message: &str, error: &serde_json::Error) -> Error {
     Error::invalid(crate::generate::GENERATE, message)
-        .hint("nest schemas less deeply: at most some hundred levels")
+        .with("detail", error)
+        .hint("change what `detail` names; where it names the recursion limit, nest the request's JSON Schemas less deeply")
 }
 
 /// The frame of a request.
@@ -271,6 +282,9 @@ pub(super) fn id_of(unreadable: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use journeyman::{ErrorKind, domain::Prompt};
+    use serde_json::json;
+
     use super::*;
 
     fn check(bytes: &[u8], expect: &str) {
@@ -309,6 +323,35 @@ mod tests {
             }
             let got = read::<ToWorker>(&mut pipe);
             assert!(matches!(got, Received::Message(ToWorker::Cancel { id: 8 })));
+        }
+    }
+
+    #[test]
+    fn a_schema_of_null_stays_a_schema() {
+        for schema in [None, Some(Value::Null), Some(json!({ "type": "object" }))] {
+            let mut request = GenerateRequest::greedy(Prompt::default(), 1);
+            request.json_schema = schema.clone();
+            let bytes = serde_json::to_vec(&Generate::of(&request).unwrap()).unwrap();
+            let sent: Generate = serde_json::from_slice(&bytes).unwrap();
+            assert_eq!(sent.request().unwrap().json_schema, schema);
+        }
+    }
+
+    #[test]
+    fn a_request_that_cannot_be_read_back_says_why() {
+        let mut deep = json!(true);
+        for _ in 0..500 {
+            deep = json!({ "not": deep });
+        }
+        let mut nested = GenerateRequest::greedy(Prompt::default(), 1);
+        nested.json_schema = Some(deep);
+        let mut no_number = GenerateRequest::greedy(Prompt::default(), 1);
+        no_number.sampling.temperature = f32::NAN;
+        for (request, expect) in [(nested, "recursion limit"), (no_number, "expected f32")] {
+            let error = Generate::of(&request).unwrap().request().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Invalid);
+            let detail = error.fact("detail").unwrap();
+            assert!(detail.contains(expect), "{detail}");
         }
     }
 

@@ -98,7 +98,13 @@ fn errors_come_across_whole() {
     hot.sampling.temperature = f32::INFINITY;
     narrow.sampling.top_p = f32::NAN;
     let process = there.process_id();
-    for request in [long, stopped, adapted, hot, narrow] {
+    for request in [&hot, &narrow] {
+        let expect = block_on(here.count_prompt(request)).unwrap_err();
+        assert_eq!(block_on(there.count_prompt(request)).unwrap_err(), expect);
+    }
+    let mut null = greedy(1);
+    null.json_schema = Some(serde_json::Value::Null);
+    for request in [long, stopped, adapted, hot, narrow, null] {
         let expect = block_on(here.generate(&request)).unwrap_err();
         assert_eq!(block_on(there.generate(&request)).unwrap_err(), expect);
     }
