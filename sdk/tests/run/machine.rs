@@ -82,6 +82,7 @@ fn plan(mode: Mode) -> RunPlan {
     recipe.select.per = SelectPer::Rollout;
     RunPlan::new(RunId::new("run"), Seed(11), recipe, tasks(8))
         .with_mode(mode)
+        .with_replays(true)
         .with_width(n64(4))
 }
 

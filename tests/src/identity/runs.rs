@@ -56,7 +56,8 @@ pub(super) fn learn(
     let mut components = Components::own_loop().with_store(Arc::new(MemoryStore::new()));
     components.embedder = embedder;
     let performer = Performer::new(Arc::new(components), recipe.limits);
-    let mut machine = RunMachine::new(RunPlan::new("identity", seed, recipe, tasks.collect()))?;
+    let plan = RunPlan::new("identity", seed, recipe, tasks.collect()).with_replays(true);
+    let mut machine = RunMachine::new(plan)?;
     while !machine.is_finished() {
         for (id, effect) in machine.effects() {
             let lesson = usize::try_from(id.step)

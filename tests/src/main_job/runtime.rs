@@ -114,12 +114,9 @@ async fn shuffled(
     let store = library::store(&[]).await?;
     let components = parts.components(store, None)?;
     let performer = Performer::new(Arc::new(components), recipe().limits);
-    let mut machine = RunMachine::new(RunPlan::new(
-        whole.run.clone(),
-        whole.seed,
-        recipe(),
-        tasks.stream.clone(),
-    ))?;
+    let tasks = tasks.stream.clone();
+    let plan = RunPlan::new(whole.run.clone(), whole.seed, recipe(), tasks).with_replays(true);
+    let mut machine = RunMachine::new(plan)?;
     let mut round = 0;
     while !machine.is_finished() {
         if save {

@@ -37,7 +37,8 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
-    /// A learning run over tasks, from an empty library, whose agent does not say its model. Test cases can be played.
+    /// A learning run over tasks, from an empty library, whose agent does not say its model. Test cases cannot be played: say
+    /// [`with_replays`](Self::with_replays) where the host's environment can replay attempts.
     pub fn new(run: impl Into<RunId>, seed: Seed, recipe: Recipe, tasks: Vec<Task>) -> Self {
         Self {
             run: run.into(),
@@ -45,7 +46,7 @@ impl RunPlan {
             recipe,
             mode: Mode::Train,
             tasks,
-            replays: true,
+            replays: false,
             model: None,
             library: SkillLibrary::new(),
             policies: Policies::new(),

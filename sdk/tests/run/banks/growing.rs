@@ -314,7 +314,8 @@ fn machine() -> RunMachine {
             tag,
         ));
     }
-    RunMachine::new(RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks)).expect("a machine")
+    let plan = RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks);
+    RunMachine::new(plan.with_replays(true)).expect("a machine")
 }
 
 /// Runs to the end in the order that the seed shuffles; with `saves` the machine is saved and resumed after every answer.

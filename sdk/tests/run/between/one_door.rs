@@ -117,6 +117,7 @@ fn a_host_s_program_with_a_name_of_ours_is_refused_wherever_a_run_begins() {
         .map(drop),
         RunMachine::new(
             RunPlan::new(RunId::new("run"), Seed(7), recipe.clone(), tasks(1))
+                .with_replays(true)
                 .with_policies(policies.clone()),
         )
         .map(drop),

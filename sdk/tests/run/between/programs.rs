@@ -21,7 +21,7 @@ fn machine() -> RunMachine {
 
 fn machine_of(recipe: Recipe) -> RunMachine {
     let plan = RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks(9));
-    RunMachine::new(plan).expect("a machine")
+    RunMachine::new(plan.with_replays(true)).expect("a machine")
 }
 
 fn performer() -> Performer {

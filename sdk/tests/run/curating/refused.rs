@@ -236,6 +236,7 @@ fn a_call_that_another_writer_overtook_is_refused_and_counted() {
             recipe::skillos(),
             words(&["one"]),
         )
+        .with_replays(true)
         .with_library(SkillLibrary::replay(&committed).expect("it folds")),
     )
     .expect("a machine");

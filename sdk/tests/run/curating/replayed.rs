@@ -52,13 +52,9 @@ fn a_run_with_a_curator_replays_from_its_journal_to_the_same_bytes() {
 #[test]
 fn a_run_with_a_curator_resumes_between_any_two_answers() {
     let machine = || {
-        RunMachine::new(RunPlan::new(
-            RunId::new("run"),
-            Seed(11),
-            recipe::skillos(),
-            words(&WORDS),
-        ))
-        .expect("a machine")
+        let recipe = recipe::skillos();
+        let plan = RunPlan::new(RunId::new("run"), Seed(11), recipe, words(&WORDS));
+        RunMachine::new(plan.with_replays(true)).expect("a machine")
     };
     // Performs effects one by one, and saves and resumes before the answer at `cut`.
     let finish = |cut: usize| {
