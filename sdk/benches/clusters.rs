@@ -20,10 +20,10 @@ use std::{num::NonZeroU64, process::ExitCode, sync::Arc, time::Instant};
 
 use futures::executor::block_on;
 use journeyman::{
-    Seed,
+    Seed, TaskId,
     agent::{EnvironmentJudge, MemoryStore},
     contract::{Components, SkillStore},
-    domain::{AssessedSubgoal, Assessment, LibraryChange, Role, Subgoal},
+    domain::{AssessedSubgoal, Assessment, AttemptId, LibraryChange, Role, Subgoal},
     papers::scribe::AssessPolicy,
     recipe,
     run::{Journeyman, Options},
@@ -120,8 +120,8 @@ fn subgoal(seed: Seed, number: u64) -> Assessment {
     let kind = draw("kind", KINDS);
     let own = |place: u64| word(KINDS + draw(&format!("word {place}"), WORDS));
     Assessment::new(
-        format!("attempt-{number}").as_str(),
-        format!("task-{number}").as_str(),
+        AttemptId::new(format!("attempt-{number}")),
+        TaskId::new(format!("task-{number}")),
     )
     .with_success(true)
     .with_subgoals(vec![AssessedSubgoal::new(Subgoal::new(

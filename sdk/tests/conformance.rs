@@ -297,7 +297,7 @@ fn scorer_fixture() -> conformance::scorer::ScorerFixture {
             "sing two songs in a row".to_owned(),
         ],
     )
-    .with_special("<| im_end |>".to_owned())
+    .with_special("<| im_end |>")
     .with_context(4_096)
     .with_time_limit(Duration::from_secs(10))
 }

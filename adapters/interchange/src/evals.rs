@@ -69,8 +69,8 @@ impl SkillEvals {
 
     /// The same with the skill's name.
     #[must_use]
-    pub fn with_skill_name(mut self, skill_name: impl Into<Option<String>>) -> Self {
-        self.skill_name = skill_name.into();
+    pub fn with_skill_name(mut self, skill_name: impl Into<String>) -> Self {
+        self.skill_name = Some(skill_name.into());
         self
     }
 
@@ -118,8 +118,8 @@ impl SkillEval {
 
     /// The same with the output that is expected.
     #[must_use]
-    pub fn with_expected_output(mut self, expected_output: impl Into<Option<String>>) -> Self {
-        self.expected_output = expected_output.into();
+    pub fn with_expected_output(mut self, expected_output: impl Into<String>) -> Self {
+        self.expected_output = Some(expected_output.into());
         self
     }
 

@@ -111,11 +111,11 @@ impl Vocabulary {
 fn skill(vocabulary: &Vocabulary, draw: &mut Draw, number: usize) -> Skill {
     let name = vocabulary.text(draw, 3).replace(' ', "-");
     let words = draw.between(50, 400);
-    sample::skill(&name)
+    let mut skill = sample::skill(&name)
         .with_id(SkillId::new(format!("s-{number:08}")))
-        .with_description(vocabulary.text(draw, 10 + words / 20))
-        .with_trigger(number.is_multiple_of(2).then(|| vocabulary.text(draw, 8)))
-        .with_body(vocabulary.text(draw, words))
+        .with_description(vocabulary.text(draw, 10 + words / 20));
+    skill.trigger = number.is_multiple_of(2).then(|| vocabulary.text(draw, 8));
+    skill.with_body(vocabulary.text(draw, words))
 }
 
 /// tantivy as its documentation shows it: its own tokenizer, BM25 and collector.

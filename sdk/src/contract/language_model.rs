@@ -216,8 +216,8 @@ impl GenerateRequest {
 
     /// The same with an adapter, by its name.
     #[must_use]
-    pub fn with_adapter(mut self, adapter: impl Into<Option<String>>) -> Self {
-        self.adapter = adapter.into();
+    pub fn with_adapter(mut self, adapter: impl Into<String>) -> Self {
+        self.adapter = Some(adapter.into());
         self
     }
 

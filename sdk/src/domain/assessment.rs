@@ -87,10 +87,10 @@ pub struct Assessment {
 
 impl Assessment {
     /// An assessment of an attempt at a task, without subgoals.
-    pub fn new(attempt: impl Into<AttemptId>, task: impl Into<TaskId>) -> Self {
+    pub fn new(attempt: AttemptId, task: TaskId) -> Self {
         Self {
-            attempt: attempt.into(),
-            task: task.into(),
+            attempt,
+            task,
             category: None,
             success: None,
             repaired: false,
@@ -100,8 +100,8 @@ impl Assessment {
 
     /// The same with the host's own grouping of the task.
     #[must_use]
-    pub fn with_category(mut self, category: impl Into<Option<Category>>) -> Self {
-        self.category = category.into();
+    pub fn with_category(mut self, category: impl Into<Category>) -> Self {
+        self.category = Some(category.into());
         self
     }
 

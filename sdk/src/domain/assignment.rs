@@ -185,10 +185,11 @@ pub struct Assignment {
 
 impl Assignment {
     /// An assignment of a task that was given all of its skills, at a share of tasks that go without; nothing was done, in no steps.
-    pub fn new(attempt: impl Into<AttemptId>, task: impl Into<TaskId>, share: f64) -> Self {
+    /// [`LibraryChange::validate`](crate::domain::LibraryChange::validate) refuses one without a skill.
+    pub fn new(attempt: AttemptId, task: TaskId, share: f64) -> Self {
         Self {
-            attempt: attempt.into(),
-            task: task.into(),
+            attempt,
+            task,
             category: None,
             model: None,
             share,
@@ -204,15 +205,15 @@ impl Assignment {
 
     /// The same with the host's own grouping of the task.
     #[must_use]
-    pub fn with_category(mut self, category: impl Into<Option<Category>>) -> Self {
-        self.category = category.into();
+    pub fn with_category(mut self, category: impl Into<Category>) -> Self {
+        self.category = Some(category.into());
         self
     }
 
     /// The same with the model that acted.
     #[must_use]
-    pub fn with_model(mut self, model: impl Into<Option<ModelId>>) -> Self {
-        self.model = model.into();
+    pub fn with_model(mut self, model: impl Into<ModelId>) -> Self {
+        self.model = Some(model.into());
         self
     }
 

@@ -123,16 +123,11 @@ pub struct Attribution {
 
 impl Attribution {
     /// A judgement about a whole attempt, without a reason.
-    pub fn new(
-        skill: SkillRef,
-        attempt: impl Into<AttemptId>,
-        task: impl Into<TaskId>,
-        judgement: Judgement,
-    ) -> Self {
+    pub fn new(skill: SkillRef, attempt: AttemptId, task: TaskId, judgement: Judgement) -> Self {
         Self {
             skill,
-            attempt: attempt.into(),
-            task: task.into(),
+            attempt,
+            task,
             judgement,
             scope: String::new(),
             reason: String::new(),

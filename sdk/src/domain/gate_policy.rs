@@ -176,8 +176,8 @@ impl ThresholdFor {
 
     /// The same with a prompt format.
     #[must_use]
-    pub fn with_prompt_format(mut self, prompt_format: impl Into<Option<String>>) -> Self {
-        self.prompt_format = prompt_format.into();
+    pub fn with_prompt_format(mut self, prompt_format: impl Into<String>) -> Self {
+        self.prompt_format = Some(prompt_format.into());
         self
     }
 }

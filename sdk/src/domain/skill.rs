@@ -322,8 +322,8 @@ impl Skill {
 
     /// The same with the name in the form that it came from.
     #[must_use]
-    pub fn with_original_name(mut self, original_name: impl Into<Option<String>>) -> Self {
-        self.original_name = original_name.into();
+    pub fn with_original_name(mut self, original_name: impl Into<String>) -> Self {
+        self.original_name = Some(original_name.into());
         self
     }
 
@@ -357,8 +357,8 @@ impl Skill {
 
     /// The same with a trigger.
     #[must_use]
-    pub fn with_trigger(mut self, trigger: impl Into<Option<String>>) -> Self {
-        self.trigger = trigger.into();
+    pub fn with_trigger(mut self, trigger: impl Into<String>) -> Self {
+        self.trigger = Some(trigger.into());
         self
     }
 
@@ -378,15 +378,15 @@ impl Skill {
 
     /// The same with a license.
     #[must_use]
-    pub fn with_license(mut self, license: impl Into<Option<String>>) -> Self {
-        self.license = license.into();
+    pub fn with_license(mut self, license: impl Into<String>) -> Self {
+        self.license = Some(license.into());
         self
     }
 
     /// The same with the systems and tools that it needs.
     #[must_use]
-    pub fn with_compatibility(mut self, compatibility: impl Into<Option<String>>) -> Self {
-        self.compatibility = compatibility.into();
+    pub fn with_compatibility(mut self, compatibility: impl Into<String>) -> Self {
+        self.compatibility = Some(compatibility.into());
         self
     }
 

@@ -81,7 +81,7 @@ fn scorers() {
         Prompt::new(vec![Message::data(Speaker::User, "open the vault")]),
         vec!["first unseal it".to_owned(), "brew a coffee".to_owned()],
     )
-    .with_special("<| im_end |>".to_owned())
+    .with_special("<| im_end |>")
     .with_context(4_096)
     .with_time_limit(Duration::from_secs(10));
     let cases: [(ScorerFlaw, &[&str]); 12] = [

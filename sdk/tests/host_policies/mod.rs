@@ -214,16 +214,16 @@ impl AssessProgram for Flawed {
             0,
             attempt.trajectory.steps.len() - 1,
         );
-        let assessment = Assessment::new(
+        let mut assessment = Assessment::new(
             match self.0 {
                 Flaw::Elsewhere => "elsewhere".into(),
                 _ => attempt.trajectory.attempt.clone(),
             },
             attempt.task.id.clone(),
         )
-        .with_category(attempt.task.category.clone())
         .with_success(attempt.verdict.as_ref().and_then(Verdict::success))
         .with_subgoals(vec![AssessedSubgoal::new(whole)]);
+        assessment.category = attempt.task.category.clone();
         let process = match self.0 {
             Flaw::Invalid => 2.0,
             _ => 0.5,

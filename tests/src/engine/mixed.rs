@@ -101,17 +101,18 @@ fn load(seed: Seed, queries: &[String], number: u64) -> Load {
     let dropped = draw("dropped") < 0.15;
     let adapter = (draw("adapter") < 0.2).then(|| ADAPTER.to_owned());
     let ask = match draw("kind") {
-        kind if kind < 0.35 => Ask::Score(
-            ScoreRequest::new(
+        kind if kind < 0.35 => {
+            let mut request = ScoreRequest::new(
                 prompt,
                 (0..1 + number % 7)
                     .map(|n| queries[((number + n) % TASKS) as usize].clone())
                     .collect(),
             )
             .with_max_continuation_tokens(32)
-            .with_time_limit(limit)
-            .with_adapter(adapter),
-        ),
+            .with_time_limit(limit);
+            request.adapter = adapter;
+            Ask::Score(request)
+        }
         kind => {
             let mut request = GenerateRequest::greedy(prompt, 8 + number as usize % 150);
             request.time_limit = limit;

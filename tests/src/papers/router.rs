@@ -72,10 +72,11 @@ fn as_assessed(subgoals: &[&KnownSubgoal]) -> Option<Assessment> {
     let first = subgoals.first()?;
     let is_routed = |one: &&KnownSubgoal| one.assessed.route.is_some();
     subgoals.iter().any(is_routed).then(|| {
-        Assessment::new(first.at.attempt.clone(), first.task.clone())
-            .with_category(first.category.clone())
+        let mut assessment = Assessment::new(first.at.attempt.clone(), first.task.clone())
             .with_success(first.success)
-            .with_subgoals(subgoals.iter().map(|one| one.assessed.clone()).collect())
+            .with_subgoals(subgoals.iter().map(|one| one.assessed.clone()).collect());
+        assessment.category = first.category.clone();
+        assessment
     })
 }
 

@@ -95,7 +95,7 @@ impl<'a> Known<'a> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use journeyman::{
-        Category,
+        Category, TaskId,
         domain::{AssignedSkill, Assignment, AttemptId, LibraryChange, SkillRef},
         stations::proof::LiftPolicy,
         testing::sample,
@@ -114,7 +114,7 @@ mod tests {
             LibraryChange::Assign(Box::new(
                 Assignment::new(
                     AttemptId::new(format!("{}/{number}/0", skill.id)),
-                    format!("{}-{number}", skill.id),
+                    TaskId::new(format!("{}-{number}", skill.id)),
                     0.5,
                 )
                 .with_category(Category::new("kitchen"))

@@ -9,7 +9,7 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Category, ModelId,
+    Category, ModelId, TaskId,
     contract::SkillStore,
     domain::{AssignedSkill, Assignment, AttemptId, LibraryChange},
     testing::sample,
@@ -358,7 +358,7 @@ fn what_a_skill_brings_is_shown_with_its_range_and_a_verdict() {
         LibraryChange::Assign(Box::new(
             Assignment::new(
                 AttemptId::new(format!("run-2/{number}/0")),
-                format!("task-{number}"),
+                TaskId::new(format!("task-{number}")),
                 0.5,
             )
             .with_category(Category::new("kitchen"))

@@ -15,7 +15,7 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Category, ModelId, RunId, Version,
+    Category, ModelId, RunId, TaskId, Version,
     contract::{SkillFiles, SkillStore},
     domain::{AssignedSkill, Assignment, AttemptId, FilePath, LibraryChange, Origin, Skill},
     testing::sample,
@@ -354,7 +354,8 @@ fn library(place: &Place) {
 fn assigned(skill: &Skill, number: usize) -> LibraryChange {
     let given = number.is_multiple_of(2);
     let done = number / 2 % 10 < if given { 9 } else { 3 };
-    let (attempt, task) = (format!("run-2/{number}/0"), format!("task-{number}"));
+    let attempt = AttemptId::new(format!("run-2/{number}/0"));
+    let task = TaskId::new(format!("task-{number}"));
     let done = f64::from(u8::from(done));
     let assignment = Assignment::new(attempt, task, 0.5)
         .with_category(Category::new("orders"))

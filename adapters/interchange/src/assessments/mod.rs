@@ -13,7 +13,7 @@
 //! let attempts: Vec<_> = (0..20).map(|n| sample::trace(&format!("a-{n}"), &task, &["good", "day"], true)).collect();
 //! let greet = AssessedSubgoal::new(sample::subgoal("greet", 0, 1)).with_score(SubgoalScore::new(3)?);
 //! let annotations = attempts.iter().map(|attempt| {
-//!     let annotation = Assessment::new(&attempt.trajectory.attempt, &task.id).with_success(true);
+//!     let annotation = Assessment::new(attempt.trajectory.attempt.clone(), task.id.clone()).with_success(true);
 //!     annotation.with_subgoals(vec![greet.clone()])
 //! });
 //! let annotations: Vec<_> = annotations.collect();

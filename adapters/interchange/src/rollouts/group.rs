@@ -83,15 +83,10 @@ pub struct RolloutAttempt {
 
 impl RolloutAttempt {
     /// An attempt of a run with a library, of no steps and without a reward.
-    pub fn new(
-        attempt: impl Into<AttemptId>,
-        run: impl Into<RunId>,
-        library: Revision,
-        end: RolloutEnd,
-    ) -> Self {
+    pub fn new(attempt: AttemptId, run: RunId, library: Revision, end: RolloutEnd) -> Self {
         Self {
-            attempt: attempt.into(),
-            run: run.into(),
+            attempt,
+            run,
             library,
             skills: Vec::new(),
             generations: Vec::new(),

@@ -8,10 +8,10 @@ use std::{
 
 use futures::executor::block_on;
 use journeyman::{
-    Error, ErrorKind, Seed,
+    Error, ErrorKind, RunId, Seed,
     agent::{EnvironmentJudge, MemoryJournal, ModelExecutor, ModelExecutorOptions},
     contract::{Components, Journal, JournalEntry},
-    domain::{EndReason, GenerationRecord, Revision, Role, Trajectory},
+    domain::{AttemptId, EndReason, GenerationRecord, Revision, Role, Trajectory},
     papers::scribe::{AssessBy, AssessPolicy, ProcessReward},
     recipe::{self, Recipe},
     run::{Journeyman, Options, report::RunReport},
@@ -447,8 +447,8 @@ fn evaluations_unfinished_tasks_and_other_journals_are_refused() {
 fn decision(number: usize, reward: Option<f64>) -> RolloutAttempt {
     let step = |step: u32| StepGeneration::new(step, record("curator", &[1, 2], &[3, 4]));
     RolloutAttempt::new(
-        format!("desk/rollouts-0/{number}").as_str(),
-        format!("desk/rollouts-0/{number}/learn-0").as_str(),
+        AttemptId::new(format!("desk/rollouts-0/{number}")),
+        RunId::new(format!("desk/rollouts-0/{number}/learn-0")),
         Revision(3),
         RolloutEnd::from(&EndReason::Finished),
     )

@@ -81,7 +81,7 @@ fn it_scores() {
             prompt("find the coffee by the mast"),
             continuations.map(str::to_owned).to_vec(),
         )
-        .with_special("<call>".to_owned())
+        .with_special("<call>")
         .with_context(tiny.context as usize);
         on_both!(&tiny, |_: &mut LlamaConfig| (), |model: &dyn Scorer| {
             assert_kept(block_on(scorer::check(model, &fixture)))

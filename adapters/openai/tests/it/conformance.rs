@@ -89,7 +89,7 @@ fn it_scores() {
             prompt("find the coffee by the mast"),
             continuations.map(str::to_owned).to_vec(),
         )
-        .with_special("<call>".to_owned())
+        .with_special("<call>")
         .with_context(CONTEXT);
         assert_kept(block_on(scorer::check(&model, &fixture)), 0);
     }

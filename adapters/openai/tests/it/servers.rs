@@ -57,7 +57,7 @@ fn score_fixture() -> ScorerFixture {
         begun("please unseal the coffee"),
         continuations.map(str::to_owned).to_vec(),
     )
-    .with_special("<tool_call>".to_owned())
+    .with_special("<tool_call>")
     .with_context(CONTEXT)
 }
 

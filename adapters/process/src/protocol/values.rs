@@ -53,8 +53,8 @@ impl Task {
 
     /// The same with a category.
     #[must_use]
-    pub fn with_category(mut self, category: impl Into<Option<String>>) -> Self {
-        self.category = category.into();
+    pub fn with_category(mut self, category: impl Into<String>) -> Self {
+        self.category = Some(category.into());
         self
     }
 
@@ -341,8 +341,8 @@ impl Failure {
 
     /// Sets what to do next.
     #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<Option<String>>) -> Self {
-        self.hint = hint.into();
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
         self
     }
 

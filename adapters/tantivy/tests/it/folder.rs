@@ -34,13 +34,14 @@ fn text(seed: Seed, words: u64) -> String {
 }
 
 fn skill(id: u64, version: u64, seed: Seed) -> Skill {
-    sample::skill(&format!("skill-{id}"))
+    let mut skill = sample::skill(&format!("skill-{id}"))
         .with_id(SkillId::new(format!("s{id}")))
         .with_version(version)
         // Few words, so that there are ties.
         .with_description(text(seed.derive("d", 0), 2))
-        .with_trigger(id.is_multiple_of(3).then(|| text(seed.derive("t", 0), 2)))
-        .with_body(text(seed.derive("b", 0), 1 + id % 9))
+        .with_body(text(seed.derive("b", 0), 1 + id % 9));
+    skill.trigger = id.is_multiple_of(3).then(|| text(seed.derive("t", 0), 2));
+    skill
 }
 
 /// A library of this many skills, all in one commit.

@@ -195,8 +195,8 @@ impl Default for BundlePolicy {
 ///
 /// ```
 /// use journeyman::{
-///     Version,
-///     domain::{Attribution, Judgement},
+///     TaskId, Version,
+///     domain::{AttemptId, Attribution, Judgement},
 ///     library::{Judged, Life},
 ///     papers::hisme::FilterPolicy,
 ///     testing::sample,
@@ -204,7 +204,8 @@ impl Default for BundlePolicy {
 ///
 /// let skill = sample::skill("open jar").reference();
 /// let judged = |attempt: &str, judgement| {
-///     Judged::new(Attribution::new(skill.clone(), attempt, "jar", judgement).with_reason("an example"))
+///     let (attempt, task) = (AttemptId::new(attempt), TaskId::new("jar"));
+///     Judged::new(Attribution::new(skill.clone(), attempt, task, judgement).with_reason("an example"))
 /// };
 /// let mut life = Life::default();
 /// life.judged = vec![judged("1", Judgement::Harmful), judged("2", Judgement::Harmful)];

@@ -102,11 +102,16 @@ impl RouterAccuracy {
     /// The accuracy over pairs of predicted and annotated assessments.
     ///
     /// ```
-    /// use journeyman::{papers::scribe::{AssessedPair, RouterAccuracy}, domain::{AssessedSubgoal, Assessment, Subgoal}};
+    /// use journeyman::{
+    ///     TaskId,
+    ///     domain::{AssessedSubgoal, Assessment, AttemptId, Subgoal},
+    ///     papers::scribe::{AssessedPair, RouterAccuracy},
+    /// };
     ///
     /// let subgoal = |&(first, last): &(usize, usize)| AssessedSubgoal::new(Subgoal::new("heat", "brewing", first, last));
     /// let assessment = |spans: &[(usize, usize)]| {
-    ///     Assessment::new("a-1", "t-1").with_subgoals(spans.iter().map(subgoal).collect())
+    ///     let of = Assessment::new(AttemptId::new("a-1"), TaskId::new("t-1"));
+    ///     of.with_subgoals(spans.iter().map(subgoal).collect())
     /// };
     /// let (predicted, annotated) = (assessment(&[(0, 0), (1, 3)]), assessment(&[(0, 0), (1, 2), (3, 3)]));
     /// let pair = AssessedPair::new(&predicted, &annotated);

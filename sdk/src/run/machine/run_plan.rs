@@ -70,8 +70,8 @@ impl RunPlan {
 
     /// The same with the model that acts.
     #[must_use]
-    pub fn with_model(mut self, model: impl Into<Option<ModelId>>) -> Self {
-        self.model = model.into();
+    pub fn with_model(mut self, model: impl Into<ModelId>) -> Self {
+        self.model = Some(model.into());
         self
     }
 

@@ -39,8 +39,8 @@ impl ScorerFixture {
 
     /// The same with the spelling of one of the model's special tokens.
     #[must_use]
-    pub fn with_special(mut self, special: impl Into<Option<String>>) -> Self {
-        self.special = special.into();
+    pub fn with_special(mut self, special: impl Into<String>) -> Self {
+        self.special = Some(special.into());
         self
     }
 

@@ -59,9 +59,9 @@ impl AssessProgram for Own {
         .with_score(SubgoalScore::new(2).ok());
         let mut assessment =
             Assessment::new(attempt.trajectory.attempt.clone(), attempt.task.id.clone())
-                .with_category(attempt.task.category.clone())
                 .with_success(attempt.verdict.as_ref().and_then(Verdict::success))
                 .with_subgoals(vec![subgoal]);
+        assessment.category = attempt.task.category.clone();
         if self.0 == Does::Elsewhere {
             assessment.attempt = "elsewhere".into();
         }

@@ -25,10 +25,13 @@ impl AssessProgram for Brevity {
             )
         });
         let assessment = whole.map(|subgoal| {
-            Assessment::new(attempt.trajectory.attempt.clone(), attempt.task.id.clone())
-                .with_category(attempt.task.category.clone())
-                .with_success(attempt.verdict.as_ref().and_then(Verdict::success))
-                .with_subgoals(vec![AssessedSubgoal::new(subgoal)])
+            let task = &attempt.task;
+            let mut assessment =
+                Assessment::new(attempt.trajectory.attempt.clone(), task.id.clone())
+                    .with_success(attempt.verdict.as_ref().and_then(Verdict::success))
+                    .with_subgoals(vec![AssessedSubgoal::new(subgoal)]);
+            assessment.category = task.category.clone();
+            assessment
         });
         Ok(assessment.map(|whole| Assessed::new(whole, Some(1.0 / steps as f64))))
     }

@@ -371,7 +371,7 @@ fn another_licence_is_another_content() {
         let journeyman = open_as("test", &components, recipe::standard()).await;
         let first = shipped("brew", 1, "Brew it.");
         add(&journeyman, std::slice::from_ref(&first)).await;
-        let second = shipped("brew", 2, "Brew it.").with_license("MIT".to_owned());
+        let second = shipped("brew", 2, "Brew it.").with_license("MIT");
         let report = add(&journeyman, &[second]).await;
         assert_eq!(fates(&report), [&AddFate::Revised]);
         let (_, kept) = kept(&components, first.id.as_str()).await;

@@ -571,7 +571,7 @@ fn neighbours() -> [Skill; 2] {
     let helper = sample::skill("helper").with_description("Send a letter.");
     let good = sample::skill("good")
         .with_description("Say one, two, three, and send a letter of two words.")
-        .with_trigger("send a letter".to_owned())
+        .with_trigger("send a letter")
         .with_state(State::Trial);
     [helper, good]
 }

@@ -107,10 +107,11 @@ fn requests_with_and_without_run_side_by_side() {
         }
     }
     let score = |adapter: Option<&str>| {
-        let request = ScoreRequest::new(prompt("turn on the lamp"), vec!["the lamp".to_owned()])
-            .with_max_continuation_tokens(8)
-            .with_time_limit(std::time::Duration::from_secs(60))
-            .with_adapter(adapter.map(str::to_owned));
+        let mut request =
+            ScoreRequest::new(prompt("turn on the lamp"), vec!["the lamp".to_owned()])
+                .with_max_continuation_tokens(8)
+                .with_time_limit(std::time::Duration::from_secs(60));
+        request.adapter = adapter.map(str::to_owned);
         block_on(model.score(&request))
     };
     assert_ne!(score(None).unwrap(), score(Some("one")).unwrap());

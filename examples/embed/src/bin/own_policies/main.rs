@@ -90,9 +90,8 @@ fn recipe() -> Recipe {
 }
 
 fn shipped() -> Result<Skill> {
-    let trigger = Some("exchange order customer".to_owned());
     let skill = Skill::from_skill_md(SHIPPED)?;
-    Ok(skill.with_trigger(trigger))
+    Ok(skill.with_trigger("exchange order customer"))
 }
 
 fn tasks() -> Vec<Task> {

@@ -33,15 +33,10 @@ impl AssessProgram for Refusals {
             return Ok(None);
         };
         let subgoal = Subgoal::new(task.instruction.clone(), String::new(), 0, last);
-        let (route, score) = (None, None);
-        let assessment = Assessment::new(trajectory.attempt.clone(), task.id.clone())
-            .with_category(task.category.clone())
+        let mut assessment = Assessment::new(trajectory.attempt.clone(), task.id.clone())
             .with_success(attempt.verdict.as_ref().and_then(Verdict::success))
-            .with_subgoals(vec![
-                AssessedSubgoal::new(subgoal)
-                    .with_route(route)
-                    .with_score(score),
-            ]);
+            .with_subgoals(vec![AssessedSubgoal::new(subgoal)]);
+        assessment.category = task.category.clone();
         let taken = trajectory.steps.iter().filter(|step| !step.result.is_error);
         let share = taken.count() as f64 / trajectory.steps.len() as f64;
         Ok(Some(Assessed::new(assessment, Some(share))))

@@ -173,12 +173,11 @@ impl SkillMd {
         };
         let skill = Skill::of_draft(self.name.clone(), draft);
         let id = id.unwrap_or_else(|| skill.id.clone());
-        Ok(skill
-            .with_id(id)
-            .with_version(version)
-            .with_allowed_tools(self.allowed_tools.clone())
-            .with_license(self.license.clone())
-            .with_compatibility(self.compatibility.clone()))
+        let mut skill = skill.with_id(id).with_version(version);
+        skill.allowed_tools = self.allowed_tools.clone();
+        skill.license = self.license.clone();
+        skill.compatibility = self.compatibility.clone();
+        Ok(skill)
     }
 }
 
