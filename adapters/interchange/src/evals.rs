@@ -103,7 +103,8 @@ pub struct SkillEval {
 }
 
 impl SkillEval {
-    /// An eval without an expectation.
+    /// An eval by its id, unique among the skill's and not blank, and its prompt: the task in a user's words. Nothing is expected
+    /// of an attempt yet.
     pub fn new(id: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
             id: id.into(),

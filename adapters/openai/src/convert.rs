@@ -242,3 +242,23 @@ fn unfiltered(kind: ServerKind) -> Vec<(&'static str, Value)> {
         (penalty, json!(1.0)),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// [`Server::fields`] takes these out of the sampling. It cannot take it apart whole, since it can gain fields.
+    #[test]
+    fn a_request_has_every_field_of_the_sampling() {
+        let sampling = serde_json::to_value(Sampling::GREEDY).unwrap();
+        let fields = sampling.as_object().unwrap().keys().map(String::as_str);
+        let expect = BTreeSet::from(["temperature", "top_p", "seed"]);
+        assert_eq!(
+            fields.collect::<BTreeSet<_>>(),
+            expect,
+            "Server::fields must send what was added to Sampling, or refuse it"
+        );
+    }
+}

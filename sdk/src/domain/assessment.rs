@@ -292,7 +292,8 @@ pub struct Rubric {
 }
 
 impl Rubric {
-    /// A rubric with a title alone.
+    /// A rubric with a title alone. [`LibraryChange::validate`](crate::domain::LibraryChange::validate) refuses a prototype whose
+    /// rubric has no checklist.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),

@@ -95,7 +95,7 @@ pub struct FittedScores {
 }
 
 impl FittedScores {
-    /// These scores.
+    /// The finite scores of at least [`LEAST`](Self::LEAST) candidates, one for each task, in the score's unit.
     pub fn new(values: Vec<f64>) -> Self {
         Self { values }
     }

@@ -389,7 +389,7 @@ pub struct Injection {
 }
 
 impl Injection {
-    /// These skills.
+    /// Skills for a prompt, in the order in which they are written into it.
     pub fn new(skills: Vec<InjectedSkill>) -> Self {
         Self { skills }
     }

@@ -76,7 +76,7 @@ impl fmt::Display for SubgoalRef {
 /// ```
 /// use journeyman::domain::{Segmentation, Subgoal};
 ///
-/// let subgoal = |subgoal: &str, first, last| Subgoal::new(subgoal.to_owned(), "brewing", first, last);
+/// let subgoal = |subgoal: &str, first, last| Subgoal::new(subgoal, "brewing", first, last);
 /// let cut = Segmentation::new(vec![subgoal("heat water", 0, 1), subgoal("pour", 2, 2)], 3)?;
 /// assert_eq!(cut.subgoals().len(), 2);
 ///

@@ -29,7 +29,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source that the host trusts so far.
+    /// A source, and how far the host trusts it.
     pub fn new(name: impl Into<String>, trust: Trust) -> Self {
         Self {
             name: name.into(),

@@ -291,7 +291,8 @@ impl CommitDone {
         self
     }
 
-    /// Sets whether other writers came first.
+    /// Sets whether it was not made, because other writers have changed skills since its base or the host has decided about a
+    /// skill that it decides about.
     #[must_use]
     pub fn with_overtaken(mut self, overtaken: bool) -> Self {
         self.overtaken = overtaken;

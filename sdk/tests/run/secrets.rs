@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use journeyman::{
-    ModelId, Result,
+    Result,
     contract::{Journal, JournalEntry},
     domain::{GenerationRecord, LibraryChange, Role, StepResult, Transition, Trust, UnreadTurn},
     policy::{Ask, MaintenanceProgram, Policies, Policy, View},
@@ -233,10 +233,7 @@ fn a_resumed_run_says_that_a_secret_is_gone() {
 /// Tokens say what the text says, and cannot be redacted.
 #[test]
 fn tokens_of_a_secret_go_and_others_stay() {
-    let record = || {
-        GenerationRecord::new(ModelId::new("scripted"), vec![1], vec![2], vec![-1.0])
-            .with_mask(vec![true])
-    };
+    let record = || GenerationRecord::new("scripted", vec![1], vec![2], vec![-1.0]);
     for (secret, in_last_turn, kept) in [
         (true, false, false),
         (false, true, false),
@@ -245,8 +242,8 @@ fn tokens_of_a_secret_go_and_others_stay() {
         block_on(async {
             let mut components = components();
             components.executor = Some(Arc::new(ScriptedExecutor::by(move |attempt, _| {
-                let said = sample::trajectory(attempt.id.as_str(), attempt.task, &["a", "b"], true);
-                let mut said = said;
+                let mut said =
+                    sample::trajectory(attempt.id.as_str(), attempt.task, &["a", "b"], true);
                 said.steps
                     .iter_mut()
                     .for_each(|step| step.generations = vec![record()]);

@@ -33,7 +33,7 @@ pub struct RolloutGroup {
 }
 
 impl RolloutGroup {
-    /// A group of attempts at tasks, all of which were exported.
+    /// A group of attempts at tasks; no other attempt was made in it.
     pub fn new(
         kind: RolloutKind,
         group: impl Into<String>,

@@ -450,11 +450,10 @@ fn nothing_that_a_stranger_says_of_trust_is_taken_over() {
     theirs.parents = vec![sample::skill("grind").reference()];
     theirs.provenance.runs = vec![journeyman::RunId::new("theirs")];
     let ours = imported(theirs.clone(), &source()).unwrap();
-    let expect = sample::skill("brew")
+    let mut expect = sample::skill("brew")
         .with_id(ours.id.clone())
         .with_state(State::Active)
         .with_taint(Taint::Tainted);
-    let mut expect = expect;
     expect.provenance.origin = Origin::Imported;
     assert_eq!(ours, expect);
     let state = |skill: &Skill| {

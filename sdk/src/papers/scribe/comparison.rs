@@ -22,7 +22,7 @@ pub struct AssessedPair<'a> {
 }
 
 impl<'a> AssessedPair<'a> {
-    /// Two assessments of one attempt.
+    /// Two assessments of one attempt: first the one that is measured, then the one that it is measured by.
     pub fn new(predicted: &'a Assessment, annotated: &'a Assessment) -> Self {
         Self {
             predicted,

@@ -72,7 +72,7 @@ impl Journeyman {
     ///     .with_scorer(Arc::new(ScriptedScorer::table([("good day", -0.5)])));
     /// let journeyman = Journeyman::open(components, recipe::scribe(), Options::new("desk", Seed(7))).await?;
     ///
-    /// let plan = |words: &str| sample::skill("plan").with_body(words.to_owned());
+    /// let plan = |words: &str| sample::skill("plan").with_body(words);
     /// let plans = [plan("good day"), plan("day good")];
     /// let task = sample::task("greet", &["good", "day"]);
     /// let options = TrialOptions::new(StructureOptions::default().trials);

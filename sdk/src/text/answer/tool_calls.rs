@@ -37,7 +37,7 @@ const NEW: &str = "ToolCalls::new";
 /// let schema = serde_json::json!({"type": "object", "properties": {"cups": {"type": "integer"}}, "required": ["cups"]});
 /// let brew = ToolDefinition::new("brew", "Brews a drink.", schema);
 /// let calls = ToolCalls::new(&[brew], &ToolChoice::Required)?;
-/// let written = |arguments: &str| WrittenCall::new("brew", arguments.to_owned()).with_id("call-1");
+/// let written = |arguments: &str| WrittenCall::new("brew", arguments).with_id("call-1");
 /// let read = calls.read(vec![written(r#"{"cups": 2}"#)], FinishReason::EndOfText)?;
 /// assert_eq!(read[0].call.arguments["cups"], 2);
 ///

@@ -32,7 +32,7 @@ impl AssessProgram for Refusals {
         let Some(last) = trajectory.steps.len().checked_sub(1) else {
             return Ok(None);
         };
-        let subgoal = Subgoal::new(task.instruction.clone(), String::new(), 0, last);
+        let subgoal = Subgoal::new(task.instruction.as_str(), "", 0, last);
         let mut assessment = Assessment::new(trajectory.attempt.clone(), task.id.clone())
             .with_success(attempt.verdict.as_ref().and_then(Verdict::success))
             .with_subgoals(vec![AssessedSubgoal::new(subgoal)]);

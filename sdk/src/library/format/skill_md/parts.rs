@@ -86,9 +86,10 @@ impl Skill {
         file.skill()
     }
 
-    /// Makes a skill that a host ships from the text of its SKILL.md: active, of [`Origin::Seed`](crate::domain::Origin::Seed), without other files. Its
-    /// id is `journeyman-id` of the metadata, or its name. Its version is the whole number at the beginning of `version` of
-    /// the metadata (`"2"`, `"2.1"`), or 1. The file is read leniently; `read_skills` of journeyman-disk reads folders.
+    /// Makes a skill that a host ships from the text of its SKILL.md: active, of
+    /// [`Origin::Seed`](crate::domain::Origin::Seed), without other files. Its id is `journeyman-id` of the metadata, or its
+    /// name. Its version is the whole number at the beginning of `version` of the metadata (`"2"`, `"2.1"`), or 1. The file is
+    /// read leniently; `read_skills` of journeyman-disk reads folders.
     ///
     /// # Errors
     /// `Invalid`, with the place, for a file that is no SKILL.md.
