@@ -186,178 +186,182 @@ const FOLDERS: [&str; 4] = [
 const COMPARED: &str = "docs/reference/output.md";
 
 const WITH_ALL_TESTS: &str = "CI runs these tests with all others";
-const FETCHES: &str = "it fetches from the network what no test may fetch";
+const FETCHES: &str = "it fetches from the network, from which tests fetch one public model alone";
 const NEEDS_FETCHED: &str = "it needs what the line before it fetches";
 const NEEDS_VENDOR: &str = "it compiles llama.cpp for a GPU, with the vendor's tools";
 const NEEDS_SERVER: &str = "it starts a model server that is not installed here; tests/adapters/run.sh sets two up for ignored tests";
 const TRAINS: &str = "it trains or measures a model of the laboratory, which no test makes anew";
 const MEASURES: &str = "it measures, which takes many minutes";
 
-/// The lines that are not run, by how they begin, and why they are not.
-const NAMED: &[(&str, &str)] = &[
-    ("\"$JOURNEYMAN_COLLECTOR\" start", NEEDS_FETCHED),
+/// The lines that are not run, by how they begin, behind the reason why they are not.
+const NAMED: &[(&str, &[&str])] = &[
     (
-        "$JOURNEYMAN_MCP_PYTHON tests/adapters/mcp_client.py",
         NEEDS_FETCHED,
+        &[
+            "\"$JOURNEYMAN_COLLECTOR\" start",
+            "$JOURNEYMAN_MCP_PYTHON tests/adapters/mcp_client.py",
+            "cargo nextest run --workspace --lib -E 'package(journeyman-llama-cpp)' --run-ignored all",
+            "cargo nextest run -p journeyman-mcp --run-ignored only",
+            "cargo test -p journeyman-fastembed -- --include-ignored",
+            "cargo test -p journeyman-openai --test it -- --ignored servers::",
+            "python llama.cpp/convert_lora_to_gguf.py",
+        ],
     ),
     (
-        ". tests/setup.sh",
         "tests/run.sh, which CI calls, begins with it",
+        &[". tests/setup.sh"],
     ),
     (
-        "JOURNEYMAN_WRITE=1",
         "it writes anew what a test compares, and a test leaves the checkout as it is",
+        &["JOURNEYMAN_WRITE=1"],
     ),
     (
-        "OMP_NUM_THREADS=1 out/encoder/venv/bin/python tests/lab/encoder/train.py",
         TRAINS,
+        &[
+            "OMP_NUM_THREADS=1 out/encoder/venv/bin/python tests/lab/encoder/train.py",
+            "bash tests/lab/apprentice/train.sh",
+            "cargo run -p apprentice",
+            "cargo run -p encoder --bin pairs",
+        ],
     ),
     (
-        "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 cargo run -p telemetry",
         "examples/telemetry/tests/sent.rs runs the program with a collector of its own",
+        &["OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 cargo run -p telemetry"],
     ),
-    ("apt-get install", "it changes the machine"),
+    ("it changes the machine", &["apt-get install"]),
     (
-        "bash examples/quickstart.sh",
         "CI's stage `quickstart` runs it, at a small size",
+        &["bash examples/quickstart.sh"],
     ),
-    ("bash tests/adapters/run.sh", FETCHES),
     (
-        "bash tests/faults/run.sh",
+        FETCHES,
+        &[
+            "bash tests/adapters/run.sh",
+            "bash tests/lab/bfcl/run.sh",
+            "bash tests/models.sh NAME",
+            "cargo install cargo-deny",
+            "export $(bash tests/adapters/collector.sh)",
+            "export JOURNEYMAN_MCP_PYTHON=$(bash tests/adapters/mcp.sh)",
+            "export JOURNEYMAN_TEMPLATES=$(bash adapters/llama-cpp/tests/templates/record.sh)",
+            "export ORT_DYLIB_PATH=$(bash tests/adapters/fastembed.sh)",
+            "git clone",
+            "journeyman model fetch NAME",
+            "out/encoder/venv/bin/pip install",
+            "pip",
+            "record.sh FOLDER",
+        ],
+    ),
+    (
         "tests/faults/tests/short.rs runs the program, with the short pass of each scenario",
+        &["bash tests/faults/run.sh"],
     ),
-    ("bash tests/figures.sh", MEASURES),
-    ("bash tests/gpu.sh", "it needs a machine with a GPU"),
-    ("bash tests/lab/apprentice/train.sh", TRAINS),
-    ("bash tests/lab/bfcl/run.sh", FETCHES),
-    ("bash tests/models.sh NAME", FETCHES),
-    ("bash tests/package.sh", "CI's stage `packages` runs it"),
+    (MEASURES, &["bash tests/figures.sh"]),
+    ("it needs a machine with a GPU", &["bash tests/gpu.sh"]),
+    ("CI's stage `packages` runs it", &["bash tests/package.sh"]),
     (
-        "bash tests/run.sh",
         "it is what CI calls, and runs this test",
+        &["bash tests/run.sh"],
     ),
     (
-        "cargo build --release -p journeyman-cli --features",
         NEEDS_VENDOR,
+        &[
+            "cargo build --release -p journeyman-cli --features",
+            "cmake",
+            "touch llama.cpp/ggml/ggml.pc.in",
+        ],
     ),
     (
-        "cargo build -p journeyman-cli",
         "CI has built the command, with which this test runs the others",
+        &["cargo build -p journeyman-cli"],
     ),
     (
-        "cargo deny",
         "it needs cargo-deny, which compiles for minutes; the test `licenses` holds the same lists",
-    ),
-    ("cargo install cargo-deny", FETCHES),
-    (
-        "cargo nextest run --workspace --lib -E 'package(journeyman-llama-cpp)' --run-ignored all",
-        NEEDS_FETCHED,
+        &["cargo deny"],
     ),
     (
-        "cargo nextest run -p journeyman-mcp --run-ignored only",
-        NEEDS_FETCHED,
-    ),
-    (
-        "cargo run -- FOLDER",
         "it is run in a checkout of the first edition",
+        &["cargo run -- FOLDER"],
     ),
-    ("cargo run -p apprentice", TRAINS),
-    ("cargo run -p embed --bin first", FETCHES),
     (
-        "cargo run -p embed --bin own_policies",
+        "examples/embed/tests/it/programs.rs runs the program, with the model that it fetches",
+        &["cargo run -p embed --bin first"],
+    ),
+    (
         "examples/embed/tests/it/own_policies.rs runs the program",
+        &["cargo run -p embed --bin own_policies"],
     ),
     (
-        "cargo run -p embed --bin scripted",
         "examples/embed/tests/it/programs.rs runs the program with these arguments",
+        &["cargo run -p embed --bin scripted"],
     ),
-    ("cargo run -p encoder --bin pairs", TRAINS),
     (
-        "cargo run -p host",
         "examples/host/tests/it/both_ways.rs runs the program",
+        &["cargo run -p host"],
     ),
     (
-        "cargo run -p shop",
         "examples/shop/tests/learned.rs runs the program",
-    ),
-    ("cargo test --doc -p journeyman-tests", WITH_ALL_TESTS),
-    ("cargo test -p CRATE --test it -- MODULE::", WITH_ALL_TESTS),
-    ("cargo test -p journeyman", WITH_ALL_TESTS),
-    (
-        "cargo test -p journeyman-fastembed -- --include-ignored",
-        NEEDS_FETCHED,
+        &["cargo run -p shop"],
     ),
     (
-        "cargo test -p journeyman-openai --test it -- --ignored servers::",
-        NEEDS_FETCHED,
-    ),
-    (
-        "cargo test -p journeyman-tests --test it -- architecture:: links:: tidy::",
         WITH_ALL_TESTS,
+        &[
+            "cargo test --doc -p journeyman-tests",
+            "cargo test -p CRATE --test it -- MODULE::",
+            "cargo test -p journeyman",
+            "cargo test -p journeyman-tests --test it -- architecture:: links:: tidy::",
+        ],
     ),
-    ("cmake", NEEDS_VENDOR),
-    ("export $(bash tests/adapters/collector.sh)", FETCHES),
     (
-        "export $(bash tests/adapters/servers.sh)",
         "it compiles llama.cpp once more, for about ten minutes",
+        &["export $(bash tests/adapters/servers.sh)"],
     ),
     (
-        "export JOURNEYMAN_MCP_PYTHON=$(bash tests/adapters/mcp.sh)",
-        FETCHES,
-    ),
-    (
-        "export JOURNEYMAN_TEMPLATES=$(bash adapters/llama-cpp/tests/templates/record.sh)",
-        FETCHES,
-    ),
-    (
-        "export KEY=some-long-key",
         "it sets a variable for the servers of the page",
+        &["export KEY=some-long-key"],
     ),
     (
-        "export ORT_DYLIB_PATH=$(bash tests/adapters/fastembed.sh)",
-        FETCHES,
-    ),
-    ("git clone", FETCHES),
-    (
-        "journeyman --library LIBRARY serve mcp",
         "serving.rs runs it with a client on standard streams, and starts and ends it over HTTP",
+        &["journeyman --library LIBRARY serve mcp"],
     ),
     (
-        "journeyman experiment FILE",
         "experiments.rs runs small ones, and reports one of a former version with these options",
+        &["journeyman experiment FILE"],
     ),
     (
-        "journeyman experiment examples/experiments/services.toml",
         "experiments.rs runs the file with fewer tasks",
+        &["journeyman experiment examples/experiments/services.toml"],
     ),
     (
-        "journeyman experiment tests/fixtures/toolworld-experiment/tiny.toml --out FOLDER",
         "only the command of an earlier commit can run it, as the page says",
+        &["journeyman experiment tests/fixtures/toolworld-experiment/tiny.toml --out FOLDER"],
     ),
-    ("journeyman model fetch NAME", FETCHES),
-    ("journeyman model fetch smollm2", FETCHES),
     (
-        "journeyman run examples/services/run.toml",
+        "tests/tests/it/real_model.rs fetches the model as the command does",
+        &["journeyman model fetch smollm2"],
+    ),
+    (
         "running.rs runs the file with fewer tasks",
+        &["journeyman run examples/services/run.toml"],
     ),
-    ("journeyman serve mcp", "serving.rs runs it with a client"),
     (
-        "kill -9",
+        "serving.rs runs it with a client",
+        &["journeyman serve mcp"],
+    ),
+    (
         "it names a signal; experiments.rs ends an experiment by it",
+        &["kill -9"],
     ),
-    ("llama-server", NEEDS_SERVER),
-    ("out/encoder/venv/bin/pip install", FETCHES),
-    ("pip", FETCHES),
-    ("python -m", NEEDS_SERVER),
-    ("python llama.cpp/convert_lora_to_gguf.py", NEEDS_FETCHED),
+    (NEEDS_SERVER, &["llama-server", "python -m", "vllm serve"]),
     (
-        "python3 -m venv out/encoder/venv",
         "it prepares what the lines behind it train with",
+        &["python3 -m venv out/encoder/venv"],
     ),
-    ("record.sh FOLDER", FETCHES),
-    ("touch llama.cpp/ggml/ggml.pc.in", NEEDS_VENDOR),
-    ("vllm serve", NEEDS_SERVER),
 ];
+
+/// How the lines of the table begin.
+fn named() -> impl Iterator<Item = &'static str> {
+    NAMED.iter().flat_map(|(_, begins)| begins.iter().copied())
+}
 
 /// What stands for a placeholder where a form is parsed; 1 for any other.
 const VALUES: [(&str, &str); 5] = [
@@ -501,7 +505,6 @@ fn lines_are_run(folder: Option<&str>) {
     let lines = Checkout::here().lines();
     let lines = lines.iter().filter(|line| folder_of(&line.page) == folder);
     let lines: Vec<&Line> = lines.filter(|line| is_run(line)).collect();
-    assert!(!lines.is_empty(), "no page has a line to run");
     let mut faults = Vec::new();
     for page in lines.chunk_by(|one, other| one.page == other.page) {
         let place = as_the_pages_have_it();
@@ -523,8 +526,12 @@ fn folder_of(page: &str) -> Option<&'static str> {
     folders.find(|folder| page.starts_with(folder))
 }
 
+fn is_compared(line: &Line) -> bool {
+    line.page == COMPARED && line.kind == Kind::Block
+}
+
 fn is_run(line: &Line) -> bool {
-    line.page != COMPARED && called(&line.text).is_some()
+    !is_compared(line) && called(&line.text).is_some()
 }
 
 #[test]
@@ -603,42 +610,6 @@ fn names(begin: &str, line: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// The files and packages that a line names and that are not there.
-fn missing(checkout: &Checkout, line: &str) -> Vec<String> {
-    let folders = ["adapters/", "docs/", "examples/", "sdk/", "tests/"];
-    let is_in_path = |c: char| c.is_alphanumeric() || "_-/.".contains(c);
-    let paths = line.split(|c| !is_in_path(c));
-    let paths = paths.filter(|path| folders.iter().any(|folder| path.starts_with(folder)));
-    let lost = paths.filter(|path| !checkout.root.join(path).exists());
-    let lost = lost.map(str::to_owned);
-    let behind = |option: &str| {
-        let words: Vec<&str> = line.split(' ').collect();
-        let at = words.iter().position(|word| *word == option);
-        let name = at.and_then(|at| words.get(at + 1).copied());
-        // A placeholder may be any of them.
-        name.filter(|name| name.contains(|c: char| !c.is_ascii_uppercase()))
-    };
-    let package = behind("-p").filter(|name| !is_package(checkout, name));
-    let program = behind("--bin").filter(|name| {
-        let ends = [format!("/bin/{name}.rs"), format!("/bin/{name}/main.rs")];
-        !checkout
-            .files
-            .iter()
-            .any(|file| ends.iter().any(|end| file.ends_with(end)))
-    });
-    lost.chain(package.into_iter().chain(program).map(str::to_owned))
-        .collect()
-}
-
-fn is_package(checkout: &Checkout, name: &str) -> bool {
-    let mut manifests = checkout
-        .files
-        .iter()
-        .filter(|file| file.ends_with("/Cargo.toml"));
-    let head = format!("[package]\nname = \"{name}\"\n");
-    manifests.any(|file| checkout.read(file).contains(&head))
-}
-
 /// A script that is called by its path alone has to be executable.
 fn is_callable(checkout: &Checkout, line: &str) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
@@ -665,22 +636,22 @@ fn count(
     counts: &mut Counts,
 ) -> Result<(), String> {
     let text = line.text.as_str();
-    if line.page == COMPARED && line.kind == Kind::Block {
+    if is_compared(line) {
         counts.compared += 1;
         return Ok(());
     }
-    if called(text).is_some() {
+    if is_run(line) {
         counts.run += 1;
         return Ok(());
     }
-    let missing = missing(checkout, text);
+    let missing = checkout.missing(text);
     if !missing.is_empty() {
         return Err(format!("not there: {}", missing.join(", ")));
     }
     if !is_callable(checkout, text) {
         return Err("the script is not executable: call it by `bash`".to_owned());
     }
-    let is_named = NAMED.iter().any(|(begin, _)| names(begin, text));
+    let is_named = named().any(|begin| names(begin, text));
     if line.kind != Kind::Form && !text.starts_with("journeyman ") {
         counts.named += 1;
         return match is_named {
@@ -690,7 +661,8 @@ fn count(
     }
     let help = help_behind(place, text)?;
     counts.parsed += 1;
-    match is_named || line.kind == Kind::Form || is_mention(text, &help) {
+    let is_mention = line.kind == Kind::Span && is_mention(text, &help);
+    match is_named || line.kind == Kind::Form || is_mention {
         true => Ok(()),
         false => Err("run it: an entry of RUN; or say in NAMED why no test does".to_owned()),
     }
@@ -711,8 +683,7 @@ fn each_line_of_the_pages_is_run_or_named() {
     let run = RUN.iter().map(|call| call.line);
     let stale = run.filter(|line| !texts.contains(line));
     faults.extend(stale.map(|line| format!("RUN: no page has `{line}`")));
-    let named = NAMED.iter().map(|(begin, _)| *begin);
-    let stale = named.filter(|begin| !texts.iter().any(|text| names(begin, text)));
+    let stale = named().filter(|begin| !texts.iter().any(|text| names(begin, text)));
     faults.extend(stale.map(|begin| format!("NAMED: no page has `{begin}`")));
     let Counts {
         run,
@@ -745,6 +716,7 @@ fn what_a_page_gets_wrong_is_found() {
         (Kind::Block, "journeyman skill list --bogus", "--bogus"),
         (Kind::Block, "journeyman library stats", "RUN"),
         (Kind::Block, "journeyman model fetch gemma3", "RUN"),
+        (Kind::Block, "journeyman skill show", "RUN"),
         (Kind::Span, "journeyman skill lst", "lst"),
         (Kind::Form, "skill show NAME [--versoin N]", "--versoin"),
         (Kind::Form, "skill list [--state STATE] MORE", "1"),
@@ -757,6 +729,13 @@ fn what_a_page_gets_wrong_is_found() {
         (Kind::Block, "tests/faults/run.sh --full", "executable"),
         (Kind::Block, "cargo run -p none", "none"),
         (Kind::Span, "cargo run -p embed --bin none", "none"),
+        (Kind::Block, "cargo test -p embed --test none", "none"),
+        (
+            Kind::Span,
+            "cargo build -p journeyman-cli --features none",
+            "none",
+        ),
+        (Kind::Block, "bash tests/figures.sh none --seed 1", "none"),
     ] {
         let fault = fault(kind, text);
         assert!(fault.contains(says) && !fault.is_empty(), "{text}: {fault}");

@@ -111,6 +111,60 @@ impl Checkout {
         });
         lines.collect()
     }
+
+    /// The files, and the names of packages, their parts and groups of figures, that a line has and that are not there.
+    pub(crate) fn missing(&self, line: &str) -> Vec<String> {
+        let folders = ["adapters/", "docs/", "examples/", "sdk/", "tests/"];
+        let is_in_path = |c: char| c.is_alphanumeric() || "_-/.".contains(c);
+        let paths = line.split(|c| !is_in_path(c));
+        let paths = paths.filter(|path| folders.iter().any(|folder| path.starts_with(folder)));
+        let lost = paths.filter(|path| !self.root.join(path).exists());
+        let is_there = |before: &str, name: &str| match before {
+            "-p" => self.is_package(name),
+            "--bin" => self.is_target("bin", name),
+            "--test" => self.is_target("tests", name),
+            "--features" => self.is_feature(name),
+            "tests/figures.sh" => self.is_group(name),
+            _ => true,
+        };
+        let words: Vec<&str> = line.split(' ').collect();
+        // A placeholder may be any of them, and an option is none.
+        let is_name = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase());
+        let unknown = words
+            .windows(2)
+            .filter(|pair| is_name(pair[1]) && !is_there(pair[0], pair[1]));
+        let unknown = unknown.map(|pair| pair[1]);
+        lost.chain(unknown).map(str::to_owned).collect()
+    }
+
+    fn is_package(&self, name: &str) -> bool {
+        let head = format!("[package]\nname = \"{name}\"\n");
+        self.manifests().any(|text| text.contains(&head))
+    }
+
+    /// Whether there is a program, or an executable of tests, of this name in a file or a folder of its own.
+    fn is_target(&self, folder: &str, name: &str) -> bool {
+        let ends = ["", "/main"].map(|end| format!("/{folder}/{name}{end}.rs"));
+        let mut files = self.files.iter();
+        files.any(|file| ends.iter().any(|end| file.ends_with(end)))
+    }
+
+    fn is_feature(&self, name: &str) -> bool {
+        let begin = format!("\n{name} = [");
+        self.manifests().any(|text| text.contains(&begin))
+    }
+
+    /// Whether there is a group of figures of this name.
+    fn is_group(&self, name: &str) -> bool {
+        let groups = self.read("tests/src/figures/groups.rs");
+        groups.contains(&format!("name: \"{name}\","))
+    }
+
+    fn manifests(&self) -> impl Iterator<Item = String> {
+        let files = self.files.iter();
+        let files = files.filter(|file| file.ends_with("/Cargo.toml"));
+        files.map(|file| self.read(file))
+    }
 }
 
 fn walk(root: &Path, under: &str, files: &mut Vec<String>) {
