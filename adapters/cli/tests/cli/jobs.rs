@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     gguf::Lora,
     model_server::ModelServer,
-    running::{ABOUT_THEM, one_each, services, tasks, world},
+    running::{ABOUT_THEM, fewer, services, tasks, world},
     support::{Place, Ran, ran},
 };
 
@@ -107,7 +107,7 @@ fn with(lines: &str) -> (Ran, Place) {
     services(&place, |text| {
         text.replace("\n[world]", &format!("exact = true\n{lines}\n\n[world]"))
     });
-    one_each(&place);
+    fewer(&place, 2);
     adapter(&place, "own.gguf", 128);
     // Another model: the last weight is another one.
     let mut bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(MODEL)).unwrap();
@@ -183,7 +183,7 @@ fn a_run_asks_the_writers_model_for_skills_and_no_other_one() {
         let second = format!("exact = true\n\n[model_for.writers]\n{second}\n\n[world]");
         text.replace("\n[world]", &second)
     });
-    one_each(&place);
+    fewer(&place, 2);
     let file = place.path("run.toml").display().to_string();
     let told = place.json(&["run", &file, "--seed", "3"]).done().json();
     let roles = told["learning"]["roles"].as_array().unwrap();
