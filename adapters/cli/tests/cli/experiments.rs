@@ -114,6 +114,22 @@ impl Lab {
         files.map(cell).collect()
     }
 
+    /// With how many of its attempts each task of an arm's stream had a skill.
+    fn injected(&self, out: &str, arm: &str) -> Vec<u64> {
+        let stream = self.stream(out, arm).into_iter();
+        stream
+            .map(|task| task["injected"].as_u64().unwrap())
+            .collect()
+    }
+
+    /// The tasks of an arm's stream, as the cell of the first seed has them.
+    fn stream(&self, out: &str, arm: &str) -> Vec<Value> {
+        let cells = self.cells(out);
+        let cell = cells.get(&format!("{arm}-seed-1.json"));
+        let cell = cell.unwrap_or_else(|| panic!("{arm}: {:?}", cells.keys()));
+        cell["result"]["stream"].as_array().unwrap().clone()
+    }
+
     /// The report, without its table of times.
     fn report(&self, out: &str) -> String {
         let text = fs::read_to_string(self.path(out).join("report.md")).unwrap();
@@ -203,13 +219,13 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
         ("checkpoints = 5", "checkpoints = 1"),
         (
             "set = { batch = 1, \"attempts.warm_up\" = 10 }",
-            "set = { batch = 1, \"attempts.warm_up\" = 1, \"attempts.group\" = 3 }",
+            "set = { batch = 1, \"attempts.warm_up\" = 2, \"attempts.group\" = 3 }",
         ),
         (
             "set = { \"write.when\" = \"never\" }",
             "set.write.when = \"never\"",
         ),
-        HISME_OF_THREE,
+        HISME_OF_TWO,
     ];
     lab.write(&shipped("recipes", &smaller));
     let answer = lab.json(&[]);
@@ -217,24 +233,24 @@ fn the_shipped_experiment_with_whole_recipes_runs() {
     let skills = |arm: usize| answer["arms"][arm]["skills"]["mean"].as_f64().unwrap();
     assert_eq!(skills(0), 0.0);
     assert!(skills(1) > 0.0 && skills(2) > 0.0, "{:#}", answer["arms"]);
-    // Past its warm-up ARISE chooses skills while it learns.
-    let cells = lab.cells("out/recipes");
-    let arise = cells.iter().find(|(name, _)| name.starts_with("arise"));
-    let (_, arise) = arise.unwrap_or_else(|| panic!("{:?}", cells.keys()));
-    let stream = arise["result"]["stream"].as_array().unwrap();
-    let injected = |task: &Value| task["injected"].as_u64().unwrap();
-    assert_eq!(injected(&stream[0]), 0, "{stream:#?}");
-    assert!(stream.iter().map(injected).sum::<u64>() > 0, "{stream:#?}");
+    // Past its warm-up ARISE chooses skills while it learns, and not before, though a skill is there.
+    let injected = |arm: &str| lab.injected("out/recipes", arm);
+    let arise = injected("arise");
+    assert!(arise[..2] == [0, 0] && arise[2] > 0, "{arise:?}");
+    // What the first step wrote is in the prompts of the next one, so that there is credit that a filter could read.
+    let unfiltered = injected("no-credit-filter");
+    assert!(unfiltered[2] > 0, "{unfiltered:?}");
     let report = fs::read_to_string(lab.path("out/recipes/report.md")).unwrap();
     for arm in ["ARISE", "HiSME-static", "no credit filter"] {
         assert!(report.contains(arm), "{arm}");
     }
 }
 
-/// A step of HiSME's is three tasks, which are all of a short stream, and not five. For arms that set nothing in one table.
-const HISME_OF_THREE: (&str, &str) = (
+/// A step of HiSME's is two tasks, and not five, so that the third task of a short stream comes after maintenance. For arms that set
+/// nothing in one table.
+const HISME_OF_TWO: (&str, &str) = (
     "recipe = \"hisme\"\n",
-    "recipe = \"hisme\"\nset.batch = 3\nset.maintenance.programs.micro.every = 3\nset.maintenance.programs.macro.every = 3\n",
+    "recipe = \"hisme\"\nset.batch = 2\nset.maintenance.programs.micro.every = 2\nset.maintenance.programs.macro.every = 2\n",
 );
 
 /// A shipped experiment for one seed, with these changes, and with its paths as they are seen from a lab.
@@ -255,8 +271,9 @@ fn shipped(name: &str, changes: &[(&str, &str)]) -> String {
     })
 }
 
-/// Runs a shipped experiment of mixed recipes at a tiny size; gives its number of arms and the mean number of skills of each.
-fn mixed(name: &str, smaller: &[(&str, &str)]) -> Vec<f64> {
+/// A lab in which a shipped experiment of mixed recipes ran at a tiny size: four arms, of which each but the first, without skills, has
+/// learned.
+fn mixed(name: &str, smaller: &[(&str, &str)]) -> Lab {
     let lab = Lab::new();
     let sizes = [
         ("stream = 30", "stream = 3"),
@@ -273,13 +290,10 @@ fn mixed(name: &str, smaller: &[(&str, &str)]) -> Vec<f64> {
         assert!(report.contains(name), "{name}");
     }
     let skills = arms.iter().map(|arm| arm["skills"]["mean"].as_f64());
-    skills.map(Option::unwrap).collect()
-}
-
-/// Four arms, of which each but the first, without skills, has learned.
-fn learned(skills: &[f64]) {
+    let skills: Vec<f64> = skills.map(Option::unwrap).collect();
     assert_eq!((skills.len(), skills[0]), (4, 0.0));
     assert!(skills[1..].iter().all(|skills| *skills > 0.0), "{skills:?}");
+    lab
 }
 
 #[test]
@@ -291,16 +305,31 @@ fn the_shipped_experiment_of_hisme_under_scribe_runs() {
         ),
         ("group\" = 4", "group\" = 2"),
         ("first\" = 10", "first\" = 2"),
-        HISME_OF_THREE,
+        HISME_OF_TWO,
     ];
-    learned(&mixed("hisme-under-scribe", &smaller));
+    let lab = mixed("hisme-under-scribe", &smaller);
+    // From the first refresh on attempts are scored by rubrics, and the reward is no longer the outcome alone.
+    let stream = lab.stream("out/hisme-under-scribe", "hisme-under-scribe");
+    let by_outcome = |task: &Value| {
+        let count = |name: &str| task[name].as_f64().unwrap();
+        (task["reward"].as_f64().unwrap() - count("success") / count("attempts")).abs() < 1e-9
+    };
+    assert!(stream[..2].iter().all(by_outcome), "{stream:#?}");
+    assert!(!by_outcome(&stream[2]), "{stream:#?}");
 }
 
 #[test]
 fn the_shipped_experiment_of_skillos_released_as_hisme_runs() {
-    let of_three = "set.batch = 3\nset.maintenance.programs.micro.every = 3\nunset = [";
-    let smaller = [("unset = [", of_three), HISME_OF_THREE];
-    learned(&mixed("skillos-released-as-hisme", &smaller));
+    let of_two = "set.batch = 2\nset.maintenance.programs.micro.every = 2\nunset = [";
+    let smaller = [("unset = [", of_two), HISME_OF_TWO];
+    let lab = mixed("skillos-released-as-hisme", &smaller);
+    // What the curator inserts in the first step is on trial, and is tried in the next one.
+    let (out, arm) = (
+        "out/skillos-released-as-hisme",
+        "skillos,-released-as-hisme",
+    );
+    let injected = lab.injected(out, arm);
+    assert!(injected[2] > 0, "{injected:?}");
 }
 
 #[test]
@@ -310,7 +339,7 @@ fn the_shipped_experiment_of_skillrl_behind_arise_runs() {
         ("set.attempts.group = 4", "set.attempts.group = 2"),
         ("round = 10", "round = 2"),
     ];
-    learned(&mixed("skillrl-behind-arise", &smaller));
+    mixed("skillrl-behind-arise", &smaller);
 }
 
 /// The shipped experiment in a world of its own, which learns from one of three tasks about the same services, and holds out `held_out`.
