@@ -125,9 +125,9 @@ impl Lab {
     /// The tasks of an arm's stream, as the cell of the first seed has them.
     fn stream(&self, out: &str, arm: &str) -> Vec<Value> {
         let cells = self.cells(out);
-        let cell = cells.get(&format!("{arm}-seed-1.json"));
-        let cell = cell.unwrap_or_else(|| panic!("{arm}: {:?}", cells.keys()));
-        cell["result"]["stream"].as_array().unwrap().clone()
+        let name = format!("{arm}-seed-1.json");
+        assert!(cells.contains_key(&name), "{arm}: {:?}", cells.keys());
+        cells[&name]["result"]["stream"].as_array().unwrap().clone()
     }
 
     /// The report, without its table of times.
