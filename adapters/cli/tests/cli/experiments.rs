@@ -199,7 +199,8 @@ fn what_was_killed_goes_on_and_comes_to_the_same() {
     counts(&lab.json(&["--out", "whole"]), 0, 4);
     lab.another_build_is_told_apart();
     // Another configuration is another cell, and of no other arm.
-    lab.write(&TINY.replace("group\" = 2", "group\" = 1"));
+    let recipe = "recipe = \"standard\"";
+    lab.write(&TINY.replace(recipe, &format!("{recipe}\nlearn = false")));
     let said = lab.run(&["--out", "whole"]).done();
     assert!(
         said.out.contains("2 cells run, 2 kept, 0 missing"),
