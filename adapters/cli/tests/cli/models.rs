@@ -158,7 +158,7 @@ fn texts_are_scored_and_the_likeliest_is_first() {
     assert!(sorted(&by_sum, "sum"), "{by_sum}");
     let by_pmi = ask(&["--pmi"]);
     assert!(sorted(&by_pmi, "pmi"), "{by_pmi}");
-    // Behind an empty prompt the prompt makes nothing likelier.
+    // Behind an empty prompt the prompt makes nothing likelier. Some processors add in another order in another batch.
     let nothing = json(&[
         "score",
         "MODEL",
@@ -168,7 +168,8 @@ fn texts_are_scored_and_the_likeliest_is_first() {
         "row",
         "--pmi",
     ]);
-    assert_eq!(nothing["candidates"][0]["pmi"], 0.0);
+    let pmi = nothing["candidates"][0]["pmi"].as_f64().unwrap();
+    assert!(pmi.abs() < 1e-3, "{pmi}");
     let cut = ask(&["--max-tokens", "2"]);
     let cut = cut["candidates"].as_array().unwrap();
     assert!(cut.iter().all(|one| one["tokens"].as_u64().unwrap() <= 2));
