@@ -258,7 +258,7 @@ fn a_host_that_is_killed_leaves_no_worker() {
 fn mad(further: &[&str]) -> (IsolatedConfig, [TestFile; 2]) {
     let (model, real) = Tiny::default().isolate_with(|_| ());
     let hello = serde_json::json!({
-        "Hello": { "name": "journeyman-llama-worker", "protocol": 9 }
+        "Hello": { "name": "journeyman-llama-worker", "protocol": 10 }
     });
     let loaded = serde_json::json!({
         "Loaded": { "loaded": { "Model": model.capabilities() }, "file": { "sha256": "0", "stamp": null } }
