@@ -26,6 +26,9 @@ use quickstart::{Parts, spoken};
 /// The greatest difference between a recorded log-probability and the scorer's, in nats: with weights in half precision those of
 /// unlikely tokens move with the shape of a batch.
 const TOLERANCE: f64 = 6e-3;
+/// The same of a token that is less likely than e to the -6, for each of its nats. ggml's code for AVX2 moves them more than the
+/// one for AVX-512: by 0.007 at 14 nats.
+const TOLERANCE_PER_NAT: f64 = 1e-3;
 const GROUP: NonZeroU32 = NonZeroU32::new(4).expect("not 0");
 const TASKS: usize = 6;
 /// Steps of an attempt: few, so that of the attempts of a group some do their task and others do not.
@@ -162,7 +165,7 @@ impl Bare {
         for (scored, recorded) in scores.logprobs.iter().zip(&segment.logprobs[run]) {
             let difference = (scored - f64::from(*recorded)).abs();
             assert!(
-                difference < TOLERANCE,
+                difference < TOLERANCE.max(scored.abs() * TOLERANCE_PER_NAT),
                 "{scored} against {recorded} in {text:?}"
             );
         }
