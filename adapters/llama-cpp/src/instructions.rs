@@ -1,8 +1,5 @@
 //! Instructions that the processor has and this build of llama.cpp leaves unused, or that it needs and the processor lacks.
 
-#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
-mod amx;
-
 use journeyman::{Error, Result};
 
 /// The instruction sets of this processor that llama.cpp was not compiled for: with them it reads prompts up to several times
@@ -161,28 +158,6 @@ mod tests {
         assert!(error.to_string().contains("configuration of AMX"));
         let hint = error.hint_text().unwrap();
         assert!(hint.contains("-fno-dse"));
-    }
-
-    /// Builds of this repository do not ask their compiler (`JOURNEYMAN_AMX_KEPT`).
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    #[test]
-    fn the_header_of_this_repository_keeps_the_configuration_of_amx() {
-        use std::{env, fs, path::Path, process::Command};
-
-        let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
-        let folder = env::temp_dir().join(format!("journeyman-amx-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        // Without the header some versions of GCC drop a part of it.
-        match amx::stores_configuration(Command::new(&compiler), &folder) {
-            Err(error) => println!("skipped: no compiler of C++ that knows AMX: {error}"),
-            Ok(_) => {
-                let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-                let mut command = Command::new(&compiler);
-                command.arg("-include").arg(root.join(".cargo/amx.h"));
-                assert!(amx::stores_configuration(command, &folder).unwrap());
-            }
-        }
-        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -7,6 +7,8 @@
 )]
 
 mod adapter;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod amx;
 mod backends;
 mod conformance;
 mod isolated;
