@@ -30,7 +30,7 @@ pub struct CaseRun {
 }
 
 impl CaseRun {
-    /// A case that was played and judged: no action was refused, and no tokens are told.
+    /// A case that was played and judged, with no refused action, no tokens and no model until the setters name them.
     pub fn new(verdict: Verdict) -> Self {
         Self {
             refusals: 0,
