@@ -9,10 +9,8 @@ async fn main() -> Result<()> {
     for n in 0..8 {
         let task = Task::new(n.to_string(), format!("Refund ticket T-{n} of customer A."));
         let mut attempt = session.begin(task).await?; // searches the library, and asks the gate
-        let calls: &[&str] = match attempt.prompt().contains("get_ticket") {
-            true => &["get_ticket", "refund"], // your agent: a skill told it
-            false => &["refund", "get_ticket", "refund"],
-        };
+        let told = attempt.prompt().contains("get_ticket"); // by a skill
+        let calls = &["refund", "get_ticket", "refund"][usize::from(told)..]; // your agent
         for &call in calls {
             let result = match call == "refund" && attempt.steps().is_empty() {
                 true => StepResult::refused("get_ticket first", Source::trusted("till")),
@@ -23,5 +21,7 @@ async fn main() -> Result<()> {
         println!("task {n}: {} calls", calls.len()); // 3 without a skill, 2 with one
         attempt.finish(Outcome::success()).await?; // credits the skill, and may write one
     }
+    let findings = session.findings(); // what will not happen, why, and what to do
+    findings.iter().for_each(|one| println!("note: {one}"));
     Ok(())
 }

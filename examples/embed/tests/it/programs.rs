@@ -61,6 +61,9 @@ fn the_shortest_host_learns() {
 fn the_program_of_the_readme_runs() {
     let said = run(&mut Command::new(env!("CARGO_BIN_EXE_first")));
     let lines: Vec<&str> = said.lines().collect();
+    let is_note = |line: &&&str| line.starts_with("note: ");
+    let notes = lines.iter().rev().take_while(is_note).count();
+    let lines = &lines[..lines.len() - notes];
     assert_eq!(lines.len(), 8, "{said}");
     // No skill is there yet.
     assert_eq!(lines[0], "task 0: 3 calls");
@@ -68,6 +71,14 @@ fn the_program_of_the_readme_runs() {
         let calls = [2, 3].map(|calls| format!("task {number}: {calls} calls"));
         assert!(calls.iter().any(|expect| expect == line), "{said}");
     }
+}
+
+/// A host that has nothing but the README's program is told what stands in the way.
+#[test]
+fn the_program_of_the_readme_prints_the_findings() {
+    let program = include_str!("../../src/bin/first.rs");
+    let (_, end) = program.rsplit_once("attempt.finish").unwrap();
+    assert!(end.contains("session.findings()") && end.contains("println!"));
 }
 
 /// The README's second command.
