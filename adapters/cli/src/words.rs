@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 56] = [
+const WORDS: [(&str, &str); 57] = [
     ("(`ChatFormat::max_tokens`)", "(`answer_tokens` in [model])"),
     (
         "set `Components::scorer` and `Components::prompt_format`, or choose the selector `top`, which needs no scores",
@@ -141,8 +141,9 @@ const WORDS: [(&str, &str); 56] = [
         "fit it with `journeyman model calibrate` and give it to `Recipe::calibrate` (`calibration` in a run's file), or set `GatePolicy::fitted_for` where you know that it fits",
         "fit it with `journeyman model calibrate`, and name the file in `calibration` of [model]",
     ),
+    ("`Limits::fit` of the recipe allows", "`limits.fit` allows"),
     (
-        "fit it once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file), give it more time by `Limits::fit`, or set a threshold by hand: `GatePolicy::absolute`, with `most_wrong` as `None`",
+        "give the fit more time (`recipe.limits.fit`), fit once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file), or set a threshold by hand: `GatePolicy::absolute`, with `most_wrong` as `None`",
         "fit it once with `journeyman model calibrate`, and name the file in `calibration` of [model]",
     ),
     (

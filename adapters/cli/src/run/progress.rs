@@ -394,6 +394,7 @@ mod tests {
         let not_due = EventKind::NotDue {
             reason: "all went well".to_owned(),
             above: false,
+            flawless: false,
         };
         reasons.note(&not_due);
         let known = "the library has this skill already: `brew`, active";

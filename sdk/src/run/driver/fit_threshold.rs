@@ -379,11 +379,13 @@ fn short_enough(time: Duration, longest: Duration) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the gate's threshold was not fitted to this model, and that would take about {} minutes here",
-        time.as_secs().div_ceil(60)
+        "the gate's threshold is not fitted to this model, since that would take about {} minutes here and `Limits::fit` of the recipe \
+         allows {} seconds",
+        time.as_secs().div_ceil(60),
+        longest.as_secs()
     );
     Err(Error::unsupported("Scorer::score", message).hint(
-        "fit it once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file), give it more time by `Limits::fit`, or set a threshold by hand: `GatePolicy::absolute`, with `most_wrong` as `None`",
+        "give the fit more time (`recipe.limits.fit`), fit once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file), or set a threshold by hand: `GatePolicy::absolute`, with `most_wrong` as `None`",
     ))
 }
 

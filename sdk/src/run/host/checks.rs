@@ -578,12 +578,13 @@ fn uncalibrated_finding(
         // The session fits it before its first decision.
         let on = decided_on(components, recipe, gate);
         let too_slow = quick_enough(scorer.as_ref(), on, recipe.limits.fit).err()?;
-        return Some(Finding::new(
+        let finding = Finding::new(
             FindingKind::Uncalibrated,
             "the gate injects nothing",
             too_slow.message(),
             too_slow.hint_text().unwrap_or_default(),
-        ));
+        );
+        return Some(finding.about(FIT));
     }
     let kind = policy.score.name();
     Some({
@@ -627,6 +628,9 @@ fn decided_on(components: &Components, recipe: &Recipe, gate: &SelectorGate<'_>)
         on => on,
     }
 }
+
+/// The subject of the findings about a threshold that the session cannot fit.
+pub(super) const FIT: &str = "the fit of the gate";
 
 /// The subject of the finding about a warm-up.
 pub(super) const WARM_UP: &str = "warm-up";

@@ -5,16 +5,19 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::{
     contract::Components,
-    domain::{EndReason, Role, ScoreKind, SkillName},
+    domain::{EndReason, NothingReason, Role, ScoreKind, Selection, SkillName},
     id::{Seed, SkillId, TaskId},
-    run::report::{Event, EventKind, Finding, FindingKind, Observed, RoleCounts},
+    run::{
+        host::checks::FIT,
+        report::{Event, EventKind, Finding, FindingKind, Observed, RoleCounts},
+    },
     stations::select::{GatePolicy, ScoreDrift, SelectorGate, check_fitted_for},
 };
 
 /// Number of attempts, or of a role's calls, after which a model is judged by how much of what it wrote could be read.
 const FEW: u64 = 4;
 
-/// Number of tasks in a row from which nothing was written because the agent does too well.
+/// Number of tasks in a row from which nothing was written because the agent does too well, or has nothing to learn.
 const MANY: u64 = 12;
 
 /// Number of attempts with a skill after which one of them should have credited it.
@@ -28,6 +31,7 @@ const FALSE_ALARM: f64 = 0.01;
 const REMEMBERED: usize = 4_096;
 
 const ABOVE: &str = "above the recipe's bound";
+const FLAWLESS: &str = "nothing to learn";
 const AGENT: &str = "the agent";
 
 const CANNOT: &str = "hold the model to the form of an answer (the feature `llguidance` of `journeyman-llama-cpp`, on unless it was \
@@ -42,7 +46,14 @@ pub(crate) struct Watch {
     roles: BTreeMap<Role, RoleCounts>,
     /// What each role's model wrote last, where it could not be read.
     wrote: BTreeMap<Role, String>,
+    /// Number of tasks in a row at which the agent did too well for a skill to be written.
     above: u64,
+    /// Of these the latest in a row that left nothing to learn.
+    flawless: u64,
+    /// Whether an attempt of the session had a skill.
+    skilled: bool,
+    /// Whether the session has to fit the gate's threshold.
+    fits: bool,
     skills: BTreeMap<SkillId, Given>,
     /// `None` without a calibration that holds here and keeps scores.
     drift: Option<DriftWatch>,
@@ -62,11 +73,13 @@ struct Given {
 impl Watch {
     /// Nothing yet, in a session with this gate and these parts.
     pub(crate) fn of(gate: Option<SelectorGate<'_>>, components: &Components, seed: Seed) -> Self {
+        let fits = gate.is_some_and(|gate| gate.policy.to_fit().is_some());
         let calibrated = gate.map(|gate| gate.policy).filter(|gate| {
             let fitted = gate.fitted_for.as_ref();
             fitted.is_some_and(|fitted| check_fitted_for(fitted, components).is_ok())
         });
         Self {
+            fits,
             drift: calibrated.and_then(|gate| DriftWatch::of(gate, seed)),
             ..Self::default()
         }
@@ -112,18 +125,23 @@ impl Watch {
             EventKind::RoleFailed { role, reason } => {
                 self.wrote.insert(*role, reason.clone());
             }
-            EventKind::NotDue { above: true, .. } => {
-                self.above += 1;
-                if self.above >= MANY {
-                    observed.note(never_due(self.above));
-                }
-            }
-            EventKind::NotDue { above: false, .. } => self.above = 0,
+            EventKind::Selected { selection, .. } if self.fits => see_fit(selection, observed),
+            EventKind::NotDue {
+                above: true,
+                flawless,
+                ..
+            } => self.not_due(*flawless, observed),
+            EventKind::NotDue { above: false, .. } => (self.above, self.flawless) = (0, 0),
             EventKind::Admitted { .. } | EventKind::Refused { .. } => {
-                self.above = 0;
+                (self.above, self.flawless) = (0, 0);
                 observed.forget(FindingKind::NeverWrites, ABOVE);
+                observed.forget(FindingKind::NeverWrites, FLAWLESS);
             }
             EventKind::TaskFinished { report } => {
+                if report.attempts.iter().any(|one| !one.injected.is_empty()) {
+                    self.skilled = true;
+                    observed.forget(FindingKind::NeverWrites, FLAWLESS);
+                }
                 for (role, counts) in report.roles.iter() {
                     let all = self.roles.entry(role).or_default();
                     all.asked += counts.asked - counts.failed.min(counts.asked);
@@ -170,6 +188,22 @@ impl Watch {
         }
     }
 
+    /// Counts a task from which nothing was written because the agent does too well, and notes what many of them in a row say.
+    fn not_due(&mut self, flawless: bool, observed: &Observed) {
+        self.above += 1;
+        self.flawless = if flawless { self.flawless + 1 } else { 0 };
+        if self.flawless >= MANY {
+            observed.forget(FindingKind::NeverWrites, ABOVE);
+            // An agent that was given a skill has learned; one that never was may lack what it could learn from.
+            if !self.skilled {
+                observed.note(nothing_to_learn(self.flawless));
+            }
+        } else if self.above >= MANY {
+            observed.forget(FindingKind::NeverWrites, FLAWLESS);
+            observed.note(never_due(self.above));
+        }
+    }
+
     /// Notes that most answers cannot be read, or forgets it.
     fn judge(
         &self,
@@ -188,7 +222,11 @@ impl Watch {
             }
             role => format!("most of what the model of the role {role} wrote was of no use"),
         };
-        let last = wrote.map_or_else(String::new, |text| format!("; the last was: {text}"));
+        // A finding is one line.
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let last = wrote.map_or_else(String::new, |text| {
+            format!("; the last was: \"{}\"", one_line(text))
+        });
         let reason = format!("{unread} of its first {all} answers could not be read{last}");
         observed
             .note(Finding::new(FindingKind::Unreadable, consequence, reason, CANNOT).about(who));
@@ -233,6 +271,40 @@ impl DriftWatch {
     }
 }
 
+/// Notes that the session could not fit the gate's threshold, or forgets it.
+fn see_fit(selection: &Selection, observed: &Observed) {
+    match selection.fault() {
+        Some(NothingReason::Uncalibrated(why)) => observed.note(not_fitted(why)),
+        // Skills were scored, and decided about.
+        None if !selection.candidates.is_empty() => {
+            observed.forget(FindingKind::Uncalibrated, FIT);
+        }
+        _ => {}
+    }
+}
+
+fn not_fitted(why: &str) -> Finding {
+    Finding::new(
+        FindingKind::Uncalibrated,
+        "the gate injects nothing",
+        format!("the session could not fit the gate's threshold to this model ({why})"),
+        "remove the cause, or fit once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's \
+         file)",
+    )
+    .about(FIT)
+}
+
+fn nothing_to_learn(tasks: u64) -> Finding {
+    Finding::new(
+        FindingKind::NeverWrites,
+        format!("no skill was written from the latest {tasks} tasks, and none was needed"),
+        "every attempt was done with the full score and without a refusal, so that nothing was to be learned",
+        "nothing, if that is so; if your world does refuse actions, record that (`StepResult::refused` in your own loop, \
+         `Transition::refused` in an environment)",
+    )
+    .about(FLAWLESS)
+}
+
 fn never_due(tasks: u64) -> Finding {
     Finding::new(
         FindingKind::NeverWrites,
@@ -263,7 +335,7 @@ fn never_credited(id: &SkillId, given: &Given) -> Finding {
 mod tests {
     use super::*;
     use crate::{
-        domain::{Decision, Selection, State},
+        domain::{Decision, State},
         testing::sample,
     };
 
@@ -287,6 +359,14 @@ mod tests {
         report.roles.count(role, counts);
         EventKind::TaskFinished {
             report: Box::new(report),
+        }
+    }
+
+    fn not_due(above: bool, flawless: bool) -> EventKind {
+        EventKind::NotDue {
+            reason: "0.9".to_owned(),
+            above,
+            flawless,
         }
     }
 
@@ -344,14 +424,8 @@ mod tests {
 
     #[test]
     fn a_recipe_that_never_writes_is_told_until_it_does() {
-        let above = EventKind::NotDue {
-            reason: "0.9".to_owned(),
-            above: true,
-        };
-        let other = EventKind::NotDue {
-            reason: "nothing was done".to_owned(),
-            above: false,
-        };
+        let above = not_due(true, false);
+        let other = not_due(false, false);
         assert_eq!(seen(&vec![above.clone(); 11]), [""; 0]);
         assert_eq!(seen(&vec![other; 20]), [""; 0]);
         let mut events = vec![above; 12];
@@ -362,6 +436,36 @@ mod tests {
             reason: "no".to_owned(),
         });
         assert_eq!(seen(&events), [""; 0], "a role was asked");
+    }
+
+    #[test]
+    fn where_nothing_was_to_be_learned_that_is_said_and_only_without_a_skill() {
+        let flawless = not_due(true, true);
+        assert_eq!(seen(&vec![flawless.clone(); 11]), [""; 0]);
+        let told = seen(&vec![flawless.clone(); 30]).join("\n");
+        assert!(told.contains("nothing was to be learned"), "{told}");
+        assert!(told.contains("StepResult::refused"), "{told}");
+        assert!(!told.contains("bound"), "{told}");
+        // A task that had a refusal is none of these, until many others came after it.
+        let refused = not_due(true, false);
+        let mut events = vec![flawless.clone(); 12];
+        events.push(refused);
+        let told = seen(&events).join("\n");
+        assert!(told.contains("better than the bound"), "{told}");
+        assert!(!told.contains("nothing was to be learned"), "{told}");
+        events.extend(vec![flawless.clone(); 12]);
+        let told = seen(&events).join("\n");
+        assert!(!told.contains("better than the bound"), "{told}");
+        // An agent that has a skill did learn.
+        let mut report = sample::task_report("t");
+        report.attempts = vec![sample::attempt_report("a", &[sample::skill("brew")], true)];
+        let skilled = EventKind::TaskFinished {
+            report: Box::new(report),
+        };
+        let many = vec![flawless; 12];
+        for order in [[many.clone(), vec![skilled.clone()]], [vec![skilled], many]] {
+            assert_eq!(seen(&order.concat()), [""; 0]);
+        }
     }
 
     #[test]

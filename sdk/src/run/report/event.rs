@@ -176,6 +176,9 @@ pub enum EventKind {
         /// ([`WriteWhen::Below`](crate::stations::propose::WriteWhen::Below)).
         #[serde(default)]
         above: bool,
+        /// Whether every attempt was done with the full score and without a refusal, so that there was nothing to learn.
+        #[serde(default)]
+        flawless: bool,
     },
     /// No draft could be made, or a draft was not admitted into the library.
     Refused {

@@ -85,6 +85,7 @@ impl FindingKind {
                 | Self::UnfinishedRun
                 | Self::BlockingPart
                 | Self::OtherModel
+                | Self::Uncalibrated
                 | Self::ScoresDrifted
                 | Self::Unreadable
                 | Self::PolicyFailed

@@ -380,6 +380,8 @@ pub(crate) struct Undue {
     reason: String,
     /// Whether it is that the agent does too well for the recipe's bound.
     above: bool,
+    /// Whether it is that, and each attempt had the full score and no refusal.
+    flawless: bool,
 }
 
 impl Undue {
@@ -387,6 +389,7 @@ impl Undue {
         EventKind::NotDue {
             reason: self.reason,
             above: self.above,
+            flawless: self.flawless,
         }
     }
 
@@ -394,6 +397,7 @@ impl Undue {
         Self {
             reason: reason.into(),
             above: false,
+            flawless: false,
         }
     }
 }
@@ -469,6 +473,7 @@ fn falls_short(
     let above = |reason: String| Undue {
         reason: format!("{reason}{counted}, and the recipe writes below {bound}"),
         above: true,
+        flawless: rollouts.iter().all(is_flawless),
     };
     if context.group as usize >= WINDOW {
         let judged = judged(rollouts);
@@ -506,6 +511,11 @@ fn falls_short(
         ))),
         None => Err(Undue::of("no attempt has a verdict")),
     }
+}
+
+/// Whether an attempt was done with the full score and without a refusal.
+fn is_flawless(one: &Rollout<'_>) -> bool {
+    one.report.success == Some(true) && one.report.score >= 1.0 && one.refused() == 0
 }
 
 /// Notes of a small group's attempts for the library, if the recipe's writing rule averages over earlier attempts.

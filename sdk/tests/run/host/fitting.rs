@@ -246,6 +246,36 @@ fn a_scorer_that_fails_while_it_is_fitted_costs_the_injection_and_no_task() {
         };
         assert!(why.contains("it has no such token"), "{why}");
         assert!(selection.fault().is_some());
+        let told = not_fitted(&journeyman);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains("it has no such token"), "{told:?}");
+        assert!(told[0].contains("journeyman model calibrate"), "{told:?}");
+    });
+}
+
+/// What the session says of a gate that is not fitted.
+fn not_fitted(journeyman: &Journeyman) -> Vec<String> {
+    let findings = journeyman.findings().into_iter();
+    let of_it = findings.filter(|one| one.kind == FindingKind::Uncalibrated);
+    of_it.map(|one| one.to_string()).collect()
+}
+
+#[test]
+fn a_fit_that_failed_is_said_until_a_decision_has_a_threshold() {
+    block_on(async {
+        let fails = Arc::new(AtomicBool::new(true));
+        let still = Arc::clone(&fails);
+        let scorer = ScriptedScorer::by(move |prompt, text| match still.load(Ordering::SeqCst) {
+            true => Play::Fail(journeyman::Error::invalid("test", "it is away")),
+            false => Play::Give(-3.0 + 0.05 * (1.0 + drawn(&prompt.text(), text))),
+        });
+        let journeyman = opened(Arc::new(scorer.untrained()), memory()).await;
+        with_skills(&journeyman, &["right", "other"]).await;
+        decided(&journeyman, "first").await;
+        assert_eq!(not_fitted(&journeyman).len(), 1);
+        fails.store(false, Ordering::SeqCst);
+        decided(&journeyman, "second").await;
+        assert_eq!(not_fitted(&journeyman), [""; 0]);
     });
 }
 
@@ -275,13 +305,17 @@ fn a_model_that_is_too_slow_to_be_fitted_injects_nothing_and_says_what_to_do() {
         let scorer = Arc::new(Slow(untrained()));
         let journeyman = opened(scorer, memory()).await;
         with_skills(&journeyman, &["right", "other"]).await;
-        let found = journeyman.findings();
-        let found = found
-            .iter()
-            .find(|one| one.kind == FindingKind::Uncalibrated);
-        let found = found.expect("a finding").to_string();
-        assert!(found.contains("minutes"), "{found}");
-        assert!(found.contains("journeyman model calibrate"), "{found}");
+        let found = not_fitted(&journeyman);
+        assert_eq!(found.len(), 1, "{found:?}");
+        for part in [
+            "minutes",
+            "300 seconds",
+            "`recipe.limits.fit`",
+            "journeyman model calibrate",
+        ] {
+            assert!(found[0].contains(part), "{part} in {found:?}");
+        }
+        assert!(FindingKind::Uncalibrated.is_warning());
         let selection = decided(&journeyman, "first").await;
         assert!(
             matches!(
@@ -290,6 +324,8 @@ fn a_model_that_is_too_slow_to_be_fitted_injects_nothing_and_says_what_to_do() {
             ),
             "{selection}"
         );
+        // What the decision says is known already.
+        assert_eq!(not_fitted(&journeyman), found);
     });
 }
 

@@ -253,6 +253,27 @@ fn where_no_skill_is_due_an_event_says_why() {
 }
 
 #[test]
+fn an_event_says_whether_there_was_anything_to_learn() {
+    let flawless = |score: f64| {
+        let mut parts = components();
+        parts.judge = Some(Arc::new(ScriptedJudge::that(Play::Give(
+            Verdict::scored(true, score).expect("it is in [0, 1]"),
+        ))));
+        block_on(async {
+            let journeyman = open_as("test", &parts, recipe::standard()).await;
+            let events = journeyman.events();
+            journeyman.learn(tasks(1)).await.expect("it learns");
+            told(events).into_iter().find_map(|event| match event.kind {
+                EventKind::NotDue { flawless, .. } => Some(flawless),
+                _ => None,
+            })
+        })
+    };
+    assert_eq!(flawless(1.0), Some(true));
+    assert_eq!(flawless(0.9), Some(false));
+}
+
+#[test]
 fn a_group_that_does_well_says_its_mean_score() {
     let mut parts = components();
     parts.judge = Some(Arc::new(ScriptedJudge::that(Play::Give(
