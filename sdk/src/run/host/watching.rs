@@ -326,7 +326,7 @@ fn never_credited(id: &SkillId, given: &Given) -> Finding {
             given.attempts
         ),
         "see why in the events: attempts that no judge decides about, a rule of credit that cannot tell (`Refused`), or an agent that never \
-         says that it followed the skill (docs/explanation/credit.md): then let `CreditPolicy::used_when` count attempts of which that is not known",
+         says that it followed the skill (its answers have no line `Skill: …`; docs/explanation/credit.md): then let `CreditPolicy::used_when` count attempts of which that is not known",
     )
     .about(id.as_str())
 }

@@ -469,7 +469,7 @@ fn fmt_unusual(report: &RunReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// A line about the use of skills.
+/// A line about the use of skills, and another one where that is not known.
 fn fmt_use(report: &RunReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let injected = || report.attempts().filter(|one| !one.injected.is_empty());
     write!(
@@ -485,6 +485,13 @@ fn fmt_use(report: &RunReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f,
             "; a skill was followed in {followed}, none in {not}, unknown in {unknown}"
         )?;
+        if unknown > 0 {
+            write!(
+                f,
+                "\n  why unknown: the agent's answers in {unknown} attempts had no line `Skill: …` that names a skill of the prompt, or \
+                 `none` (an agent of your own did not report it), so whether it followed one is not known; see docs/explanation/credit.md"
+            )?;
+        }
     }
     writeln!(f)
 }
