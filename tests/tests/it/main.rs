@@ -18,6 +18,7 @@ mod licenses;
 mod links;
 mod public_api;
 mod real_model;
+mod roles;
 mod scenarios;
 mod skills;
 mod structure;

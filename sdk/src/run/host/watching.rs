@@ -502,7 +502,12 @@ mod tests {
         };
         assert_eq!(learned(&tasks(9)), [""; 0], "eighteen attempts");
         let told = learned(&tasks(12)).join("\n");
-        for part in ["the skill brew-tea is worth", "20 attempts", "used_when"] {
+        for part in [
+            "the skill brew-tea is worth",
+            "20 attempts",
+            "`Skill: …`",
+            "used_when",
+        ] {
             assert!(told.contains(part), "{part:?} in {told}");
         }
         // A credit of 0 is one, before and behind.

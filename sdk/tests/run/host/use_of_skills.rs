@@ -137,31 +137,3 @@ fn a_run_counts_attempts_by_what_is_known_of_their_use() {
     );
     assert!(!said.contains("why unknown"), "{said}");
 }
-
-#[test]
-fn a_finding_on_skills_that_none_credited_names_the_line_that_is_missing() {
-    let mut recipe = recipe::standard();
-    recipe.select.selector = top(1);
-    recipe.write.when = WriteWhen::Never;
-    recipe.credit.used_when = UsedWhen::Followed;
-    let said = block_on(async {
-        let mut parts = own_loop();
-        parts.scorer = None;
-        let journeyman = open_as("test", &parts, recipe).await;
-        let mut skill = sample::skill("one");
-        skill.body = "say one two".to_owned();
-        let added = journeyman.add(vec![skill], "shipped").await;
-        added.expect("it is added");
-        for task in alike(20) {
-            let did = Did {
-                used: SkillUse::Unknown,
-                ..CLEAN
-            };
-            attempt(&journeyman, task, did).await;
-        }
-        let mut findings = journeyman.findings().into_iter();
-        findings.find(|one| one.kind == FindingKind::NeverCredited)
-    });
-    let said = said.expect("a finding").to_string();
-    assert!(said.contains("`Skill: …`"), "{said}");
-}
