@@ -104,7 +104,7 @@ fn row(lift: &Lift, error: f64) -> Vec<String> {
         picture(success.estimate(), success.interval(error)),
         amount(&lift.steps),
         amount(&lift.tokens),
-        verdict(lift.verdict),
+        verdict_on(lift),
     ]
 }
 
@@ -136,6 +136,14 @@ pub(crate) fn verdict(verdict: Option<LiftVerdict>) -> String {
         }
         Some(_) => "not known yet".to_owned(),
     }
+}
+
+/// The verdict, and whether tasks take longer.
+fn verdict_on(lift: &Lift) -> String {
+    let longer = lift.longer.then(|| "takes longer".to_owned());
+    let told = [verdict(lift.verdict)].into_iter().chain(longer);
+    let told: Vec<String> = told.filter(|one| !one.is_empty()).collect();
+    told.join(", ")
 }
 
 /// An interval of a difference in [-1, 1] on a line, with 0 in its middle.
@@ -183,6 +191,7 @@ fn as_json(lift: &Lift, error: f64) -> Value {
         "steps": amount(&lift.steps),
         "tokens": amount(&lift.tokens),
         "verdict": lift.verdict,
+        "longer": lift.longer,
     })
 }
 

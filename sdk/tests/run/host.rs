@@ -13,6 +13,7 @@ mod fitting;
 mod known;
 mod learning;
 mod live;
+mod longer;
 mod merging;
 mod models;
 mod outcomes;

@@ -8,7 +8,7 @@ use crate::{
     policy::{ResolvedPolicies, SelectProgram},
     run::{
         driver::fit_threshold::quick_enough,
-        host::asked_roles::asked_roles,
+        host::{asked_roles::asked_roles, longer},
         report::{EventKind, Finding, FindingKind},
     },
     stations::{
@@ -43,6 +43,7 @@ pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
     } = checked;
     findings.extend(selection_findings(components, recipe, policies));
     findings.extend(proven_elsewhere_finding(components, policies, library));
+    findings.extend(longer::known(components, library));
     if !read_only {
         findings.extend(warm_up_finding(recipe, library));
     }
@@ -183,12 +184,17 @@ pub(crate) fn library_findings(
     let learns = warm_up_finding(recipe, library).into_iter().chain(held);
     elsewhere
         .into_iter()
+        .chain(longer::known(components, library))
         .chain(learns.filter(move |_| !read_only))
 }
 
 /// Whether a finding depends on the library, as those of [`library_findings`].
 pub(crate) fn depends_on_library(finding: &Finding) -> bool {
-    let kinds = [FindingKind::Quarantined, FindingKind::ProvenElsewhere];
+    let kinds = [
+        FindingKind::Quarantined,
+        FindingKind::ProvenElsewhere,
+        FindingKind::TakesLonger,
+    ];
     kinds.contains(&finding.kind) || finding.about.as_deref() == Some(WARM_UP)
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod handle;
 pub(crate) mod journeyman;
 pub(crate) mod library_changes;
 pub(crate) mod locking;
+mod longer;
 pub(crate) mod session;
 mod watching;
 pub(crate) mod withheld;

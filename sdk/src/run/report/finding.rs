@@ -49,6 +49,10 @@ pub enum FindingKind {
     ProvenElsewhere,
     /// Many attempts in learning had a skill, and none credited it or judged its effect.
     NeverCredited,
+    /// Tasks take longer with a skill than those that chance left without it ([`Lift::longer`](crate::stations::proof::Lift::longer)).
+    TakesLonger,
+    /// Tasks of this session's learning took longer with a skill than like tasks without any: whether the skill is why is not known.
+    SeemsToTakeLonger,
     /// A run in the journal is not finished.
     UnfinishedRun,
     /// A host's part blocks its thread.
@@ -82,6 +86,8 @@ impl FindingKind {
                 | Self::Quarantined
                 | Self::ProvenElsewhere
                 | Self::NeverCredited
+                | Self::TakesLonger
+                | Self::SeemsToTakeLonger
                 | Self::UnfinishedRun
                 | Self::BlockingPart
                 | Self::OtherModel

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Interval, check, discoveries};
+use super::{Effect, Interval, Length, Lengths, check, discoveries};
 use crate::{
     domain::{Assignment, SkillName, SkillRef},
     error::Result,
@@ -153,8 +153,17 @@ pub struct Lift {
     pub steps: Amount,
     /// On the number of tokens.
     pub tokens: Amount,
+    /// On the place of a task among those before it that were drawn over the same with the same model, of its category alone: 0 for the
+    /// shortest, 1 for the longest. A task that fails more often is longer, and of those that fail as often the one with more steps.
+    #[serde(default)]
+    pub place: Effect,
     /// Over all tasks; `None` for one category, which has its interval alone.
     pub verdict: Option<LiftVerdict>,
+    /// Whether it is known that tasks take longer with it: more steps, or more of them fail. Of all lifts of which a ledger says so, one
+    /// category's included, at most [`LiftPolicy::false_discoveries`] are false in the mean. It is not said where the mean number of steps
+    /// is not greater.
+    #[serde(default)]
+    pub longer: bool,
 }
 
 impl Lift {
@@ -222,8 +231,13 @@ impl Lifts {
 
     fn read(library: &SkillLibrary, policy: LiftPolicy) -> Self {
         let mut counted: BTreeMap<Key, Lift> = BTreeMap::new();
+        let mut lengths: BTreeMap<Key, Lengths> = BTreeMap::new();
         for assignment in library.assignments() {
+            let length = Length::of(assignment.success, assignment.steps);
             for (of, given) in drawn(assignment) {
+                let (model, category) = (&assignment.model, &assignment.category);
+                let like = (of.clone(), model.clone(), category.clone());
+                let place = lengths.entry(like).or_default().place(length);
                 // Over all tasks, and over those of its category.
                 let own = assignment.category.clone().map(Some);
                 for category in [None].into_iter().chain(own) {
@@ -231,12 +245,13 @@ impl Lifts {
                     let lift = counted
                         .entry(key)
                         .or_insert_with_key(|key| empty(library, &policy, key));
-                    lift.count(assignment, given);
+                    lift.count(assignment, given, place);
                 }
             }
         }
         let mut lifts: Vec<Lift> = counted.into_values().collect();
         judge(&mut lifts, policy.false_discoveries);
+        find_longer(&mut lifts, policy.false_discoveries);
         lifts.sort_by(|a, b| {
             let is_skill = |lift: &Lift| lift.of != LiftOf::Library;
             let estimate = |lift: &Lift| lift.success.estimate().unwrap_or(f64::NEG_INFINITY);
@@ -291,17 +306,22 @@ fn empty(library: &SkillLibrary, policy: &LiftPolicy, (of, model, category): &Ke
         score: Effect::default(),
         steps: amount(policy.most_steps),
         tokens: amount(policy.most_tokens),
+        place: Effect::default(),
         verdict: None,
+        longer: false,
     }
 }
 
 impl Lift {
-    fn count(&mut self, assignment: &Assignment, given: bool) {
+    fn count(&mut self, assignment: &Assignment, given: bool, place: Option<f64>) {
         let share = assignment.share;
         self.success.add(given, share, assignment.success);
         self.score.add(given, share, assignment.score);
         self.steps.add(given, share, assignment.steps);
         self.tokens.add(given, share, assignment.tokens);
+        if let Some(place) = place {
+            self.place.add(given, share, place);
+        }
     }
 
     fn report(&self, error: f64) -> LiftReport {
@@ -350,6 +370,24 @@ fn judge(lifts: &mut [Lift], rate: f64) {
                 },
             });
         }
+    }
+}
+
+/// Says with which of all of them tasks take longer. Chance alone decided which task is given it, so that the place of a task, which follows
+/// from it and from those before, is compared as any outcome.
+fn find_longer(lifts: &mut [Lift], rate: f64) {
+    let evidence = lifts.iter().map(|lift| {
+        // Less evidence than there is keeps the rate.
+        let more = lift.steps.estimate().is_some_and(|steps| steps > 0.0);
+        if more {
+            lift.place.evidence_of_gain()
+        } else {
+            0.0
+        }
+    });
+    let found = discoveries(&evidence.collect::<Vec<_>>(), rate);
+    for (lift, found) in lifts.iter_mut().zip(found) {
+        lift.longer = found;
     }
 }
 
@@ -423,13 +461,17 @@ impl Lift {
             }
         }
         match self.verdict {
-            None => Ok(()),
-            Some(LiftVerdict::Helps) => f.write_str("; it helps"),
-            Some(LiftVerdict::Harms) => f.write_str("; it harms"),
+            None => {}
+            Some(LiftVerdict::Helps) => f.write_str("; it helps")?,
+            Some(LiftVerdict::Harms) => f.write_str("; it harms")?,
             Some(LiftVerdict::NotYet { more: Some(more) }) => {
-                write!(f, "; not known yet: about {more} more tasks would tell")
+                write!(f, "; not known yet: about {more} more tasks would tell")?;
             }
-            Some(LiftVerdict::NotYet { more: None }) => f.write_str("; not known yet"),
+            Some(LiftVerdict::NotYet { more: None }) => f.write_str("; not known yet")?,
+        }
+        match self.steps.estimate().filter(|_| self.longer) {
+            Some(more) => write!(f, "; tasks take longer with it: {more:+.1} steps"),
+            None => Ok(()),
         }
     }
 }

@@ -20,6 +20,7 @@
 mod contributions;
 mod discoveries;
 mod effect;
+mod lengths;
 mod lift_watch;
 mod lifts;
 mod neighbours;
@@ -30,6 +31,7 @@ mod withheld;
 pub(crate) use contributions::contributions;
 pub use discoveries::discoveries;
 pub use effect::{Arm, Effect, EvidenceAbove, Interval};
+pub(crate) use lengths::{Length, Lengths};
 pub(crate) use lift_watch::LiftWatch;
 pub use lifts::{Amount, Lift, LiftOf, LiftPolicy, LiftVerdict, Lifts};
 pub use paired::{ComparePolicy, Comparison, Conclusion};
