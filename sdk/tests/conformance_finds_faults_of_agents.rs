@@ -8,6 +8,7 @@ use std::sync::{
 
 use async_trait::async_trait;
 use futures::executor::block_on;
+use journeyman::testing::Changed as _;
 use journeyman::{
     Error, ErrorKind, Result, Seed,
     contract::{
@@ -239,7 +240,9 @@ struct FlawedFormat(PromptFormatFlaw, AtomicUsize);
 impl PromptFormat for FlawedFormat {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let again = match self.0 {
-            PromptFormatFlaw::NeverEnds => ScriptedFormat.turn(&view.with_replies(&[])),
+            PromptFormatFlaw::NeverEnds => {
+                ScriptedFormat.turn(&(*view).changed(|it| it.replies = &[]))
+            }
             _ => ScriptedFormat.turn(view),
         };
         match again? {

@@ -8,6 +8,7 @@ use std::sync::{
 
 use async_trait::async_trait;
 use futures::executor::block_on;
+use journeyman::testing::Changed as _;
 use journeyman::{
     Error, ErrorKind, Result,
     agent::{HybridRetriever, VectorRetriever},
@@ -67,9 +68,10 @@ fn both(fusion: Fusion) -> Both {
 }
 
 fn update(since: u64, revision: u64, changed: &[&str], gone: &[&str]) -> IndexUpdate {
-    IndexUpdate::new(Revision(since), Revision(revision))
-        .with_changed(changed.iter().map(|name| sample::skill(name)).collect())
-        .with_gone(gone.iter().map(|name| sample::skill(name).id).collect())
+    IndexUpdate::new(Revision(since), Revision(revision)).changed(|it| {
+        it.changed = changed.iter().map(|name| sample::skill(name)).collect();
+        it.gone = gone.iter().map(|name| sample::skill(name).id).collect();
+    })
 }
 
 fn search(retriever: &dyn Retriever, text: &str) -> Vec<Candidate> {

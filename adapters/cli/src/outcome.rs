@@ -47,12 +47,9 @@ pub(crate) async fn make(
     }
     let number = changes.len();
     let mut library = opened.library.clone();
-    let commit = Commit::new(
-        library.revision(),
-        fresh_key(),
-        Cause::new(reason.to_owned()).with_at(timestamp(SystemTime::now())),
-        changes,
-    );
+    let mut cause = Cause::new(reason.to_owned());
+    cause.at = Some(timestamp(SystemTime::now()));
+    let commit = Commit::new(library.revision(), fresh_key(), cause, changes);
     let would_be = library.clone().apply(&commit.made_on(commit.base)?)?;
     // No commit is made where no change has an effect.
     if dry_run || would_be.passed_over.len() == number {

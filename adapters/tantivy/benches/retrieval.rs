@@ -20,6 +20,7 @@ use std::{
 };
 
 use futures::executor::block_on;
+use journeyman::testing::Changed as _;
 use journeyman::{
     SkillId, Version,
     contract::Retriever,
@@ -188,9 +189,10 @@ impl Raw {
 }
 
 fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
-    IndexUpdate::new(Revision(since), Revision(revision))
-        .with_library(CommitKey::new("bench"))
-        .with_changed(changed)
+    IndexUpdate::new(Revision(since), Revision(revision)).changed(|it| {
+        it.library = Some(CommitKey::new("bench"));
+        it.changed = changed;
+    })
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {

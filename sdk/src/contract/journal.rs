@@ -31,20 +31,6 @@ impl JournalEntry {
             event: event.into(),
         }
     }
-
-    /// The same with another place in the run.
-    #[must_use]
-    pub fn with_sequence(mut self, sequence: u64) -> Self {
-        self.sequence = sequence;
-        self
-    }
-
-    /// The same with another event.
-    #[must_use]
-    pub fn with_event(mut self, event: impl Into<serde_json::Value>) -> Self {
-        self.event = event.into();
-        self
-    }
 }
 
 impl JournalEntry {

@@ -40,27 +40,6 @@ impl<'a> TurnView<'a> {
             replies: &[],
         }
     }
-
-    /// The same with the steps before.
-    #[must_use]
-    pub fn with_steps(mut self, steps: &'a [Step]) -> Self {
-        self.steps = steps;
-        self
-    }
-
-    /// Sets what the model has written in this turn.
-    #[must_use]
-    pub fn with_replies(mut self, replies: &'a [Generation]) -> Self {
-        self.replies = replies;
-        self
-    }
-
-    /// The same with another observation.
-    #[must_use]
-    pub fn with_observation(mut self, observation: &'a Observation) -> Self {
-        self.observation = observation;
-        self
-    }
 }
 
 /// A text to be scored, with the prompt before it.

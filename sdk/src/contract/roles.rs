@@ -98,13 +98,6 @@ impl BankDraft {
             draft,
         }
     }
-
-    /// The same with the skill of the bank that it refines, by its place in the request.
-    #[must_use]
-    pub fn with_refines(mut self, refines: impl Into<Option<usize>>) -> Self {
-        self.refines = refines.into();
-        self
-    }
 }
 
 /// A role's answer.
@@ -447,13 +440,6 @@ impl SubgoalInAttempt {
     pub fn new(attempt: Trace, subgoal: Subgoal) -> Self {
         Self { attempt, subgoal }
     }
-
-    /// The same with another attempt.
-    #[must_use]
-    pub fn with_attempt(mut self, attempt: Trace) -> Self {
-        self.attempt = attempt;
-        self
-    }
 }
 
 /// The wording of a request to cut an attempt into subgoals (SCRIBE 3.1, A.1).
@@ -588,41 +574,6 @@ impl Experience {
             before: None,
             fate: fate.into(),
         }
-    }
-
-    /// The same with a number of attempts that it helped.
-    #[must_use]
-    pub fn with_helpful(mut self, helpful: u32) -> Self {
-        self.helpful = helpful;
-        self
-    }
-
-    /// The same with a number of attempts that it harmed.
-    #[must_use]
-    pub fn with_harmful(mut self, harmful: u32) -> Self {
-        self.harmful = harmful;
-        self
-    }
-
-    /// The same with a number of attempts with another judgement.
-    #[must_use]
-    pub fn with_other(mut self, other: u32) -> Self {
-        self.other = other;
-        self
-    }
-
-    /// The same with the results of its test bundle.
-    #[must_use]
-    pub fn with_bundle(mut self, bundle: impl Into<Option<BundleCounts>>) -> Self {
-        self.bundle = bundle.into();
-        self
-    }
-
-    /// The same with the judgements of the version before.
-    #[must_use]
-    pub fn with_before(mut self, before: impl Into<Option<VersionJudgements>>) -> Self {
-        self.before = before.into();
-        self
     }
 }
 

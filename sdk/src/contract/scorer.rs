@@ -57,27 +57,6 @@ impl ScoreRequest {
         self.time_limit = time_limit;
         self
     }
-
-    /// The same with an adapter, by its name.
-    #[must_use]
-    pub fn with_adapter(mut self, adapter: impl Into<String>) -> Self {
-        self.adapter = Some(adapter.into());
-        self
-    }
-
-    /// Sets whether the answer has to be the same each time.
-    #[must_use]
-    pub fn with_repeatable(mut self, repeatable: bool) -> Self {
-        self.repeatable = repeatable;
-        self
-    }
-
-    /// The same with other continuations.
-    #[must_use]
-    pub fn with_continuations(mut self, continuations: Vec<String>) -> Self {
-        self.continuations = continuations;
-        self
-    }
 }
 
 /// The log-probabilities of one continuation.
@@ -106,13 +85,6 @@ impl TokenScores {
     #[must_use]
     pub fn with_truncated(mut self, truncated: bool) -> Self {
         self.truncated = truncated;
-        self
-    }
-
-    /// The same with other log-probabilities.
-    #[must_use]
-    pub fn with_logprobs(mut self, logprobs: Vec<f64>) -> Self {
-        self.logprobs = logprobs;
         self
     }
 }
@@ -277,27 +249,6 @@ impl SkillScores {
             unconditional: None,
             fit: None,
         }
-    }
-
-    /// The same with its total behind the task.
-    #[must_use]
-    pub fn with_conditional(mut self, conditional: impl Into<Option<Total>>) -> Self {
-        self.conditional = conditional.into();
-        self
-    }
-
-    /// The same with its total without a task.
-    #[must_use]
-    pub fn with_unconditional(mut self, unconditional: impl Into<Option<Total>>) -> Self {
-        self.unconditional = unconditional.into();
-        self
-    }
-
-    /// The same with the totals of the two answers to the question whether it fits.
-    #[must_use]
-    pub fn with_fit(mut self, fit: impl Into<Option<FitTotals>>) -> Self {
-        self.fit = fit.into();
-        self
     }
 }
 

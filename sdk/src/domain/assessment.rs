@@ -31,20 +31,6 @@ impl AssessedSubgoal {
             score: None,
         }
     }
-
-    /// The same with the prototype that it was matched with.
-    #[must_use]
-    pub fn with_route(mut self, route: impl Into<Option<Route>>) -> Self {
-        self.route = route.into();
-        self
-    }
-
-    /// The same with its score.
-    #[must_use]
-    pub fn with_score(mut self, score: impl Into<Option<SubgoalScore>>) -> Self {
-        self.score = score.into();
-        self
-    }
 }
 
 /// A subgoal's prototype.
@@ -98,24 +84,10 @@ impl Assessment {
         }
     }
 
-    /// The same with the host's own grouping of the task.
-    #[must_use]
-    pub fn with_category(mut self, category: impl Into<Category>) -> Self {
-        self.category = Some(category.into());
-        self
-    }
-
     /// Sets whether the task was done.
     #[must_use]
     pub fn with_success(mut self, success: impl Into<Option<bool>>) -> Self {
         self.success = success.into();
-        self
-    }
-
-    /// Sets whether the subgoals were repaired.
-    #[must_use]
-    pub fn with_repaired(mut self, repaired: bool) -> Self {
-        self.repaired = repaired;
         self
     }
 
@@ -184,13 +156,6 @@ impl Anchor {
             subgoal,
             rubric,
         }
-    }
-
-    /// The same, for the tasks of a category.
-    #[must_use]
-    pub fn with_category(mut self, category: impl Into<Category>) -> Self {
-        self.category = Some(category.into());
-        self
     }
 }
 
@@ -304,41 +269,6 @@ impl Rubric {
             traps: Vec::new(),
         }
     }
-
-    /// Sets when it applies.
-    #[must_use]
-    pub fn with_use_context(mut self, use_context: impl Into<String>) -> Self {
-        self.use_context = use_context.into();
-        self
-    }
-
-    /// The same with these objectives.
-    #[must_use]
-    pub fn with_objectives(mut self, objectives: Vec<String>) -> Self {
-        self.objectives = objectives;
-        self
-    }
-
-    /// The same with the steps that do it.
-    #[must_use]
-    pub fn with_pattern(mut self, pattern: impl Into<String>) -> Self {
-        self.pattern = pattern.into();
-        self
-    }
-
-    /// The same with this checklist.
-    #[must_use]
-    pub fn with_checklist(mut self, checklist: Vec<String>) -> Self {
-        self.checklist = checklist;
-        self
-    }
-
-    /// The same with these traps.
-    #[must_use]
-    pub fn with_traps(mut self, traps: Vec<Trap>) -> Self {
-        self.traps = traps;
-        self
-    }
 }
 
 /// A skill prototype: a rubric, and the subgoals that it was distilled from.
@@ -374,41 +304,6 @@ impl Prototype {
             exemplars: Vec::new(),
             taint: Taint::Clean,
         }
-    }
-
-    /// Sets whether its members are near each other.
-    #[must_use]
-    pub fn with_dense(mut self, dense: bool) -> Self {
-        self.dense = dense;
-        self
-    }
-
-    /// The same with these members.
-    #[must_use]
-    pub fn with_members(mut self, members: Vec<SubgoalRef>) -> Self {
-        self.members = members;
-        self
-    }
-
-    /// The same with the number of members that its rubric was distilled from.
-    #[must_use]
-    pub fn with_distilled_from(mut self, distilled_from: usize) -> Self {
-        self.distilled_from = distilled_from;
-        self
-    }
-
-    /// The same with texts of members.
-    #[must_use]
-    pub fn with_exemplars(mut self, exemplars: Vec<String>) -> Self {
-        self.exemplars = exemplars;
-        self
-    }
-
-    /// The same with this taint.
-    #[must_use]
-    pub fn with_taint(mut self, taint: Taint) -> Self {
-        self.taint = taint;
-        self
     }
 }
 

@@ -115,27 +115,6 @@ impl ComparedPair {
             model: None,
         }
     }
-
-    /// The same, where the first attempt had this earlier version of the skill.
-    #[must_use]
-    pub fn with_against(mut self, against: Version) -> Self {
-        self.against = Some(against);
-        self
-    }
-
-    /// The same, where the first attempt had these skills, which the skill was merged from.
-    #[must_use]
-    pub fn with_sources(mut self, sources: Vec<SkillRef>) -> Self {
-        self.sources = sources;
-        self
-    }
-
-    /// The same with the model that acted in both attempts.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<ModelId>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
 }
 
 impl ComparedPair {
@@ -201,69 +180,6 @@ impl Assignment {
             steps: 0.0,
             tokens: 0.0,
         }
-    }
-
-    /// The same with the host's own grouping of the task.
-    #[must_use]
-    pub fn with_category(mut self, category: impl Into<Category>) -> Self {
-        self.category = Some(category.into());
-        self
-    }
-
-    /// The same with the model that acted.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<ModelId>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
-
-    /// Sets whether the task went without all of its skills by one draw.
-    #[must_use]
-    pub fn with_without(mut self, without: bool) -> Self {
-        self.without = without;
-        self
-    }
-
-    /// Sets whether it says something of each skill by itself.
-    #[must_use]
-    pub fn with_by_skill(mut self, by_skill: bool) -> Self {
-        self.by_skill = by_skill;
-        self
-    }
-
-    /// The same with the skills that were chosen.
-    #[must_use]
-    pub fn with_skills(mut self, skills: Vec<AssignedSkill>) -> Self {
-        self.skills = skills;
-        self
-    }
-
-    /// The same with the share of attempts that did the task.
-    #[must_use]
-    pub fn with_success(mut self, success: f64) -> Self {
-        self.success = success;
-        self
-    }
-
-    /// The same with the verdicts' score.
-    #[must_use]
-    pub fn with_score(mut self, score: f64) -> Self {
-        self.score = score;
-        self
-    }
-
-    /// The same with a number of steps.
-    #[must_use]
-    pub fn with_steps(mut self, steps: f64) -> Self {
-        self.steps = steps;
-        self
-    }
-
-    /// The same with a number of tokens.
-    #[must_use]
-    pub fn with_tokens(mut self, tokens: f64) -> Self {
-        self.tokens = tokens;
-        self
     }
 }
 

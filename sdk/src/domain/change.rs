@@ -408,27 +408,6 @@ impl Cause {
             at: None,
         }
     }
-
-    /// The same with the run that made the commit.
-    #[must_use]
-    pub fn with_run(mut self, run: impl Into<Option<RunId>>) -> Self {
-        self.run = run.into();
-        self
-    }
-
-    /// The same with the task that it came from.
-    #[must_use]
-    pub fn with_task(mut self, task: impl Into<Option<TaskId>>) -> Self {
-        self.task = task.into();
-        self
-    }
-
-    /// The same with the time.
-    #[must_use]
-    pub fn with_at(mut self, at: impl Into<Option<Timestamp>>) -> Self {
-        self.at = at.into();
-        self
-    }
 }
 
 /// Changes to be made together or not at all.
@@ -459,13 +438,6 @@ impl Commit {
             cause,
             changes,
         }
-    }
-
-    /// The same with other changes.
-    #[must_use]
-    pub fn with_changes(mut self, changes: Vec<LibraryChange>) -> Self {
-        self.changes = changes;
-        self
     }
 }
 

@@ -133,20 +133,6 @@ impl Attribution {
             reason: String::new(),
         }
     }
-
-    /// The same with the part of the attempt that it is about.
-    #[must_use]
-    pub fn with_scope(mut self, scope: impl Into<String>) -> Self {
-        self.scope = scope.into();
-        self
-    }
-
-    /// The same with a reason, in words.
-    #[must_use]
-    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
-        self.reason = reason.into();
-        self
-    }
 }
 
 /// The outcome of an attempt with a skill: live evidence, for environments that cannot replay attempts.
@@ -169,13 +155,6 @@ impl ExposureOutcome {
             success,
             refused: 0,
         }
-    }
-
-    /// The same with a number of actions that the environment refused.
-    #[must_use]
-    pub fn with_refused(mut self, refused: u32) -> Self {
-        self.refused = refused;
-        self
     }
 }
 
@@ -207,27 +186,6 @@ impl AttemptNote {
             score,
             refused: 0,
         }
-    }
-
-    /// The same with the host's own grouping of its task.
-    #[must_use]
-    pub fn with_category(mut self, category: impl Into<Category>) -> Self {
-        self.category = Some(category.into());
-        self
-    }
-
-    /// The same with digests of its task's words: sorted, each once, at most [`AttemptNote::WORDS`].
-    #[must_use]
-    pub fn with_words(mut self, words: Vec<u16>) -> Self {
-        self.words = words;
-        self
-    }
-
-    /// The same with a number of actions that the environment refused.
-    #[must_use]
-    pub fn with_refused(mut self, refused: u32) -> Self {
-        self.refused = refused;
-        self
     }
 }
 
@@ -290,27 +248,6 @@ impl BundleCase {
             refusals: 0,
             least_score: 0.0,
         }
-    }
-
-    /// The same with actions that are replayed first.
-    #[must_use]
-    pub fn with_prefix(mut self, prefix: Vec<Action>) -> Self {
-        self.prefix = prefix;
-        self
-    }
-
-    /// The same with a greatest number of refused actions.
-    #[must_use]
-    pub fn with_refusals(mut self, refusals: u32) -> Self {
-        self.refusals = refusals;
-        self
-    }
-
-    /// The same with a least score.
-    #[must_use]
-    pub fn with_least_score(mut self, least_score: f64) -> Self {
-        self.least_score = least_score;
-        self
     }
 }
 

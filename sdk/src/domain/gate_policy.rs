@@ -28,8 +28,10 @@ use crate::{
 ///
 /// let skill = SkillRef { id: "open-jar".into(), version: Version(1) };
 /// let scores = |sum| {
-///     let conditional = SkillScores::new(skill.clone()).with_conditional(Total { sum, tokens: 20 });
-///     conditional.with_unconditional(Total { sum: -40.0, tokens: 20 })
+///     let mut scores = SkillScores::new(skill.clone());
+///     scores.conditional = Some(Total { sum, tokens: 20 });
+///     scores.unconditional = Some(Total { sum: -40.0, tokens: 20 });
+///     scores
 /// };
 /// let gate = GatePolicy::default();
 /// let decide = |sum| decide(&gate, &[scores(sum)], &[], Seed(1), Mode::Evaluate);
@@ -172,13 +174,6 @@ impl ThresholdFor {
             model: model.into(),
             prompt_format: None,
         }
-    }
-
-    /// The same with a prompt format.
-    #[must_use]
-    pub fn with_prompt_format(mut self, prompt_format: impl Into<String>) -> Self {
-        self.prompt_format = Some(prompt_format.into());
-        self
     }
 }
 
@@ -386,34 +381,6 @@ impl FittedThreshold {
             tasks: 0,
             exceeded: 0,
         }
-    }
-
-    /// Sets what the search's score counts beside it.
-    #[must_use]
-    pub fn with_found(mut self, found: impl Into<Option<FoundWeight>>) -> Self {
-        self.found = found.into();
-        self
-    }
-
-    /// The same with the share of tasks at which a wrong skill may be injected.
-    #[must_use]
-    pub fn with_most_wrong(mut self, most_wrong: f64) -> Self {
-        self.most_wrong = most_wrong;
-        self
-    }
-
-    /// The same with a number of tasks.
-    #[must_use]
-    pub fn with_tasks(mut self, tasks: u32) -> Self {
-        self.tasks = tasks;
-        self
-    }
-
-    /// The same with the number of tasks that exceeded it.
-    #[must_use]
-    pub fn with_exceeded(mut self, exceeded: u32) -> Self {
-        self.exceeded = exceeded;
-        self
     }
 }
 

@@ -41,41 +41,6 @@ impl IndexUpdate {
             gone: Vec::new(),
         }
     }
-
-    /// The same with the key of the first commit.
-    #[must_use]
-    pub fn with_library(mut self, library: impl Into<Option<CommitKey>>) -> Self {
-        self.library = library.into();
-        self
-    }
-
-    /// The same with the keys of commits.
-    #[must_use]
-    pub fn with_keys(mut self, keys: BTreeMap<Revision, CommitKey>) -> Self {
-        self.keys = keys;
-        self
-    }
-
-    /// The same with changed skills.
-    #[must_use]
-    pub fn with_changed(mut self, changed: Vec<Skill>) -> Self {
-        self.changed = changed;
-        self
-    }
-
-    /// The same with skills that are gone.
-    #[must_use]
-    pub fn with_gone(mut self, gone: Vec<SkillId>) -> Self {
-        self.gone = gone;
-        self
-    }
-
-    /// The same with another revision before.
-    #[must_use]
-    pub fn with_since(mut self, since: Revision) -> Self {
-        self.since = since;
-        self
-    }
 }
 
 /// The library and revision of an index. An index keeps the mark beside its contents and asks it before each update.

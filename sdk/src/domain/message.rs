@@ -201,13 +201,6 @@ impl Prompt {
             open: Vec::new(),
         }
     }
-
-    /// The same with the beginning of the model's own turn.
-    #[must_use]
-    pub fn with_open(mut self, open: Vec<Span>) -> Self {
-        self.open = open;
-        self
-    }
 }
 
 impl Prompt {

@@ -157,13 +157,6 @@ impl Provenance {
         self.tasks = tasks;
         self
     }
-
-    /// The same with another origin.
-    #[must_use]
-    pub fn with_origin(mut self, origin: Origin) -> Self {
-        self.origin = origin;
-        self
-    }
 }
 
 /// A skill in one version.
@@ -320,31 +313,10 @@ impl Skill {
         self
     }
 
-    /// The same with the name in the form that it came from.
-    #[must_use]
-    pub fn with_original_name(mut self, original_name: impl Into<String>) -> Self {
-        self.original_name = Some(original_name.into());
-        self
-    }
-
     /// The same with another description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
-        self
-    }
-
-    /// The same with another kind.
-    #[must_use]
-    pub fn with_kind(mut self, kind: Kind) -> Self {
-        self.kind = kind;
-        self
-    }
-
-    /// The same with another scope.
-    #[must_use]
-    pub fn with_scope(mut self, scope: Scope) -> Self {
-        self.scope = scope;
         self
     }
 
@@ -355,45 +327,10 @@ impl Skill {
         self
     }
 
-    /// The same with a trigger.
-    #[must_use]
-    pub fn with_trigger(mut self, trigger: impl Into<String>) -> Self {
-        self.trigger = Some(trigger.into());
-        self
-    }
-
     /// The same with other instructions.
     #[must_use]
     pub fn with_body(mut self, body: impl Into<String>) -> Self {
         self.body = body.into();
-        self
-    }
-
-    /// The same with the tools that it says it needs.
-    #[must_use]
-    pub fn with_allowed_tools(mut self, allowed_tools: Vec<String>) -> Self {
-        self.allowed_tools = allowed_tools;
-        self
-    }
-
-    /// The same with a license.
-    #[must_use]
-    pub fn with_license(mut self, license: impl Into<String>) -> Self {
-        self.license = Some(license.into());
-        self
-    }
-
-    /// The same with the systems and tools that it needs.
-    #[must_use]
-    pub fn with_compatibility(mut self, compatibility: impl Into<String>) -> Self {
-        self.compatibility = Some(compatibility.into());
-        self
-    }
-
-    /// The same with further fields.
-    #[must_use]
-    pub fn with_metadata(mut self, metadata: BTreeMap<String, String>) -> Self {
-        self.metadata = metadata;
         self
     }
 

@@ -39,13 +39,6 @@ impl Subgoal {
             last,
         }
     }
-
-    /// The same with another first step.
-    #[must_use]
-    pub fn with_first(mut self, first: usize) -> Self {
-        self.first = first;
-        self
-    }
 }
 
 impl Subgoal {

@@ -36,20 +36,6 @@ impl Source {
             trust,
         }
     }
-
-    /// The same with another name.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// The same with another trust.
-    #[must_use]
-    pub fn with_trust(mut self, trust: Trust) -> Self {
-        self.trust = trust;
-        self
-    }
 }
 
 /// A tool that can be called now.
@@ -281,27 +267,6 @@ impl GenerationRecord {
             adapter: None,
         }
     }
-
-    /// Sets which tokens the model chose.
-    #[must_use]
-    pub fn with_mask(mut self, mask: Vec<bool>) -> Self {
-        self.mask = mask;
-        self
-    }
-
-    /// The same with this sampling.
-    #[must_use]
-    pub fn with_sampling(mut self, sampling: Sampling) -> Self {
-        self.sampling = sampling;
-        self
-    }
-
-    /// The same with an adapter, by its name.
-    #[must_use]
-    pub fn with_adapter(mut self, adapter: impl Into<String>) -> Self {
-        self.adapter = Some(adapter.into());
-        self
-    }
 }
 
 /// One step: observation, action and result.
@@ -367,20 +332,6 @@ impl UnreadTurn {
             reason: String::new(),
             generations: Vec::new(),
         }
-    }
-
-    /// The same with a reason.
-    #[must_use]
-    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
-        self.reason = reason.into();
-        self
-    }
-
-    /// The same with the records of what the model wrote.
-    #[must_use]
-    pub fn with_generations(mut self, generations: Vec<GenerationRecord>) -> Self {
-        self.generations = generations;
-        self
     }
 }
 

@@ -51,13 +51,6 @@ impl Judged {
             run: None,
         }
     }
-
-    /// The same with the run that made it.
-    #[must_use]
-    pub fn with_run(mut self, run: impl Into<Option<RunId>>) -> Self {
-        self.run = run.into();
-        self
-    }
 }
 
 /// A case of the bundle, and the run that added it.

@@ -39,27 +39,6 @@ impl CaseRun {
             model: None,
         }
     }
-
-    /// The same with a number of actions, after the case's prefix, that the environment refused.
-    #[must_use]
-    pub fn with_refusals(mut self, refusals: u32) -> Self {
-        self.refusals = refusals;
-        self
-    }
-
-    /// The same with the tokens that the agent used.
-    #[must_use]
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.usage = usage;
-        self
-    }
-
-    /// The same with the model that acted.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<ModelId>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
 }
 
 /// A skill to inject, with the expected hash of its content.
@@ -129,20 +108,6 @@ impl ShortenedPrompt {
             estimated: false,
             left_out: String::new(),
         }
-    }
-
-    /// Sets whether the numbers are estimates.
-    #[must_use]
-    pub fn with_estimated(mut self, estimated: bool) -> Self {
-        self.estimated = estimated;
-        self
-    }
-
-    /// The same with what was left out, in words.
-    #[must_use]
-    pub fn with_left_out(mut self, left_out: impl Into<String>) -> Self {
-        self.left_out = left_out.into();
-        self
     }
 }
 
@@ -282,21 +247,6 @@ impl CommitDone {
             rebased: 0,
             overtaken: false,
         }
-    }
-
-    /// The same with a number of rebases.
-    #[must_use]
-    pub fn with_rebased(mut self, rebased: u32) -> Self {
-        self.rebased = rebased;
-        self
-    }
-
-    /// Sets whether it was not made, because other writers have changed skills since its base or the host has decided about a
-    /// skill that it decides about.
-    #[must_use]
-    pub fn with_overtaken(mut self, overtaken: bool) -> Self {
-        self.overtaken = overtaken;
-        self
     }
 }
 

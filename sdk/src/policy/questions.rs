@@ -111,20 +111,6 @@ impl Case {
             case,
         }
     }
-
-    /// The same with a skill.
-    #[must_use]
-    pub fn with_skill(mut self, skill: impl Into<Option<Box<Skill>>>) -> Self {
-        self.skill = skill.into();
-        self
-    }
-
-    /// The same with further skills behind it.
-    #[must_use]
-    pub fn with_beside(mut self, beside: Vec<Skill>) -> Self {
-        self.beside = beside;
-        self
-    }
 }
 
 /// The [`Dialogue`] of policies: its types of questions, answers and events.

@@ -7,6 +7,7 @@
 //! answers of models for prompt formats and roles ([`answers()`]).
 
 mod answers;
+mod changed;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -31,6 +32,7 @@ mod voices;
 pub use answers::{
     AnswerCase, AnswerFigures, AnswerTo, Meaning, answers, held_back_answers, read_answers,
 };
+pub use changed::Changed;
 pub use clock::ManualClock;
 pub use environment::ScriptedEnvironment;
 pub use executor::ScriptedExecutor;

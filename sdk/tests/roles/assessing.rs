@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use journeyman::testing::Changed as _;
 use journeyman::{
     Seed,
     contract::{RoleAnswer, RoleTask, Roles, SegmentPrompt},
@@ -32,15 +33,16 @@ fn every_role_reads_its_answer() {
             repaired: false,
         }
     );
-    let rubric = Rubric::new("saying in order")
-        .with_use_context("Several words are to be said.")
-        .with_objectives(vec!["Each word is said.".to_owned()])
-        .with_pattern("1. Say the first.\n2. Say the next.")
-        .with_checklist(vec![
+    let rubric = Rubric::new("saying in order").changed(|it| {
+        it.use_context = "Several words are to be said.".into();
+        it.objectives = vec!["Each word is said.".to_owned()];
+        it.pattern = "1. Say the first.\n2. Say the next.".into();
+        it.checklist = vec![
             "No word is left out.".to_owned(),
             "The order is the task's.".to_owned(),
-        ])
-        .with_traps(vec![Trap::new("The last word comes first.", score(1))]);
+        ];
+        it.traps = vec![Trap::new("The last word comes first.", score(1))];
+    });
     assert_eq!(
         read(Role::DistilPrototype),
         RoleAnswer::Rubric(Box::new(rubric))

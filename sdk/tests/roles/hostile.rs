@@ -1,5 +1,6 @@
 //! Answers that are garbage or worse, and texts in what is shown that would be instructions.
 
+use journeyman::testing::Changed as _;
 use journeyman::{
     Category, ErrorKind, Seed,
     contract::{
@@ -511,15 +512,13 @@ fn poison_subgoal(one: &mut SubgoalInAttempt, text: &str) {
 }
 
 fn poison_rubric(rubric: &mut Rubric, text: &str) {
-    *rubric = Rubric::new(text.to_owned())
-        .with_use_context(text.to_owned())
-        .with_objectives(vec![text.to_owned()])
-        .with_pattern(text.to_owned())
-        .with_checklist(vec![text.to_owned()])
-        .with_traps(vec![Trap::new(
-            text.to_owned(),
-            SubgoalScore::new(1).unwrap(),
-        )]);
+    *rubric = Rubric::new(text.to_owned()).changed(|it| {
+        it.use_context = text.to_owned();
+        it.objectives = vec![text.to_owned()];
+        it.pattern = text.to_owned();
+        it.checklist = vec![text.to_owned()];
+        it.traps = vec![Trap::new(text.to_owned(), SubgoalScore::new(1).unwrap())];
+    });
 }
 
 /// What stands outside of all blocks: from a line `<label>` to the first line `</label>` it is data.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use futures::future::{Either, select};
+use journeyman::testing::Changed as _;
 use journeyman::{
     SkillId, Version,
     contract::{
@@ -370,9 +371,11 @@ fn beside(known: Skill, untrusted: bool) -> SkillLibrary {
 #[test]
 fn a_run_overrides_no_person_and_no_cleaner_skill() {
     let known = |origin, state| {
-        sample::skill("say-one")
-            .with_state(state)
-            .with_provenance(sample::skill("say-one").provenance.with_origin(origin))
+        sample::skill("say-one").with_state(state).with_provenance(
+            sample::skill("say-one")
+                .provenance
+                .changed(|it| it.origin = origin),
+        )
     };
     let id = SkillId::new("say-one");
     let version = |library: &SkillLibrary| library.get(&id).expect("it is there").skill.version;

@@ -1,5 +1,7 @@
 //! The machine by itself: orders of answers, saving, what it refuses.
 
+use journeyman::testing::Changed as _;
+
 use super::*;
 
 /// Performs every effect of a machine with pure scripted answers, in an order that a seed shuffles.
@@ -41,15 +43,16 @@ fn answer(id: &EffectId, effect: Effect, store: &MemoryStore) -> Answer {
         Effect::Score { skills, .. } => Answer::Scored(Ok(skills
             .iter()
             .map(|skill| {
-                SkillScores::new(skill.reference())
-                    .with_conditional(Total {
+                SkillScores::new(skill.reference()).changed(|it| {
+                    it.conditional = Some(Total {
                         sum: -1.0,
                         tokens: 3,
-                    })
-                    .with_unconditional(Total {
+                    });
+                    it.unconditional = Some(Total {
                         sum: -9.0,
                         tokens: 3,
-                    })
+                    });
+                })
             })
             .collect())),
         Effect::Attempt(effect) => {
@@ -80,10 +83,11 @@ fn answer(id: &EffectId, effect: Effect, store: &MemoryStore) -> Answer {
 fn plan(mode: Mode) -> RunPlan {
     let mut recipe = recipe();
     recipe.select.per = SelectPer::Rollout;
-    RunPlan::new(RunId::new("run"), Seed(11), recipe, tasks(8))
-        .with_mode(mode)
-        .with_replays(true)
-        .with_width(n64(4))
+    RunPlan::new(RunId::new("run"), Seed(11), recipe, tasks(8)).changed(|it| {
+        it.mode = mode;
+        it.replays = true;
+        it.width = n64(4);
+    })
 }
 
 fn finished(shuffle: Seed) -> (String, Vec<Event>) {
@@ -149,10 +153,11 @@ fn a_run_that_resumes_between_any_two_answers_tells_the_same_verdicts_on_lifts()
         recipe.select.withhold = Some(journeyman::domain::Withhold::new(0.5));
         recipe.write.when = WriteWhen::Never;
         recipe.attempts.group = n32(1);
-        let planned = plan(Mode::Train)
-            .with_recipe(recipe)
-            .with_tasks(tasks(40))
-            .with_library(library);
+        let planned = plan(Mode::Train).changed(|it| {
+            it.recipe = recipe;
+            it.tasks = tasks(40);
+            it.library = library;
+        });
         let mut machine = RunMachine::new(planned).expect("a machine");
         while !machine.is_finished() {
             if resumes {
@@ -244,7 +249,7 @@ fn bad_plans_are_refused() {
         let error = RunMachine::new(plan).expect_err("refused");
         assert!(error.to_string().contains(words), "{error}");
     };
-    let none = plan(Mode::Train).with_tasks(Vec::new());
+    let none = plan(Mode::Train).changed(|it| it.tasks = Vec::new());
     check(none, "the task stream is empty");
     let mut twice = plan(Mode::Train);
     twice.tasks[1].id = TaskId::new("task-0");

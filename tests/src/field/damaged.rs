@@ -96,15 +96,11 @@ pub fn read_damaged(seed: Seed, count: u64) -> Outcome {
 /// The prompt format's move behind so many equal answers.
 fn turn(prompt_format: &ChatFormat, text: &str, times: usize) -> journeyman::Result<TurnMove> {
     let seen = Observation::new("", Source::trusted("dial")).with_tools(vec![set_level()]);
-    let reply = Generation::new("test", &Prompt::default(), text);
-    prompt_format.turn(
-        &TurnView::new(
-            &Task::new("t", "Set the dial to level 8."),
-            &Injection::NONE,
-            &seen,
-        )
-        .with_replies(&vec![reply; times]),
-    )
+    let replies = vec![Generation::new("test", &Prompt::default(), text); times];
+    let task = Task::new("t", "Set the dial to level 8.");
+    let mut view = TurnView::new(&task, &Injection::NONE, &seen);
+    view.replies = &replies;
+    prompt_format.turn(&view)
 }
 
 /// A family's answer with one to four faults.

@@ -32,14 +32,11 @@ pub fn read_family(family: &Family, is_native: bool) -> bool {
     let mut prompt_format = ChatFormat::default();
     prompt_format.native_tools = is_native;
     let seen = Observation::new("", Source::trusted("dial")).with_tools(vec![set_level()]);
-    let turn = prompt_format.turn(
-        &TurnView::new(
-            &Task::new("t", "Set the dial to level 8."),
-            &Injection::NONE,
-            &seen,
-        )
-        .with_replies(&[Generation::new("test", &Prompt::default(), family.answer)]),
-    );
+    let replies = [Generation::new("test", &Prompt::default(), family.answer)];
+    let task = Task::new("t", "Set the dial to level 8.");
+    let mut view = TurnView::new(&task, &Injection::NONE, &seen);
+    view.replies = &replies;
+    let turn = prompt_format.turn(&view);
     let expect = Action::call("set_level", json!({"level": 8}));
     matches!(turn, Ok(TurnMove::Act { action, .. }) if action == expect)
 }

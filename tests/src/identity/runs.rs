@@ -6,6 +6,7 @@ use std::{
 };
 
 use futures::executor::block_on;
+use journeyman::testing::Changed as _;
 use journeyman::{
     Result, Seed,
     agent::MemoryStore,
@@ -56,7 +57,8 @@ pub(super) fn learn(
     let mut components = Components::own_loop().with_store(Arc::new(MemoryStore::new()));
     components.embedder = embedder;
     let performer = Performer::new(Arc::new(components), recipe.limits);
-    let plan = RunPlan::new("identity", seed, recipe, tasks.collect()).with_replays(true);
+    let plan =
+        RunPlan::new("identity", seed, recipe, tasks.collect()).changed(|it| it.replays = true);
     let mut machine = RunMachine::new(plan)?;
     while !machine.is_finished() {
         for (id, effect) in machine.effects() {

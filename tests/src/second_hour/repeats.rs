@@ -11,6 +11,7 @@ use std::{
 };
 
 use futures::executor::block_on;
+use journeyman::testing::Changed as _;
 use journeyman::{
     Seed,
     agent::{ChatFormat, MemoryStore},
@@ -190,7 +191,8 @@ impl Drop for Load {
 async fn work(model: &LlamaCpp, text: &[&str], writes: bool) -> journeyman::Result<()> {
     let prompt = ChatFormat::default().score_prompt(&text.join("\n"));
     if writes {
-        let request = GenerateRequest::greedy(prompt, 40).with_time_limit(Duration::from_secs(60));
+        let request = GenerateRequest::greedy(prompt, 40)
+            .changed(|it| it.time_limit = Duration::from_secs(60));
         model.generate(&request).await?;
         return Ok(());
     }

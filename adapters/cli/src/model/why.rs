@@ -288,6 +288,7 @@ fn zero(score: ScoreKind) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use journeyman::testing::Changed as _;
     use journeyman::{
         ModelId, Version,
         domain::{Decision, FittedThreshold, NothingReason, Scored},
@@ -312,17 +313,19 @@ mod tests {
     }
 
     fn gate(found: Option<FoundWeight>, by: ThresholdBy) -> GateInForce {
-        GateInForce::new(ScoreKind::CardPmi, by)
-            .with_model(ModelId::new("m"))
-            .with_threshold(5.25)
-            .with_found(found)
+        GateInForce::new(ScoreKind::CardPmi, by).changed(|it| {
+            it.model = Some(ModelId::new("m"));
+            it.threshold = Some(5.25);
+            it.found = found;
+        })
     }
 
     fn fitted() -> FittedThreshold {
-        FittedThreshold::new(ScoreKind::CardPmi, 5.25, "m")
-            .with_found(WEIGHT)
-            .with_most_wrong(0.02)
-            .with_tasks(24)
+        FittedThreshold::new(ScoreKind::CardPmi, 5.25, "m").changed(|it| {
+            it.found = Some(WEIGHT);
+            it.most_wrong = 0.02;
+            it.tasks = 24;
+        })
     }
 
     /// A decision about the first of two skills, and what is said of it.
@@ -400,7 +403,7 @@ mod tests {
         assert_eq!(row[1..], ["4.00", "10.00", "injected"]);
         assert!(text.contains("as the recipe says\nzero: "), "{text}");
 
-        let mut mean = gate(None, ThresholdBy::Recipe).with_score(ScoreKind::Mean);
+        let mut mean = gate(None, ThresholdBy::Recipe).changed(|it| it.score = ScoreKind::Mean);
         mean.threshold = None;
         let (_, text) = said(&mean);
         assert!(text.contains("\nthreshold: none: "), "{text}");

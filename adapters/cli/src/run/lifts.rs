@@ -94,6 +94,7 @@ impl<'a> Known<'a> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use journeyman::testing::Changed as _;
     use journeyman::{
         Category, TaskId,
         domain::{AssignedSkill, Assignment, AttemptId, LibraryChange, SkillRef},
@@ -117,15 +118,17 @@ mod tests {
                     TaskId::new(format!("{}-{number}", skill.id)),
                     0.5,
                 )
-                .with_category(Category::new("kitchen"))
-                .with_model(ModelId::new("m"))
-                .with_without(!given)
-                .with_by_skill(true)
-                .with_skills(vec![AssignedSkill::new(skill.clone(), given)])
-                .with_success(done)
-                .with_score(done)
-                .with_steps(4.0)
-                .with_tokens(500.0),
+                .changed(|it| {
+                    it.category = Some(Category::new("kitchen"));
+                    it.model = Some(ModelId::new("m"));
+                    it.without = !given;
+                    it.by_skill = true;
+                    it.skills = vec![AssignedSkill::new(skill.clone(), given)];
+                    it.success = done;
+                    it.score = done;
+                    it.steps = 4.0;
+                    it.tokens = 500.0;
+                }),
             ))
         };
         let reference = here.reference();

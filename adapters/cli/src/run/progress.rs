@@ -371,6 +371,7 @@ impl Shown<'_> {
 
 #[cfg(test)]
 mod tests {
+    use journeyman::testing::Changed as _;
     use journeyman::{
         Error, ModelId,
         domain::{FittedThreshold, NothingReason, ScoreKind},
@@ -413,9 +414,10 @@ mod tests {
     /// A decision by scores.
     fn scored(fitted: Option<f64>) -> Selection {
         let fitted = fitted.map(|threshold| {
-            FittedThreshold::new(ScoreKind::CardPmi, threshold, "m")
-                .with_most_wrong(0.02)
-                .with_tasks(24)
+            FittedThreshold::new(ScoreKind::CardPmi, threshold, "m").changed(|it| {
+                it.most_wrong = 0.02;
+                it.tasks = 24;
+            })
         });
         let mut selection = Selection::nothing(NothingReason::NoCandidates);
         selection.score = Some(ScoreKind::CardPmi);
@@ -437,9 +439,10 @@ mod tests {
     }
 
     fn in_force(by: ThresholdBy) -> GateInForce {
-        GateInForce::new(ScoreKind::Pmi, by)
-            .with_model(ModelId::new("m"))
-            .with_threshold(5.0)
+        GateInForce::new(ScoreKind::Pmi, by).changed(|it| {
+            it.model = Some(ModelId::new("m"));
+            it.threshold = Some(5.0);
+        })
     }
 
     fn share(count: u32, of: u32, low: f64, high: f64) -> Share {

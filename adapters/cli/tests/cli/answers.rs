@@ -8,6 +8,7 @@ use std::{
 };
 
 use futures::executor::block_on;
+use journeyman::testing::Changed as _;
 use journeyman::{
     Category, ModelId, TaskId,
     contract::SkillStore,
@@ -361,18 +362,20 @@ fn what_a_skill_brings_is_shown_with_its_range_and_a_verdict() {
                 TaskId::new(format!("task-{number}")),
                 0.5,
             )
-            .with_category(Category::new("kitchen"))
-            .with_model(ModelId::new("a-model"))
-            .with_without(!given)
-            .with_by_skill(true)
-            .with_skills(vec![AssignedSkill::new(
-                sample::skill("grind").reference(),
-                given,
-            )])
-            .with_success(f64::from(u8::from(done)))
-            .with_score(f64::from(u8::from(done)))
-            .with_steps(if given { 4.0 } else { 6.0 })
-            .with_tokens(500.0),
+            .changed(|it| {
+                it.category = Some(Category::new("kitchen"));
+                it.model = Some(ModelId::new("a-model"));
+                it.without = !given;
+                it.by_skill = true;
+                it.skills = vec![AssignedSkill::new(
+                    sample::skill("grind").reference(),
+                    given,
+                )];
+                it.success = f64::from(u8::from(done));
+                it.score = f64::from(u8::from(done));
+                it.steps = if given { 4.0 } else { 6.0 };
+                it.tokens = 500.0;
+            }),
         ))
     };
     let changes = (0..120).map(assigned).collect();

@@ -14,6 +14,7 @@ use std::{
 };
 
 use futures::executor::block_on;
+use journeyman::testing::Changed as _;
 use journeyman::{
     Category, ModelId, RunId, TaskId, Version,
     contract::{SkillFiles, SkillStore},
@@ -357,16 +358,17 @@ fn assigned(skill: &Skill, number: usize) -> LibraryChange {
     let attempt = AttemptId::new(format!("run-2/{number}/0"));
     let task = TaskId::new(format!("task-{number}"));
     let done = f64::from(u8::from(done));
-    let assignment = Assignment::new(attempt, task, 0.5)
-        .with_category(Category::new("orders"))
-        .with_model(ModelId::new("a-model"))
-        .with_without(!given)
-        .with_by_skill(true)
-        .with_skills(vec![AssignedSkill::new(skill.reference(), given)])
-        .with_success(done)
-        .with_score(done)
-        .with_steps(if given { 4.0 } else { 6.0 })
-        .with_tokens(500.0);
+    let assignment = Assignment::new(attempt, task, 0.5).changed(|it| {
+        it.category = Some(Category::new("orders"));
+        it.model = Some(ModelId::new("a-model"));
+        it.without = !given;
+        it.by_skill = true;
+        it.skills = vec![AssignedSkill::new(skill.reference(), given)];
+        it.success = done;
+        it.score = done;
+        it.steps = if given { 4.0 } else { 6.0 };
+        it.tokens = 500.0;
+    });
     LibraryChange::Assign(Box::new(assignment))
 }
 

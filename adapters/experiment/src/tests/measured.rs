@@ -112,12 +112,10 @@ fn committed(commits: &[(Option<&str>, Vec<LibraryChange>)]) -> Vec<Committed> {
     let commits = (1..).zip(commits);
     commits
         .map(|(revision, (task, changes))| {
-            Committed::new(
-                Revision(revision),
-                CommitKey::new(format!("key {revision}")),
-                Cause::new("test").with_task(task.map(TaskId::new)),
-                changes.clone(),
-            )
+            let mut cause = Cause::new("test");
+            cause.task = task.map(TaskId::new);
+            let key = CommitKey::new(format!("key {revision}"));
+            Committed::new(Revision(revision), key, cause, changes.clone())
         })
         .collect()
 }

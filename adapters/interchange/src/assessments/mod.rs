@@ -11,7 +11,8 @@
 //!
 //! let task = sample::task("greet", &["good", "day"]);
 //! let attempts: Vec<_> = (0..20).map(|n| sample::trace(&format!("a-{n}"), &task, &["good", "day"], true)).collect();
-//! let greet = AssessedSubgoal::new(sample::subgoal("greet", 0, 1)).with_score(SubgoalScore::new(3)?);
+//! let mut greet = AssessedSubgoal::new(sample::subgoal("greet", 0, 1));
+//! greet.score = Some(SubgoalScore::new(3)?);
 //! let annotations = attempts.iter().map(|attempt| {
 //!     let annotation = Assessment::new(attempt.trajectory.attempt.clone(), task.id.clone()).with_success(true);
 //!     annotation.with_subgoals(vec![greet.clone()])

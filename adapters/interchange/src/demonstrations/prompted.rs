@@ -129,8 +129,8 @@ fn asked(
     (steps, observation): (usize, &Observation),
 ) -> Result<(Prompt, Vec<ToolDefinition>)> {
     let before: &[Step] = attempt.trajectory.steps.get(..steps).unwrap_or_default();
-    let view =
-        TurnView::new(&attempt.task, &attempt.trajectory.injection, observation).with_steps(before);
+    let mut view = TurnView::new(&attempt.task, &attempt.trajectory.injection, observation);
+    view.steps = before;
     match prompt_format.turn(&view)? {
         TurnMove::Generate { prompt, tools, .. } => Ok((prompt, tools)),
         _ => Err(

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use journeyman::testing::Changed as _;
 use journeyman::{
     ErrorKind, Seed,
     domain::{
@@ -30,9 +31,10 @@ fn attempt(number: usize) -> Trace {
 
 fn assessment(of: &Trace) -> Assessment {
     let subgoal = |place: usize, score| {
-        AssessedSubgoal::new(sample::subgoal("say a word", place, place))
-            .with_route((place == 0).then(|| Route::new("greeting", 0.8)))
-            .with_score(score)
+        AssessedSubgoal::new(sample::subgoal("say a word", place, place)).changed(|it| {
+            it.route = (place == 0).then(|| Route::new("greeting", 0.8));
+            it.score = score;
+        })
     };
     Assessment::new(of.trajectory.attempt.clone(), of.task.id.clone())
         .with_success(of.verdict.as_ref().and_then(|verdict| verdict.success()))
@@ -185,7 +187,7 @@ fn a_library_gives_its_annotations_and_the_prototypes_that_they_name() {
         attempt: "a-0".into(),
         place: 1,
     };
-    let greeting = sample::prototype("greeting").with_members(vec![member]);
+    let greeting = sample::prototype("greeting").changed(|it| it.members = vec![member]);
     // The library keeps the latest eight attempts.
     let mut policy = journeyman::domain::TierPolicy::default();
     policy.traces = 8;

@@ -205,7 +205,7 @@ impl Default for BundlePolicy {
 /// let skill = sample::skill("open jar").reference();
 /// let judged = |attempt: &str, judgement| {
 ///     let (attempt, task) = (AttemptId::new(attempt), TaskId::new("jar"));
-///     Judged::new(Attribution::new(skill.clone(), attempt, task, judgement).with_reason("an example"))
+///     Judged::new(Attribution::new(skill.clone(), attempt, task, judgement))
 /// };
 /// let mut life = Life::default();
 /// life.judged = vec![judged("1", Judgement::Harmful), judged("2", Judgement::Harmful)];

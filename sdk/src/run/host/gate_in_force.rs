@@ -54,34 +54,6 @@ impl GateInForce {
             by,
         }
     }
-
-    /// The same with the weights that score.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<Option<ModelId>>) -> Self {
-        self.model = model.into();
-        self
-    }
-
-    /// The same with a threshold.
-    #[must_use]
-    pub fn with_threshold(mut self, threshold: impl Into<Option<f64>>) -> Self {
-        self.threshold = threshold.into();
-        self
-    }
-
-    /// Sets what the search's score counts.
-    #[must_use]
-    pub fn with_found(mut self, found: impl Into<Option<FoundWeight>>) -> Self {
-        self.found = found.into();
-        self
-    }
-
-    /// The same with another score.
-    #[must_use]
-    pub fn with_score(mut self, score: ScoreKind) -> Self {
-        self.score = score;
-        self
-    }
 }
 
 /// Where a threshold comes from.

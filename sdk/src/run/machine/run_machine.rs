@@ -59,7 +59,8 @@ use crate::{
 /// let components = Components::own_loop().with_store(Arc::new(MemoryStore::new()));
 /// let performer = Performer::new(Arc::new(components), recipe.limits);
 /// let tasks = vec![Task::new("t-1", "close ticket 17")];
-/// let plan = RunPlan::new("a-run", Seed(7), recipe, tasks).with_mode(Mode::Evaluate);
+/// let mut plan = RunPlan::new("a-run", Seed(7), recipe, tasks);
+/// plan.mode = Mode::Evaluate;
 /// let mut machine = RunMachine::new(plan)?;
 /// while !machine.is_finished() {
 ///     // A host may save the machine here, and continue in another process.

@@ -37,8 +37,8 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
-    /// A learning run over tasks, from an empty library, whose agent does not say its model. Test cases cannot be played: say
-    /// [`with_replays`](Self::with_replays) where the host's environment can replay attempts.
+    /// A learning run over tasks, from an empty library, whose agent does not say its model. Test cases cannot be played: set
+    /// [`replays`](Self::replays) where the host's environment can replay attempts.
     pub fn new(run: impl Into<RunId>, seed: Seed, recipe: Recipe, tasks: Vec<Task>) -> Self {
         Self {
             run: run.into(),
@@ -52,61 +52,5 @@ impl RunPlan {
             policies: Policies::new(),
             width: NonZeroU64::MIN,
         }
-    }
-
-    /// Sets whether it learns, or evaluates a frozen library.
-    #[must_use]
-    pub fn with_mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
-        self
-    }
-
-    /// Sets whether test cases can be played.
-    #[must_use]
-    pub fn with_replays(mut self, replays: bool) -> Self {
-        self.replays = replays;
-        self
-    }
-
-    /// The same with the model that acts.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<ModelId>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
-
-    /// The same with the library at the start.
-    #[must_use]
-    pub fn with_library(mut self, library: SkillLibrary) -> Self {
-        self.library = library;
-        self
-    }
-
-    /// The same with the host's own policies.
-    #[must_use]
-    pub fn with_policies(mut self, policies: Policies) -> Self {
-        self.policies = policies;
-        self
-    }
-
-    /// The same with a greatest number of concurrent tasks in evaluation.
-    #[must_use]
-    pub fn with_width(mut self, width: NonZeroU64) -> Self {
-        self.width = width;
-        self
-    }
-
-    /// The same with another recipe.
-    #[must_use]
-    pub fn with_recipe(mut self, recipe: Recipe) -> Self {
-        self.recipe = recipe;
-        self
-    }
-
-    /// The same with other tasks.
-    #[must_use]
-    pub fn with_tasks(mut self, tasks: Vec<Task>) -> Self {
-        self.tasks = tasks;
-        self
     }
 }

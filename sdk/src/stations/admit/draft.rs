@@ -72,31 +72,10 @@ impl Admittance {
         }
     }
 
-    /// The same with another version.
-    #[must_use]
-    pub fn with_version(mut self, version: Version) -> Self {
-        self.version = version;
-        self
-    }
-
     /// The same with this taint.
     #[must_use]
     pub fn with_taint(mut self, taint: Taint) -> Self {
         self.taint = taint;
-        self
-    }
-
-    /// The same with the versions it was made from.
-    #[must_use]
-    pub fn with_parents(mut self, parents: Vec<SkillRef>) -> Self {
-        self.parents = parents;
-        self
-    }
-
-    /// The same with another id.
-    #[must_use]
-    pub fn with_id(mut self, id: impl Into<SkillId>) -> Self {
-        self.id = id.into();
         self
     }
 }

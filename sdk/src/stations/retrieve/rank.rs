@@ -30,13 +30,6 @@ impl<'a> Ranked<'a> {
             judged,
         }
     }
-
-    /// The same with the embedding of its view.
-    #[must_use]
-    pub fn with_embedding(mut self, embedding: impl Into<Option<&'a Embedding>>) -> Self {
-        self.embedding = embedding.into();
-        self
-    }
 }
 
 /// Ranks skills for a query, best first, ties by id. Each of the four parts of the sum is in [0, 1], so with the default

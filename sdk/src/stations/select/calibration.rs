@@ -55,13 +55,6 @@ impl LabeledScores {
             right_is_first: None,
         }
     }
-
-    /// Sets whether the search finds a right skill first.
-    #[must_use]
-    pub fn with_right_is_first(mut self, right_is_first: impl Into<Option<bool>>) -> Self {
-        self.right_is_first = right_is_first.into();
-        self
-    }
 }
 
 impl LabeledScores {

@@ -5,6 +5,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
+use journeyman::testing::Changed as _;
 use journeyman::{
     Version, async_trait,
     contract::{Journal, RoleTask},
@@ -410,9 +411,10 @@ fn a_program_that_asks_otherwise_when_it_is_resumed_is_found_out() {
     let (recipe, policies) = doing(Does::AsksOtherwise(Arc::default()));
     let (components, _) = parts(Script::default());
     let performer = Performer::new(Arc::new(components), recipe.limits);
-    let plan = RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks(4))
-        .with_replays(true)
-        .with_policies(policies.clone());
+    let plan = RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks(4)).changed(|it| {
+        it.replays = true;
+        it.policies = policies.clone();
+    });
     let mut machine = RunMachine::new(plan).expect("a machine");
     let mut failed = Vec::new();
     while !machine.is_finished() {

@@ -1,5 +1,6 @@
 //! Calls that are refused, and answers that are no calls.
 
+use journeyman::testing::Changed as _;
 use journeyman::{
     domain::Trust,
     policy::{AdmitRule, Ask, Policy, View, WriteGroup, WriteProgram, Written},
@@ -236,8 +237,10 @@ fn a_call_that_another_writer_overtook_is_refused_and_counted() {
             recipe::skillos(),
             words(&["one"]),
         )
-        .with_replays(true)
-        .with_library(SkillLibrary::replay(&committed).expect("it folds")),
+        .changed(|it| {
+            it.replays = true;
+            it.library = SkillLibrary::replay(&committed).expect("it folds");
+        }),
     )
     .expect("a machine");
     old.version = journeyman::Version(2);

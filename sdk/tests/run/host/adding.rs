@@ -1,5 +1,6 @@
 //! Skills that a host brings: what became of each, also when it brings them again.
 
+use journeyman::testing::Changed as _;
 use journeyman::{
     Version,
     domain::{Provenance, Tier},
@@ -371,7 +372,7 @@ fn another_licence_is_another_content() {
         let journeyman = open_as("test", &components, recipe::standard()).await;
         let first = shipped("brew", 1, "Brew it.");
         add(&journeyman, std::slice::from_ref(&first)).await;
-        let second = shipped("brew", 2, "Brew it.").with_license("MIT");
+        let second = shipped("brew", 2, "Brew it.").changed(|it| it.license = Some("MIT".into()));
         let report = add(&journeyman, &[second]).await;
         assert_eq!(fates(&report), [&AddFate::Revised]);
         let (_, kept) = kept(&components, first.id.as_str()).await;

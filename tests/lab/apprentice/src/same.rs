@@ -154,7 +154,8 @@ impl Same {
             true => Span::Control(piece.text.clone()),
             false => Span::Data(piece.text.clone()),
         };
-        let prompt = Prompt::new(Vec::new()).with_open(record.pieces.iter().map(span).collect());
+        let mut prompt = Prompt::new(Vec::new());
+        prompt.open = record.pieces.iter().map(span).collect();
         let request = GenerateRequest::greedy(prompt, record.written.len());
         let generation = block_on(bare.generate(&request))?;
         let mut pairs = generation.ids.iter().zip(&record.written);

@@ -84,11 +84,10 @@ impl Scoring<'_> {
                 false => of_wrong.push(value + counts),
             }
         }
-        Ok(
-            LabeledScores::new(task.clone(), of_right, of_wrong).with_right_is_first(
-                (self.found.is_some() && !labeled.right.is_empty()).then_some(!right.is_empty()),
-            ),
-        )
+        let mut scores = LabeledScores::new(task.clone(), of_right, of_wrong);
+        let is_counted = self.found.is_some() && !labeled.right.is_empty();
+        scores.right_is_first = is_counted.then_some(!right.is_empty());
+        Ok(scores)
     }
 
     /// The right skills, and the wrong ones that a search finds: with too few of them, others too.

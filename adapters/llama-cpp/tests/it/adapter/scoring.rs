@@ -1,6 +1,7 @@
 //! Scoring.
 
 use futures::executor::block_on;
+use journeyman::testing::Changed as _;
 use journeyman::{
     ErrorKind,
     contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores},
@@ -54,7 +55,10 @@ fn a_shared_prefix_equals_separate_passes() {
     let bare = Bare::load(&file.0);
     let want: Vec<TokenScores> = got
         .iter()
-        .map(|got| got.clone().with_logprobs(bare.score(&prompt, &got.ids)))
+        .map(|got| {
+            got.clone()
+                .changed(|it| it.logprobs = bare.score(&prompt, &got.ids))
+        })
         .collect();
     assert_close(&got, &want);
     assert!(want[0].sum() < -1.0);

@@ -90,8 +90,9 @@ fn recipe() -> Recipe {
 }
 
 fn shipped() -> Result<Skill> {
-    let skill = Skill::from_skill_md(SHIPPED)?;
-    Ok(skill.with_trigger("exchange order customer"))
+    let mut skill = Skill::from_skill_md(SHIPPED)?;
+    skill.trigger = Some("exchange order customer".to_owned());
+    Ok(skill)
 }
 
 fn tasks() -> Vec<Task> {

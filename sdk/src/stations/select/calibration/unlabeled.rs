@@ -97,8 +97,8 @@ impl GateCalibration {
     ///     testing::ScriptedFormat,
     /// };
     ///
-    /// let fitted = FittedThreshold::new(ScoreKind::CardPmi, 21.5, "a-model@1").with_most_wrong(0.02);
-    /// let fitted = fitted.with_tasks(24).with_exceeded(1);
+    /// let mut fitted = FittedThreshold::new(ScoreKind::CardPmi, 21.5, "a-model@1");
+    /// (fitted.most_wrong, fitted.tasks, fitted.exceeded) = (0.02, 24, 1);
     /// let calibration = GateCalibration::of_session(&fitted, &ScriptedFormat);
     /// assert_eq!(calibration.held_out.wrong_injected.count, 1);
     /// let mut recipe = recipe::standard();

@@ -39,7 +39,8 @@ pub(crate) fn document(attempt: &Attempt, draws: &mut Draws) -> Option<Document>
     let last = attempt.steps.last()?;
     let seen = Observation::new(last.result.text.clone(), last.result.source.clone());
     let seen = seen.with_tools(tools);
-    let view = TurnView::new(&attempt.task, &attempt.injection, &seen).with_steps(&attempt.steps);
+    let mut view = TurnView::new(&attempt.task, &attempt.injection, &seen);
+    view.steps = &attempt.steps;
     let (mut prompt, mut tools) = prompt(&view)?;
     broken::prompt(&mut prompt, &mut tools, draws);
     let compact = draws.chance(0.1);
@@ -101,8 +102,8 @@ pub fn turn(
 ) -> Option<(Prompt, Vec<ToolDefinition>, Document)> {
     let attempt = attempt(kind, spec, draws)?;
     let (last, before) = attempt.steps.split_last()?;
-    let view =
-        TurnView::new(&attempt.task, &attempt.injection, &last.observation).with_steps(before);
+    let mut view = TurnView::new(&attempt.task, &attempt.injection, &last.observation);
+    view.steps = before;
     let (prompt, tools) = prompt(&view)?;
     let mut document = chatml::conversation(&prompt, &tools, &[], false);
     document.control(chatml::OPEN, false);

@@ -190,12 +190,13 @@ fn rubric(kind: &Kind) -> Rubric {
     let traps = SubgoalScore::new(kind.trap.1)
         .ok()
         .map(|score| Trap::new(kind.trap.0.to_owned(), score));
-    Rubric::new(kind.skill.to_owned())
-        .with_use_context(kind.context.to_owned())
-        .with_objectives(vec![kind.objective.to_owned()])
-        .with_pattern(kind.pattern.to_owned())
-        .with_checklist(vec![kind.check.to_owned()])
-        .with_traps(traps.into_iter().collect())
+    let mut rubric = Rubric::new(kind.skill);
+    rubric.use_context = kind.context.to_owned();
+    rubric.objectives = vec![kind.objective.to_owned()];
+    rubric.pattern = kind.pattern.to_owned();
+    rubric.checklist = vec![kind.check.to_owned()];
+    rubric.traps = traps.into_iter().collect();
+    rubric
 }
 
 /// The rubric that the role score is trained with for subgoals of this skill; `None` where it is trained with none.
@@ -232,7 +233,9 @@ pub(super) fn distil_prototype(stage: Stage<'_>, draws: &mut Draws) -> Drawn {
 }
 
 fn prototype(kind: &Kind) -> Prototype {
-    Prototype::new(PrototypeId::new(kind.name), rubric(kind)).with_dense(true)
+    let mut prototype = Prototype::new(PrototypeId::new(kind.name), rubric(kind));
+    prototype.dense = true;
+    prototype
 }
 
 /// A span of a scene as a subgoal; sometimes without words, as a step that is judged alone has none.

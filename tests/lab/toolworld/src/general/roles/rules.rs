@@ -182,13 +182,10 @@ fn row(recipe: &Recipe, good: bool, draws: &mut Draws) -> Experience {
         true => (many, few, cases, "active"),
         false => (few, many, 0, "disabled"),
     };
-    Experience::new(of_draft(&draft(recipe)), fate.to_owned())
-        .with_helpful(helpful)
-        .with_harmful(harmful)
-        .with_other(draws.below(3) as u32)
-        .with_bundle(
-            draws
-                .chance(0.7)
-                .then(|| BundleCounts::from((passed, cases))),
-        )
+    let mut row = Experience::new(of_draft(&draft(recipe)), fate.to_owned());
+    (row.helpful, row.harmful) = (helpful, harmful);
+    row.other = draws.below(3) as u32;
+    let is_tested = draws.chance(0.7);
+    row.bundle = is_tested.then(|| BundleCounts::from((passed, cases)));
+    row
 }
