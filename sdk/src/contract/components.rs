@@ -183,7 +183,6 @@ impl Components {
         executor.capabilities().map(|known| &known.model)
     }
 
-    /// The models of the roles.
     pub(crate) fn models(&self) -> impl Iterator<Item = &Arc<dyn LanguageModel>> {
         self.model.iter().chain(self.role_models.values())
     }

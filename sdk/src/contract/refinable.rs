@@ -11,9 +11,7 @@ use crate::{
 /// is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refinable<'a> {
-    /// Names of tools.
     pub(crate) tools: BTreeSet<&'a str>,
-    /// Categories of tasks.
     pub(crate) categories: BTreeSet<&'a Category>,
 }
 

@@ -41,7 +41,6 @@ impl Snapshot {
     }
 }
 
-/// The commits after a revision, of all commits.
 pub(crate) fn since(committed: &[Committed], revision: Revision) -> Result<Vec<Committed>> {
     let from = usize::try_from(revision.0).ok();
     let news = from.and_then(|from| committed.get(from..));

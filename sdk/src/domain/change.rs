@@ -362,7 +362,6 @@ impl LibraryChange {
         }
     }
 
-    /// The skill that the change archives.
     pub(crate) fn archives(&self) -> Option<&SkillId> {
         match self {
             Self::SetState {

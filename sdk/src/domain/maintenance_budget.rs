@@ -48,7 +48,6 @@ impl MaintenanceBudget {
         self.attempts.is_none_or(|left| attempts <= left)
     }
 
-    /// Takes tokens and attempts out of the budget.
     pub(crate) fn pay(&mut self, tokens: Usage, attempts: u64) {
         let used = tokens.prompt_tokens + tokens.output_tokens;
         self.tokens = self.tokens.map(|left| left.saturating_sub(used));

@@ -60,7 +60,6 @@ impl Assigned {
         true
     }
 
-    /// Takes back those of a run.
     pub(super) fn take_back(&mut self, run: &RunId) {
         let is_of_run = |kept: &Arc<Kept>| kept.run.as_ref() == Some(run);
         let of_run = self.kept.iter().filter(|(_, kept)| is_of_run(kept));

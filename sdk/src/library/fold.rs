@@ -286,7 +286,6 @@ impl SkillLibrary {
     }
 }
 
-/// What a commit sets states by.
 fn set_by(commit: &Committed) -> SetBy {
     let run = commit.cause.run.clone();
     run.map_or(SetBy::Host, SetBy::Run)

@@ -207,7 +207,6 @@ impl Fork {
     }
 }
 
-/// The skills that a change is about.
 fn subjects(change: &LibraryChange) -> Vec<&SkillId> {
     match change {
         LibraryChange::Configure(_)

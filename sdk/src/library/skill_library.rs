@@ -39,7 +39,6 @@ use crate::{
 #[serde(try_from = "Saved")]
 pub struct SkillLibrary {
     pub(super) schema: u32,
-    /// The key of the first commit.
     pub(super) origin: Option<CommitKey>,
     pub(super) revision: Revision,
     pub(super) steps: u64,

@@ -15,7 +15,6 @@ use crate::{
     library::{Entry, Move, Operation, PassReason, applied::Outcome},
 };
 
-/// The tier of a new skill in this state.
 pub(super) fn entered(state: State) -> Tier {
     if state.is_offered() {
         Tier::Cache
@@ -47,7 +46,6 @@ pub(super) fn place(entry: &mut Entry, tier: Tier) -> Outcome {
     Ok(moved.into_iter().collect())
 }
 
-/// The record of a move.
 pub(super) fn moved(entry: &Entry, operation: Operation) -> Move {
     Move {
         skill: entry.skill.reference(),

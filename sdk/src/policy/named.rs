@@ -190,7 +190,6 @@ impl<'de> Deserialize<'de> for Policy {
     }
 }
 
-/// How a policy is written.
 const FORM: &str = r#"a policy is {"name": "top", "options": {"limit": 3}}"#;
 
 /// Options in an order of their own: a recipe has the same JSON whether or not another crate of the program turns

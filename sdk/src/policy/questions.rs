@@ -80,7 +80,6 @@ pub enum Question {
 }
 
 impl Question {
-    /// The role that is asked.
     pub(crate) fn role(&self) -> Option<Role> {
         match self {
             Self::Role(task) => Some(task.role()),
@@ -356,7 +355,6 @@ impl Ask {
     }
 }
 
-/// The tokens that were used for answers.
 fn used(answers: &[Answer]) -> Usage {
     let mut used = Usage::default();
     for answer in answers {

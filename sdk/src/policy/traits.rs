@@ -591,7 +591,6 @@ impl<'a> WriteGroup<'a> {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Written {
-    /// The answers of roles.
     replies: Vec<RoleReply>,
     /// The writer's own drafts.
     drafts: Vec<SkillDraft>,

@@ -36,7 +36,6 @@ impl UsedWhen {
         !attempt.injected.is_empty() && self.counts_injected(attempt.used)
     }
 
-    /// Whether an injected skill of this use counts.
     pub(crate) fn counts_injected(self, used: SkillUse) -> bool {
         match self {
             Self::Injected => true,

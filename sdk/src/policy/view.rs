@@ -161,7 +161,6 @@ pub(crate) struct Context<'a> {
     pub(crate) replays: bool,
     /// The model that acts, with its adapter.
     pub(crate) model: Option<&'a ModelId>,
-    /// What is left of the budget of this round of maintenance.
     pub(crate) left: MaintenanceBudget,
     /// What the recipe says beside the policy's own options.
     pub(crate) standing: &'a Arc<Standing>,
@@ -279,18 +278,15 @@ impl Selected {
         Self::new(candidates, vec![Selection::nothing(reason)])
     }
 
-    /// The selection for a rollout.
     pub(crate) fn selection(&self, rollout: u32) -> Option<&Selection> {
         let own = self.selections.get(rollout as usize);
         own.or(self.selections.first())
     }
 
-    /// The skills for a rollout.
     pub(crate) fn injected(&self, rollout: u32) -> &[SkillRef] {
         self.selection(rollout).map_or(&[], Selection::skills)
     }
 
-    /// One event for each selection.
     pub(crate) fn events(&self, library: &SkillLibrary) -> Vec<EventKind> {
         let event = |(rollout, selection): (u32, &Selection)| {
             let chosen = selection.skills().iter();
@@ -319,7 +315,6 @@ impl Selected {
 }
 
 impl From<Selection> for Selected {
-    /// One selection for all attempts.
     fn from(selection: Selection) -> Self {
         Self::new(Vec::new(), vec![selection])
     }

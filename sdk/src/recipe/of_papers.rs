@@ -9,7 +9,6 @@ use crate::{
 #[cfg(feature = "skillrl")]
 use crate::papers::skillrl::BankSelector;
 
-/// Adds the policies of each paper that this build has.
 pub(crate) fn with_policies(policies: Policies) -> Policies {
     #[cfg(feature = "arise")]
     let policies = crate::papers::arise::policies::with_policies(policies);

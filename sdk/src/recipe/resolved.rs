@@ -176,7 +176,6 @@ fn joined(first: Option<Release>, second: Option<Release>) -> Option<Release> {
     })
 }
 
-/// The registry of our policies.
 fn ours() -> Policies {
     let of_stations = Policies::new()
         .with_selector(GatePolicy::NAME, |options| Ok(make::<GatePolicy>(options)?))

@@ -27,7 +27,6 @@ pub(crate) fn run(run: &RunId) -> Span {
     )
 }
 
-/// An attempt at a task, or a test case.
 pub(crate) fn agent(run: &RunId, task: &TaskId, attempt: &AttemptId, is_case: bool) -> Span {
     info_span!(
         "invoke_agent",
@@ -69,7 +68,6 @@ pub(crate) fn score(skills: usize) -> Span {
     )
 }
 
-/// Embeddings of texts.
 pub(crate) fn embeddings() -> Span {
     info_span!(
         "embeddings",
@@ -157,7 +155,6 @@ fn memory(change: &LibraryChange) -> Vec<Span> {
     }
 }
 
-/// Records that the work failed.
 pub(crate) fn failed(span: &Span, error: &Error) {
     span.record("error.type", error_type(error.kind()));
 }
@@ -252,7 +249,6 @@ impl Chat {
         Self { span }
     }
 
-    /// Records the answer.
     pub(crate) fn answered(&self, answer: &Result<Generation>, texts: Option<&Redactor>) {
         let span = &self.span;
         let generation = match answer {
@@ -354,7 +350,6 @@ impl ToolCalls {
         Some(Self { span })
     }
 
-    /// Records the result.
     pub(crate) fn answered(&self, result: &Result<Transition>, texts: Option<&Redactor>) {
         let transition = match result {
             Ok(transition) => transition,

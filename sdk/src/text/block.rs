@@ -123,7 +123,6 @@ pub fn quote_skill_marks(text: &str) -> Cow<'_, str> {
     Cow::Owned(quoted.collect())
 }
 
-/// Characters that end a line.
 const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 
 /// Whether a character has no width.

@@ -40,7 +40,6 @@ pub(crate) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
-/// The 1-grams and 2-grams of a list of words.
 pub(crate) fn ngrams(words: &[String]) -> impl Iterator<Item = String> {
     let pairs = words.windows(2).map(|pair| pair.join(" "));
     words.iter().cloned().chain(pairs)

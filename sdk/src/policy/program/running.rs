@@ -47,7 +47,6 @@ pub struct Program<D: Dialogue, T> {
     first: u32,
     /// The answers of the suspended program. While it runs, its board has the current ones.
     answers: BTreeMap<QuestionPath, Answered<D::Answer>>,
-    /// Number of events that were taken.
     events_taken: usize,
     run: Mutex<Option<Run<D, T>>>,
 }

@@ -302,7 +302,6 @@ impl Turning {
         })
     }
 
-    /// The injection of the first turn.
     pub(crate) fn first(&self) -> &Injection {
         &self.first
     }

@@ -307,7 +307,6 @@ impl Spent {
         }
     }
 
-    /// The result of a call that failed.
     fn failed(mut self, error: Error) -> FailedCall {
         FailedCall {
             error,

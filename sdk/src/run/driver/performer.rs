@@ -57,7 +57,6 @@ pub struct Performer {
     /// The library as this performer last saw it in the store.
     pub(crate) followed: Arc<Mutex<SkillLibrary>>,
     pub(crate) redacting: Arc<Redacting>,
-    /// Whether spans have texts.
     pub(crate) texts_in_spans: bool,
     /// Whether answers of roles have their generations with them.
     pub(crate) record_roles: bool,

@@ -19,7 +19,6 @@ use crate::{
 /// The numbers that are wanted of a query's skills.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
-    /// What they are compared by.
     pub(super) score: ScoreKind,
     /// [`ScoreRequest::repeatable`].
     pub(super) repeatable: bool,
@@ -147,7 +146,6 @@ impl Performer {
         Ok(known?.iter().map(KeptScores::total).collect())
     }
 
-    /// The scores of one text.
     async fn once(&self, scorer: &dyn Scorer, of: Behind, repeatable: bool) -> Result<TokenScores> {
         let mut request = self.score_request(of.prompt, vec![of.text]);
         (request.max_continuation_tokens, request.repeatable) = (of.most_tokens, repeatable);

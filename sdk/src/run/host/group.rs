@@ -126,7 +126,6 @@ impl Group {
         state.open == 0
     }
 
-    /// Records how the group ended.
     pub(crate) fn end(&self, ended: Result<()>) {
         lock(&self.state).ended = Some(ended);
     }

@@ -51,7 +51,6 @@ pub(crate) struct TriedAttempt {
     /// The reward, if it has a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reward: Option<f64>,
-    /// Its assessment, if the recipe assesses attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) assessment: Option<Box<Assessment>>,
     /// The process score of the assessment, if it has one.
@@ -70,7 +69,6 @@ pub(crate) struct Outcome {
     /// The answers of the roles that were asked about the attempts.
     #[serde(rename = "said")]
     pub(crate) replies: Vec<RoleReply>,
-    /// The credits of the group.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) credits: Vec<SkillCredit>,
     /// The embeddings by which the drafts are compared with the library. They are asked for and used in one step.
@@ -475,7 +473,6 @@ impl Outcome {
         tried.collect()
     }
 
-    /// The task's report.
     pub(crate) fn report(&self, context: &RunContext<'_>, step: u64, task: &Task) -> TaskReport {
         let (selections, rollouts) = (&self.selected.selections, self.rollouts(context, step));
         fold::task_report(context, step, task, selections, rollouts)
@@ -490,7 +487,6 @@ impl Outcome {
 #[serde(transparent)]
 pub(crate) struct Turns(Vec<Turn>);
 
-/// One turn, and the selection for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Turn {
     ask: TurnAsk,

@@ -396,7 +396,6 @@ impl<'a> RunContext<'a> {
         self
     }
 
-    /// Replaces the seed.
     pub(crate) fn with_seed(mut self, seed: Seed) -> Self {
         self.context.seed = seed;
         self
@@ -408,7 +407,6 @@ impl<'a> RunContext<'a> {
         self
     }
 
-    /// The view for a policy of a step.
     pub(crate) fn view(&self, step: u64) -> View {
         View::of(&self.context, step)
     }

@@ -25,7 +25,6 @@ use crate::{
 /// The numbers of an attempt beside its verdict.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Measured {
-    /// The process score.
     pub(crate) process: Option<f64>,
     /// The reward; `None` before the attempt is rewarded.
     pub(crate) reward: Option<f64>,

@@ -372,7 +372,6 @@ impl RunMachine {
         Ok(())
     }
 
-    /// The hint where a saved run or its journal is of another version.
     pub(crate) const OF_ANOTHER_VERSION: &str = "finish the run with the version that began it, or begin it anew; \
         the library is no part of the journal and opens as before, with all that this run changed in it";
 
@@ -459,7 +458,6 @@ impl RunMachine {
         Ok(())
     }
 
-    /// Applies an answer for maintenance.
     pub(crate) fn maintained(&mut self, id: EffectId, answer: Answer) -> Result<()> {
         let Some(mut maintaining) = self.maintaining.take() else {
             // Maintenance is finished: a repeated answer changes nothing.

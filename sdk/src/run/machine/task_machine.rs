@@ -55,7 +55,6 @@ enum Stage {
     Done(Box<TaskReport>),
 }
 
-/// The state machine of one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TaskMachine {
     step: u64,
@@ -89,7 +88,6 @@ impl TaskMachine {
         machine
     }
 
-    /// Whether the task is finished.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.stage, Stage::Done(_))
     }
@@ -99,7 +97,6 @@ impl TaskMachine {
         matches!(self.stage, Stage::Ready { .. })
     }
 
-    /// Whether the task waits for its commit.
     pub(crate) fn awaits_commit(&self) -> bool {
         matches!(self.stage, Stage::Commit { .. })
     }

@@ -104,7 +104,6 @@ pub(crate) fn report(curator: &RoleReply, decided: &[Admission]) -> CurationRepo
     }
 }
 
-/// The calls of a curator's answer.
 fn calls(curator: &RoleReply) -> std::result::Result<&[ToolCall], NoAnswer> {
     let played = match &curator.reply {
         Ok(Some(played)) => played,

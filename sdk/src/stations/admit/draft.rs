@@ -118,15 +118,12 @@ pub fn to_skill(draft: &SkillDraft, admittance: Admittance) -> Result<Skill> {
 pub(crate) struct DraftSources<'a> {
     /// Unique among the drafts of the run; the skill's id is derived from it.
     pub(crate) key: String,
-    /// The role that wrote the draft.
     pub(crate) role: Role,
     /// The tasks that it was written from.
     pub(crate) tasks: Vec<TaskId>,
-    /// Whether any of its sources is untrusted.
     pub(crate) taint: Taint,
     /// The versions that it was made from.
     pub(crate) parents: Vec<SkillRef>,
-    /// The terms of its attempts.
     pub(crate) terms: Terms,
     /// The embeddings that were asked for.
     pub(crate) meanings: &'a Meanings,

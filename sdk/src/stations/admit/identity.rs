@@ -98,12 +98,10 @@ impl Compared {
         })
     }
 
-    /// A draft, with the terms of its attempts.
     pub(crate) fn of_draft(draft: &SkillDraft, terms: Terms) -> Self {
         Self::of(&draft.description, &draft.body, terms)
     }
 
-    /// A skill, with the terms of its attempts.
     pub(crate) fn of_skill(skill: &Skill, terms: Terms) -> Self {
         Self::of(&skill.description, &skill.body, terms)
     }

@@ -180,7 +180,6 @@ fn of_sentence(sentence: &str) -> [&str; 2] {
     }
 }
 
-/// The words of a text with their places.
 fn words_at(text: &str) -> Vec<(usize, &str)> {
     let is_inside = |c: char| c.is_alphanumeric() || c == '_';
     let mut words = Vec::new();

@@ -57,7 +57,6 @@ fn live(context: &Context<'_>, entry: &Entry) -> LiveEvidence {
     live_of(context, entry, entry.skill.version)
 }
 
-/// The same of a version.
 fn live_of(context: &Context<'_>, entry: &Entry, version: Version) -> LiveEvidence {
     entry.life.live(version, counts_as_used(context, entry))
 }

@@ -6,7 +6,6 @@ use crate::{
     policy::{CaseRun, PlayedCase},
 };
 
-/// The outcome of a case, from its run.
 pub(crate) fn outcome(case: &BundleCase, run: &Result<CaseRun>) -> CaseOutcome {
     let result = match run {
         Err(error) => CaseResult::NotPlayed {

@@ -315,7 +315,6 @@ pub(crate) struct Trial<'a> {
     /// The kept attempts whose tasks are still to be attempted again, the next one last.
     attempts: Vec<&'a Trace>,
     pub(crate) comparison: Comparison,
-    /// The pairs of this round.
     pairs: Vec<ComparedPair>,
 }
 

@@ -224,7 +224,6 @@ impl Recipe {
         self
     }
 
-    /// Number of tasks of the warm-up.
     pub(crate) fn warm_up_tasks(&self) -> u64 {
         self.attempts.warm_up.saturating_mul(self.batch.get())
     }

@@ -156,7 +156,6 @@ async fn chosen(
     Ok(Selected::new(candidates, selections))
 }
 
-/// Injects these skills, if there are any.
 pub(super) fn unscored(skills: Vec<SkillRef>) -> Selection {
     Selection::unscored(match skills.is_empty() {
         true => Decision::Nothing(NothingReason::NoCandidates),

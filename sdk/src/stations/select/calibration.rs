@@ -482,7 +482,6 @@ fn check(tasks: &[LabeledScores], most_wrong: f64) -> Result<()> {
     Ok(())
 }
 
-/// The best threshold for these tasks.
 fn threshold(tasks: &[&LabeledScores], most_wrong: f64) -> f64 {
     let values = tasks.iter().flat_map(|task| [&task.right, &task.wrong]);
     let values = values.filter(|values| !values.is_empty());

@@ -89,7 +89,6 @@ impl SelectPolicy {
         self.check_ours::<Nothing>()
     }
 
-    /// Checks the selector, where it is this one of ours.
     fn check_ours<S: PolicyOptions + SelectProgram>(&self) -> Result<()> {
         self.selector.check::<S>()?;
         match self.selector.read::<S>()? {
