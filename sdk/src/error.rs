@@ -125,6 +125,29 @@ impl Error {
         Self::new(ErrorKind::Unsupported, operation, message)
     }
 
+    /// Shorthand for [`ErrorKind::NotFound`].
+    pub fn not_found(operation: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, operation, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Unavailable`].
+    pub fn unavailable(
+        operation: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::new(ErrorKind::Unavailable, operation, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Corrupt`].
+    pub fn corrupt(operation: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Corrupt, operation, message)
+    }
+
+    /// Shorthand for [`ErrorKind::Internal`].
+    pub fn internal(operation: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, operation, message)
+    }
+
     /// Marks the error as temporary.
     #[must_use]
     pub fn temporary(mut self) -> Self {

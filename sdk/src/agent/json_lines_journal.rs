@@ -160,8 +160,7 @@ impl<W: Write + Send> Journal for JsonLinesJournal<W> {
             for run in taken.iter().rev() {
                 state.runs.pop(run);
             }
-            return Err(Error::new(
-                ErrorKind::Unavailable,
+            return Err(Error::unavailable(
                 "Journal::append",
                 "the entries could not be written",
             )
@@ -274,13 +273,9 @@ fn next_line(input: &mut impl BufRead, number: usize) -> Result<Option<(Vec<u8>,
     let mut line = Vec::new();
     let mut limited = input.take(LINE_BYTES as u64);
     let read = limited.read_until(b'\n', &mut line).map_err(|error| {
-        Error::new(
-            ErrorKind::Unavailable,
-            "read_json_lines",
-            "the journal could not be read",
-        )
-        .with("line", number)
-        .source_from(error)
+        Error::unavailable("read_json_lines", "the journal could not be read")
+            .with("line", number)
+            .source_from(error)
     })?;
     if read == 0 {
         return Ok(None);
@@ -316,5 +311,5 @@ fn parse(line: &[u8], number: usize) -> Result<JournalEntry> {
 }
 
 fn damaged(message: &str, line: usize) -> Error {
-    Error::new(ErrorKind::Corrupt, "read_json_lines", message).with("line", line)
+    Error::corrupt("read_json_lines", message).with("line", line)
 }

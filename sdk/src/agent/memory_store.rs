@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use crate::{
     contract::{KeptScores, SkillFiles, SkillStore, Snapshot, since},
     domain::{Commit, Committed, FileRef},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::{CommitKey, Revision},
 };
 
@@ -96,11 +96,7 @@ impl MemoryStore {
 }
 
 fn corrupt(message: &str) -> Error {
-    Error::new(
-        ErrorKind::Corrupt,
-        "MemoryStore::from_committed",
-        message.to_owned(),
-    )
+    Error::corrupt("MemoryStore::from_committed", message.to_owned())
 }
 
 #[async_trait]

@@ -17,7 +17,7 @@ use crate::{
         ModelSpeed, Retriever, ScoreRequest, Scorer, TokenScores,
     },
     domain::{Action, Candidate, IndexUpdate, Observation, Query, Task, Transition, Verdict},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::{ModelId, Revision, Seed},
 };
 
@@ -71,15 +71,14 @@ async fn run<T: Send + 'static>(
             let _ = sender.send(catch_unwind(AssertUnwindSafe(call)));
         });
     spawned.map_err(|source| {
-        Error::new(ErrorKind::Unavailable, operation, "no thread could be had")
+        Error::unavailable(operation, "no thread could be had")
             .temporary()
             .source_from(source)
     })?;
     match receiver.await {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(payload)) => std::panic::resume_unwind(payload),
-        Err(_) => Err(Error::new(
-            ErrorKind::Unavailable,
+        Err(_) => Err(Error::unavailable(
             operation,
             "the thread of the call ended without an answer",
         )),
@@ -227,8 +226,7 @@ impl Episode for ThreadedEpisode {
     async fn step(&mut self, action: &Action) -> Result<Transition> {
         const STEP: &str = "Episode::step";
         let Some(mut episode) = self.episode.take() else {
-            return Err(Error::new(
-                ErrorKind::Unavailable,
+            return Err(Error::unavailable(
                 STEP,
                 "an earlier step was given up, and the episode with it",
             )

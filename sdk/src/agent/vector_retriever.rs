@@ -150,7 +150,7 @@ impl VectorRetriever {
         let sound = |row: &Row| row.vectors().all(|vector| is_of(vector, space));
         if let Some((skill, _)) = vectors.skills.iter().find(|(_, row)| !sound(row)) {
             let message = "a kept vector is not of the embedder's space";
-            return Err(Error::new(ErrorKind::Corrupt, OPERATION, message)
+            return Err(Error::corrupt(OPERATION, message)
                 .with("skill", skill)
                 .hint(REBUILD));
         }

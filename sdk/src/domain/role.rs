@@ -121,8 +121,7 @@ impl Role {
         let named: Vec<Self> = group.iter().copied().chain(own).collect();
         match named.is_empty() {
             false => Ok(named),
-            true => Err(Error::new(
-                ErrorKind::NotFound,
+            true => Err(Error::not_found(
                 "Role::named",
                 format!("no role and no group of roles is named `{name}`"),
             )

@@ -8,7 +8,7 @@ use similar::TextDiff;
 
 use crate::{
     domain::{Cause, Committed, LibraryChange, Skill, SkillRef, TierPolicy},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::{CommitKey, Revision, SkillId, Version},
     library::{Applied, Entry, SkillLibrary},
 };
@@ -280,14 +280,10 @@ impl SkillLibrary {
                 version,
             };
             self.version(&wanted).ok_or_else(|| {
-                Error::new(
-                    ErrorKind::NotFound,
-                    "SkillLibrary::difference",
-                    "the skill has no such version",
-                )
-                .with("skill", skill)
-                .with("version", version)
-                .hint("versions count from 1; `Entry::versions` lists those of a skill")
+                Error::not_found("SkillLibrary::difference", "the skill has no such version")
+                    .with("skill", skill)
+                    .with("version", version)
+                    .hint("versions count from 1; `Entry::versions` lists those of a skill")
             })
         };
         Ok(Difference::of(version(from)?, version(to)?))

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{Committed, IndexUpdate, Skill, SkillName, SkillRef, State, Tier, TierPolicy},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::{CommitKey, ModelId, Revision, SkillId, TaskId},
     library::{
         Entry, PassReason, Proof, SetBy, StandingWith,
@@ -309,12 +309,8 @@ impl SkillLibrary {
     /// `Internal`, where it cannot be written, which no library does.
     pub fn to_json(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|source| {
-            Error::new(
-                ErrorKind::Internal,
-                "SkillLibrary::to_json",
-                "the library cannot be written",
-            )
-            .source_from(source)
+            Error::internal("SkillLibrary::to_json", "the library cannot be written")
+                .source_from(source)
         })
     }
 
@@ -324,12 +320,8 @@ impl SkillLibrary {
     /// `Corrupt` where it is not a library's JSON; `Unsupported` for another version of the form.
     pub fn from_json(json: &str) -> Result<Self> {
         let corrupt = || {
-            Error::new(
-                ErrorKind::Corrupt,
-                "SkillLibrary::from_json",
-                "this is no saved library",
-            )
-            .hint("replay the store's commits instead")
+            Error::corrupt("SkillLibrary::from_json", "this is no saved library")
+                .hint("replay the store's commits instead")
         };
         // Another version of the form may have other fields.
         #[derive(Deserialize)]
@@ -397,8 +389,7 @@ impl TryFrom<Saved> for SkillLibrary {
         let begun = saved.origin.is_some() == (saved.revision > Revision(0))
             && saved.keys.last() == saved.revision;
         if saved.schema != Self::SCHEMA || !sound || !begun {
-            return Err(Error::new(
-                ErrorKind::Corrupt,
+            return Err(Error::corrupt(
                 "SkillLibrary::try_from",
                 "the parts of this saved library do not fit together",
             ));

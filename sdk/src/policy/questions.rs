@@ -11,7 +11,7 @@ use crate::{
         Skill, Task, Trace, Trajectory, Usage, Verdict,
         gate_policy::{GatePolicy, ThresholdFor},
     },
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     policy::{
         answers::{Answer, CaseRun, ChosenSkill, Played},
         program::{self, Dialogue},
@@ -364,11 +364,7 @@ fn used(answers: &[Answer]) -> Usage {
 }
 
 fn other_answer() -> Error {
-    Error::new(
-        ErrorKind::Internal,
-        "Ask::all",
-        "the answer belongs to another kind of question",
-    )
+    Error::internal("Ask::all", "the answer belongs to another kind of question")
 }
 
 /// Whether an answer has the variant that belongs to the question.

@@ -351,8 +351,7 @@ fn make<T: ?Sized>(
             true => "none is registered".to_owned(),
             false => format!("registered are: {}", names.join(", ")),
         };
-        return Err(Error::new(
-            ErrorKind::NotFound,
+        return Err(Error::not_found(
             "Policies",
             format!("the recipe names a {what} that is not registered; {names}"),
         )
@@ -470,8 +469,7 @@ impl PartialEq for ResolvedPolicies {
 struct Unresolved;
 
 fn unresolved<T>() -> Result<T> {
-    Err(Error::new(
-        ErrorKind::Internal,
+    Err(Error::internal(
         "ResolvedPolicies",
         "the policies of the run are not resolved",
     ))

@@ -11,7 +11,7 @@ use crate::{
         TokenCount, ToolChoice,
     },
     domain::{NativeCall, ToolCall},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::ModelId,
 };
 
@@ -58,8 +58,7 @@ impl ScriptedModel {
         let answers: Vec<String> = answers.into_iter().map(Into::into).collect();
         Self::by(move |_, call| match answers.get(call) {
             Some(answer) => Play::Give(answer.clone()),
-            None => Play::Fail(Error::new(
-                ErrorKind::Unavailable,
+            None => Play::Fail(Error::unavailable(
                 "LanguageModel::generate",
                 "the script has no further answer",
             )),
@@ -224,8 +223,7 @@ impl LanguageModel for ScriptedModel {
         if let Some(adapter) = request.adapter.as_ref()
             && !self.adapters.contains(adapter)
         {
-            return Err(Error::new(
-                ErrorKind::NotFound,
+            return Err(Error::not_found(
                 "LanguageModel::generate",
                 format!("no adapter `{adapter}` is loaded"),
             ));

@@ -8,7 +8,7 @@ use super::play::{Calls, Play, word_id, words};
 use crate::{
     contract::{ScoreRequest, Scorer, TokenScores},
     domain::Prompt,
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::ModelId,
 };
 
@@ -124,7 +124,7 @@ impl Scorer for ScriptedScorer {
             None => &self.script,
             Some(name) => self.adapters.get(name).ok_or_else(|| {
                 let message = format!("no adapter `{name}` is loaded");
-                Error::new(ErrorKind::NotFound, "Scorer::score", message)
+                Error::not_found("Scorer::score", message)
             })?,
         };
         let mut scores = Vec::with_capacity(request.continuations.len());

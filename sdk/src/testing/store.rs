@@ -8,7 +8,7 @@ use super::play::Calls;
 use crate::{
     contract::{KeptScores, SkillStore, Snapshot},
     domain::{Cause, Commit, Committed},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::{CommitKey, Revision},
 };
 
@@ -72,12 +72,7 @@ impl FaultyStore {
 }
 
 fn unavailable() -> Error {
-    Error::new(
-        ErrorKind::Unavailable,
-        "SkillStore::commit",
-        "a scripted fault",
-    )
-    .temporary()
+    Error::unavailable("SkillStore::commit", "a scripted fault").temporary()
 }
 
 #[async_trait]

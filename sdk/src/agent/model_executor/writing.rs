@@ -83,8 +83,7 @@ impl Run<'_> {
                 Fitted::Move(TurnMove::Generate { .. }) => break,
             }
         }
-        Err(Error::new(
-            ErrorKind::Internal,
+        Err(Error::internal(
             "PromptFormat::turn",
             "the prompt format neither acted nor gave up",
         )

@@ -391,7 +391,7 @@ fn shipped_skill(purpose: Purpose) -> Result<SkillMd> {
     let name = purpose.skill_name();
     let skill = journeyman_skills::find(&name).ok_or_else(|| {
         let message = "the role's skill is not shipped";
-        Error::new(ErrorKind::NotFound, "GeneralRoles::shipped", message)
+        Error::not_found("GeneralRoles::shipped", message)
             .with("skill", &name)
             .hint("build with the version of journeyman-skills that belongs to this one")
     })?;

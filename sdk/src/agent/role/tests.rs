@@ -169,7 +169,7 @@ fn a_model_is_held_to_the_schema_where_it_can_be() {
 
 #[test]
 fn a_failing_model_is_not_asked_again() {
-    let down = Error::new(ErrorKind::Unavailable, "LanguageModel::generate", "down");
+    let down = Error::unavailable("LanguageModel::generate", "down");
     let model = ScriptedModel::that(Play::Fail(down.clone()));
     assert_eq!((ask(&model).unwrap_err(), model.calls()), (down, 1));
 }

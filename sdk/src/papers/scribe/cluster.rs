@@ -8,7 +8,7 @@ use smartcore::{
 
 use crate::{
     contract::{Embedding, dot},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::Seed,
     papers::scribe::{
         ClusterPolicy,
@@ -142,7 +142,7 @@ fn of_noise(
 }
 
 fn failed(what: &'static str, reason: &str) -> Error {
-    Error::new(ErrorKind::Internal, what, reason.to_owned())
+    Error::internal(what, reason.to_owned())
 }
 
 /// Members by their similarity to the mean, greatest first, ties by index.

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use crate::{
     domain::{Action, Mode, Skill, Task},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::{AttemptId, RunId},
     policy::ChosenSkill,
     run::{
@@ -126,7 +126,7 @@ impl Journeyman {
             let failed = report.and_then(|report| report.failed);
             failed.unwrap_or_else(|| {
                 let message = "an evaluation of the task makes no attempt";
-                Error::new(ErrorKind::Internal, "Journeyman::trials", message)
+                Error::internal("Journeyman::trials", message)
             })
         })
     }

@@ -511,7 +511,7 @@ mod tests {
     fn an_error_of_another_kind_shortens_nothing() {
         let other = Error::invalid("Scorer::score", "the adapter is unknown");
         assert_eq!(fitting(&other, 1_000), None);
-        let down = Error::new(ErrorKind::Unavailable, "Scorer::score", "down")
+        let down = Error::unavailable("Scorer::score", "down")
             .with("prompt_tokens", 900)
             .with("context", 100);
         assert_eq!(fitting(&down, 1_000), None);

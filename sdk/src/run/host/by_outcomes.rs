@@ -13,7 +13,7 @@ use crate::{
         BundleCase, CaseKind, FoundWeight, MaintenanceBudget, Mode, ScoreKind, Scored, Skill,
         Trace, TurnQuery, Usage,
     },
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::{ModelId, Seed, TaskId},
     library::SkillLibrary,
     policy::{
@@ -380,7 +380,7 @@ impl Tried {
             "{failed} of {drawn} drawn tasks failed, more than a tenth: {}",
             first.why
         );
-        let error = Error::new(ErrorKind::Unavailable, OPERATION, message);
+        let error = Error::unavailable(OPERATION, message);
         let passes = self.failed.iter().all(|one| one.by != FailedBy::Attempt);
         Err(match passes {
             true => error

@@ -282,13 +282,9 @@ impl Journeyman {
     /// The error of the store or the journal. If the retriever or the scorer fails, the attempt begins without skills.
     pub async fn begin(&self, task: Task) -> Result<AttemptHandle> {
         let mut handles = self.begin_group(task, NonZeroUsize::MIN).await?;
-        handles.pop().ok_or_else(|| {
-            Error::new(
-                ErrorKind::Internal,
-                "Journeyman::begin",
-                "a group without attempts",
-            )
-        })
+        handles
+            .pop()
+            .ok_or_else(|| Error::internal("Journeyman::begin", "a group without attempts"))
     }
 
     /// Begins `n` attempts at one task that are credited and learned from as a group.

@@ -527,8 +527,7 @@ fn nothing_found(filter: &RunFilter, committed: &[Committed]) -> Error {
         ("task", filter.task.as_ref().map(ToString::to_string)),
         ("skill", filter.skill.as_ref().map(ToString::to_string)),
     ];
-    let error = Error::new(
-        ErrorKind::NotFound,
+    let error = Error::not_found(
         "Retirement::plan",
         "no run that is not taken back yet has made such a commit",
     )
@@ -689,5 +688,5 @@ impl Journeyman {
 }
 
 fn not_found(operation: &'static str, message: &str, skill: &SkillId) -> Error {
-    Error::new(ErrorKind::NotFound, operation, message).with("skill", skill)
+    Error::not_found(operation, message).with("skill", skill)
 }

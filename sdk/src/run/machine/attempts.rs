@@ -11,7 +11,7 @@ use crate::{
         Assessment, AssignedSkill, Assignment, CaseKind, LibraryChange, Mode, Skill, SkillDraft,
         SkillRef, Task, Trace, Trajectory, TurnQuery, Verdict, Withhold,
     },
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::AttemptId,
     policy::{
         Answer, Ask, AssessProgram, Assessed, CallUsage, ChosenSkill, Context, CreditRule,
@@ -599,8 +599,7 @@ impl Turns {
             Err(error) => return Some(Err(error.clone())),
         };
         if let Some(reason) = selected.unavailable() {
-            return Some(Err(Error::new(
-                ErrorKind::Unavailable,
+            return Some(Err(Error::unavailable(
                 "Guidance::for_turn",
                 format!("no skills could be selected: {reason}"),
             )));

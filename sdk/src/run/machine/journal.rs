@@ -65,8 +65,7 @@ impl RunEntry {
     /// `Internal` where a value cannot be written as JSON.
     pub fn to_entry(&self, run: &RunId, sequence: u64) -> Result<JournalEntry> {
         let event = serde_json::to_value(self).map_err(|error| {
-            Error::new(
-                ErrorKind::Internal,
+            Error::internal(
                 "RunEntry::to_entry",
                 "an entry could not be written as JSON",
             )
@@ -99,14 +98,10 @@ impl RunEntry {
             RunMachine::check_schema("RunEntry::from_entry", schema)?;
         }
         serde_json::from_value(entry.event.clone()).map_err(|error| {
-            Error::new(
-                ErrorKind::Corrupt,
-                "RunEntry::from_entry",
-                "the entry is not an entry of a run",
-            )
-            .with("run", &entry.run)
-            .with("sequence", entry.sequence)
-            .source_from(error)
+            Error::corrupt("RunEntry::from_entry", "the entry is not an entry of a run")
+                .with("run", &entry.run)
+                .with("sequence", entry.sequence)
+                .source_from(error)
         })
     }
 }
@@ -150,12 +145,10 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
                 machine = Some(started);
             }
             (RunEntry::Started { .. }, Some(_)) => {
-                return Err(Error::new(
-                    ErrorKind::Corrupt,
-                    "run::replay",
-                    "the journal starts the run twice",
-                )
-                .with("sequence", entry.sequence));
+                return Err(
+                    Error::corrupt("run::replay", "the journal starts the run twice")
+                        .with("sequence", entry.sequence),
+                );
             }
             (
                 RunEntry::Answered {
@@ -176,12 +169,8 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
         }
     }
     machine.ok_or_else(|| {
-        Error::new(
-            ErrorKind::NotFound,
-            "run::replay",
-            "the journal has no entry of the run's start",
-        )
-        .hint("pass all entries of one run, beginning with its first")
+        Error::not_found("run::replay", "the journal has no entry of the run's start")
+            .hint("pass all entries of one run, beginning with its first")
     })
 }
 
@@ -239,8 +228,7 @@ pub fn recorded_attempts(entries: &[JournalEntry]) -> Result<Vec<Trace>> {
         }
     }
     let Some(machine) = machine else {
-        return Err(Error::new(
-            ErrorKind::NotFound,
+        return Err(Error::not_found(
             "run::recorded_attempts",
             "the journal has no entry of the run's start",
         )

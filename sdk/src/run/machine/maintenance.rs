@@ -16,7 +16,7 @@ use crate::{
         Cause, Commit, Committed, FileRef, LibraryChange, MaintenanceBudget, Skill, SkillName,
         SkillRef, State,
     },
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::{CommitKey, SkillId},
     library::{Applied, SkillLibrary, format::SkillMd},
     policy::{
@@ -399,7 +399,7 @@ pub(super) fn start(
     Box::pin(async move {
         let program = program.ok_or_else(|| {
             let message = "the recipe has no such maintenance program";
-            Error::new(ErrorKind::Internal, "RunMachine", message).with("place", place)
+            Error::internal("RunMachine", message).with("place", place)
         })?;
         let mut changes = program.maintain(&mut ask, &view).await?;
         for change in &changes {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{Committed, Mode, SkillRef, Task},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::{ModelId, RunId, Seed},
     library::{Applied, SkillLibrary},
     policy::{Answer, ChosenSkill, CommitDone, Policies, ResolvedPolicies},
@@ -327,12 +327,7 @@ impl RunMachine {
     /// `Internal` where a value cannot be written as JSON.
     pub fn save(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|error| {
-            Error::new(
-                ErrorKind::Internal,
-                "RunMachine::save",
-                "the state could not be written",
-            )
-            .source_from(error)
+            Error::internal("RunMachine::save", "the state could not be written").source_from(error)
         })
     }
 
@@ -347,13 +342,9 @@ impl RunMachine {
             schema: u32,
         }
         let corrupt = |error: serde_json::Error| {
-            Error::new(
-                ErrorKind::Corrupt,
-                "RunMachine::resume",
-                "this is no saved run",
-            )
-            .with("line", error.line())
-            .hint("replay the run from its journal instead")
+            Error::corrupt("RunMachine::resume", "this is no saved run")
+                .with("line", error.line())
+                .hint("replay the run from its journal instead")
         };
         let Versioned { schema } = serde_json::from_str(json).map_err(corrupt)?;
         Self::check_schema("RunMachine::resume", u64::from(schema))?;

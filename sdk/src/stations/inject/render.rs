@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::{
     contract::PromptFormat,
     domain::{InjectedSkill, Skill, ToolDefinition},
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     text::{fenced, shortened},
 };
 
@@ -38,8 +38,7 @@ pub fn render(
 ) -> Result<InjectedSkill> {
     let sha256 = skill.content_sha256();
     if sha256 != expected_sha256 {
-        return Err(Error::new(
-            ErrorKind::Corrupt,
+        return Err(Error::corrupt(
             "inject::render",
             "the skill's content is not what the library recorded",
         )

@@ -10,7 +10,7 @@ use crate::{
     domain::{
         Action, EndReason, Injection, Observation, SkillRef, SkillUse, Task, Trajectory, Transition,
     },
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
     id::{AttemptId, Seed},
 };
 
@@ -108,8 +108,7 @@ impl Episode for Watched {
         let transition = match self.fault {
             Fault::None => self.inner.step(action).await?,
             Fault::Fails => {
-                return Err(Error::new(
-                    ErrorKind::Unavailable,
+                return Err(Error::unavailable(
                     "Episode::step",
                     "a failure injected by the conformance suite",
                 ));

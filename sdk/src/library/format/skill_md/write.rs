@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{SkillMd, split_tools, yaml};
 use crate::{
     domain::find_hidden,
-    error::{Error, ErrorKind, Result},
+    error::{Error, Result},
 };
 
 const WRITE: &str = "SkillMd::write";
@@ -69,8 +69,7 @@ impl SkillMd {
 }
 
 fn differs() -> Error {
-    Error::new(
-        ErrorKind::Internal,
+    Error::internal(
         WRITE,
         "the text that was written does not come back the same",
     )

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     domain::{Exposure, Usage, Verdict},
-    error::{Error, ErrorKind},
+    error::Error,
     testing::sample,
 };
 
@@ -37,7 +37,7 @@ fn done(refusals: u32, score: f64) -> Result<CaseRun> {
 }
 
 fn broken() -> Result<CaseRun> {
-    Err(Error::new(ErrorKind::Unavailable, "test", "it is down"))
+    Err(Error::unavailable("test", "it is down"))
 }
 
 /// The refusals and the score that a confirming instance has to keep to from then on; else the kind of outcome.
