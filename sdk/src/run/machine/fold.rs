@@ -410,10 +410,9 @@ pub(crate) fn commit(
 
 /// The injected skills of an attempt that get credit for it.
 pub(crate) fn credited_skills(policy: &CreditPolicy, rollout: &Rollout<'_>) -> Vec<SkillRef> {
-    let exposures = || rollout.trajectory.iter().flat_map(|made| &made.exposures);
     let used = |skill: &SkillRef| {
-        let exposure = exposures().find(|seen| seen.skill == *skill);
-        exposure.map_or(SkillUse::Unknown, |seen| seen.used)
+        let made = rollout.trajectory;
+        made.map_or(SkillUse::Unknown, |made| use_of(made, skill))
     };
     let injected = rollout.report.injected.iter();
     injected

@@ -106,6 +106,11 @@ impl RunEntry {
     }
 }
 
+fn not_begun(operation: &'static str) -> Error {
+    Error::not_found(operation, "the journal has no entry of the run's start")
+        .hint("pass all entries of one run, beginning with its first")
+}
+
 fn question_changed(id: &EffectId, sequence: u64) -> Error {
     Error::new(
         ErrorKind::Invalid,
@@ -168,10 +173,7 @@ pub fn replay(entries: &[JournalEntry], policies: &Policies) -> Result<RunMachin
             (RunEntry::Happened { .. }, _) => {}
         }
     }
-    machine.ok_or_else(|| {
-        Error::not_found("run::replay", "the journal has no entry of the run's start")
-            .hint("pass all entries of one run, beginning with its first")
-    })
+    machine.ok_or_else(|| not_begun("run::replay"))
 }
 
 /// The attempts of a learning or evaluating run with their verdicts, out of the entries of its journal, in the order of tasks:
@@ -228,11 +230,7 @@ pub fn recorded_attempts(entries: &[JournalEntry]) -> Result<Vec<Trace>> {
         }
     }
     let Some(machine) = machine else {
-        return Err(Error::not_found(
-            "run::recorded_attempts",
-            "the journal has no entry of the run's start",
-        )
-        .hint("pass all entries of one run, beginning with its first"));
+        return Err(not_begun("run::recorded_attempts"));
     };
     let context = machine.context();
     let sound = made

@@ -403,7 +403,7 @@ impl RunMachine {
         }
         let (own, lifts) = self.fold(&done)?;
         if done.overtaken {
-            task.overtaken(&self.context(), events);
+            task.admit(&self.context(), events);
             events.extend(lifts);
             return Ok(());
         }
@@ -674,19 +674,13 @@ impl RunMachine {
         if self.active.values().any(under_way) {
             return;
         }
-        let context = RunContext::new(
-            (&self.run, self.seed),
-            (self.mode, self.replays, self.model.as_ref()),
-            &self.recipe,
-            &self.library,
-            &self.policies,
-        )
-        .exploring(self.explores);
+        let mut active = std::mem::take(&mut self.active);
         let mut events = Vec::new();
-        let first = self.active.iter_mut().next().map(|(step, first)| {
-            first.admit(&context, &mut events);
+        let first = active.iter_mut().next().map(|(step, first)| {
+            first.admit(&self.context(), &mut events);
             *step
         });
+        self.active = active;
         if let Some(step) = first {
             self.hold(step, events);
         }

@@ -190,19 +190,12 @@ impl TaskMachine {
         self.calls.add(usage);
     }
 
-    /// Begins to decide on the task's drafts, with the present library, when it is the task's turn to change it.
+    /// Begins to decide on the task's drafts, with the present library: when it is the task's turn to change it, and anew where other
+    /// writers were first, whose commits the run's library has now.
     pub(crate) fn admit(&mut self, context: &RunContext<'_>, events: &mut Vec<EventKind>) {
-        let Stage::Ready { outcome, next } = &mut self.stage else {
-            return;
-        };
-        let (outcome, next) = (std::mem::take(outcome), *next);
-        self.stage = Stage::Comparing(outcome, Program::new(next));
-        self.go_on(context, events);
-    }
-
-    /// Decides anew on the task's drafts: other writers have changed skills, and the run's library has their commits now.
-    pub(crate) fn overtaken(&mut self, context: &RunContext<'_>, events: &mut Vec<EventKind>) {
-        let Stage::Commit { outcome, next, .. } = &mut self.stage else {
+        let (Stage::Ready { outcome, next } | Stage::Commit { outcome, next, .. }) =
+            &mut self.stage
+        else {
             return;
         };
         let (outcome, next) = (std::mem::take(outcome), *next);
