@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 /// All groups. A new one is a line here and a file beside this one.
-const GROUPS: [Group; 36] = [
+const GROUPS: [Group; 37] = [
     Group {
         name: "main-job",
         about: "an agent that learns skills on real local inference",
@@ -120,6 +120,13 @@ const GROUPS: [Group; 36] = [
         listed: false,
         takes_model: true,
         run: recipes::run_hisme,
+    },
+    Group {
+        name: "hisme-harm",
+        about: "which skills stand in the prompts of tasks that HiSME's library harms: a part of `hisme`",
+        listed: false,
+        takes_model: true,
+        run: recipes::run_hisme_harm,
     },
     Group {
         name: "arise-sweeps",

@@ -7,7 +7,6 @@ use journeyman::{
     Result, Seed,
     agent::MemoryStore,
     domain::{Role, RoleRule, State},
-    library::SkillLibrary,
     papers::hisme::{MacroPolicy, MicroPolicy},
     recipe::{self, Maintenance, Recipe},
     run::report::RunReport,
@@ -16,12 +15,12 @@ use journeyman::{
         select::{Nothing, SelectPer},
     },
 };
-use journeyman_toolworld::stream::StreamTask;
 use quickstart::{Parts, Summaries, spoken};
 use serde::{Deserialize, Serialize};
 
 use super::{
     Change,
+    harm::{self, Given, Learnt, Made, Since},
     judged::Judged,
     key,
     noisy::{HIDDEN, universe},
@@ -55,6 +54,10 @@ struct Cell {
     checks: Vec<Check>,
     /// What credit the skills got that tasks of the stream were given.
     judged: Judged,
+    /// The prompts of the held-out tasks at the end, in the order of the last check's scores.
+    given: Vec<Given>,
+    /// The stream's attempts.
+    made: Vec<Made>,
 }
 
 /// Held-out tasks with the library of a moment, frozen.
@@ -130,6 +133,9 @@ pub(super) const MARGIN: f64 = 0.1;
 /// The greatest share of held-out tasks that the library may harm at the end of the stream.
 pub(super) const HARMED: f64 = 0.01;
 
+/// The arms that say whom held-out tasks are harmed by: the part of the group that is run alone.
+const HARM: [&str; 4] = ["no skills", "hisme", "static", "no refiner"];
+
 /// What is claimed of a difference between two arms.
 #[derive(Clone, Copy)]
 enum Claim {
@@ -176,9 +182,49 @@ pub(super) fn without_filter(recipe: &mut Recipe) {
 }
 
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    let mut arms = attempted_by(figures, parts, |_| true)?;
     let seed = figures.options().seed;
-    let mut arms: Vec<(&str, Vec<Cell>)> = Vec::new();
-    for (name, change) in ARMS {
+    for (name, from, change) in META {
+        let learnt = arms.iter().find(|(arm, _)| *arm == from);
+        let learnt = learnt.map_or(&[][..], |(_, cells)| cells);
+        let mut cells = Vec::new();
+        for (world, donor) in (0..WORLDS).zip(DONORS) {
+            let rules = learnt.get(donor).map_or(&[][..], |cell| &cell.learnt);
+            let key = key(parts, &cell_name(name, world));
+            cells.push(figures.once(&key, || {
+                let seed = seed.derive("world", world);
+                Ok(block_on(cell(parts, seed, world, change, STREAM, rules))?)
+            })?);
+        }
+        report(figures, name, &cells);
+        arms.push((name, cells));
+    }
+    process(figures, &arms);
+    harmed(figures, &arms);
+    compare(figures, &arms);
+    Ok(())
+}
+
+/// The part of [`run`] that says by what held-out tasks are harmed.
+pub(super) fn run_harm(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
+    let arms = attempted_by(figures, parts, |arm| HARM.contains(&arm))?;
+    process(figures, &arms);
+    harmed(figures, &arms);
+    compare(figures, &arms);
+    Ok(())
+}
+
+type Arms = Vec<(&'static str, Vec<Cell>)>;
+
+/// Each arm that is wanted, in all worlds.
+fn attempted_by(
+    figures: &mut Figures<'_>,
+    parts: &Parts,
+    is_wanted: fn(&str) -> bool,
+) -> std::result::Result<Arms, Box<dyn std::error::Error + Send + Sync>> {
+    let seed = figures.options().seed;
+    let mut arms = Arms::new();
+    for (name, change) in ARMS.into_iter().filter(|(name, _)| is_wanted(name)) {
         let mut cells = Vec::new();
         for world in 0..WORLDS {
             let key = key(parts, &cell_name(name, world));
@@ -196,24 +242,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
         report(figures, name, &cells);
         arms.push((name, cells));
     }
-    for (name, from, change) in META {
-        let learnt = arms.iter().find(|(arm, _)| *arm == from);
-        let learnt = learnt.map_or(&[][..], |(_, cells)| cells);
-        let mut cells = Vec::new();
-        for (world, donor) in (0..WORLDS).zip(DONORS) {
-            let rules = learnt.get(donor).map_or(&[][..], |cell| &cell.learnt);
-            let key = key(parts, &cell_name(name, world));
-            cells.push(figures.once(&key, || {
-                let seed = seed.derive("world", world);
-                Ok(block_on(cell(parts, seed, world, change, STREAM, rules))?)
-            })?);
-        }
-        report(figures, name, &cells);
-        arms.push((name, cells));
-    }
-    process(figures, &arms);
-    compare(figures, &arms);
-    Ok(())
+    Ok(arms)
 }
 
 /// What a cell is kept under.
@@ -228,7 +257,9 @@ fn compare(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
             cells.iter().map(|cell| cell.first).collect()
         })
     };
-    for (one, other, claim) in PAIRS {
+    let has = |name: &str| arms.iter().any(|(arm, _)| *arm == name);
+    let pairs = PAIRS.into_iter();
+    for (one, other, claim) in pairs.filter(|(one, other, _)| has(one) && has(other)) {
         let name = format!("{one} over {other}, first attempt");
         let over = stats::paired(&values(one), &values(other));
         let (mean, low) = match claim {
@@ -272,7 +303,8 @@ async fn cell(
 ) -> Result<Cell> {
     let universe = universe(seed, world)?;
     let stream = universe.stream(STREAM);
-    let held_out = spoken::tasks(&universe.held_out(&stream, HELD_OUT), seed)?;
+    let held_out = universe.held_out(&stream, HELD_OUT);
+    let asked = spoken::tasks(&held_out, seed)?;
     let mut recipe = recipe::hisme_robust();
     change(&mut recipe);
     let store = Arc::new(MemoryStore::new());
@@ -281,17 +313,33 @@ async fn cell(
         let given = journeyman.set_rules(*role, rules.clone(), "what another world taught");
         given.await?;
     }
-    let mut checks = Vec::new();
+    let (mut checks, mut given, mut since) = (Vec::new(), Vec::new(), Since::new());
     // All arms learn in the same runs, so that they draw alike.
     for (number, part) in (1..).zip(stream.chunks(CHECK)) {
         journeyman.learn(spoken::tasks(part, seed)?).await?;
         let after = number * CHECK;
+        let library = journeyman.library().await?;
+        harm::note(&mut since, &library, after);
         if after.is_multiple_of(every) {
-            let report = journeyman.evaluate(held_out.clone()).await?;
+            let report = journeyman.evaluate(asked.clone()).await?;
             checks.push(check(&report, after)?);
+            let learnt = Learnt {
+                universe: &universe,
+                stream: &stream,
+                library: &library,
+                since: &since,
+            };
+            given = learnt.given(&report, &held_out);
         }
     }
-    Ok(of(checks, &stream, &journeyman.library().await?))
+    let library = journeyman.library().await?;
+    let learnt = Learnt {
+        universe: &universe,
+        stream: &stream,
+        library: &library,
+        since: &since,
+    };
+    Ok(of(checks, given, &learnt))
 }
 
 pub(super) fn check(report: &RunReport, after: usize) -> Result<Check> {
@@ -306,7 +354,8 @@ pub(super) fn check(report: &RunReport, after: usize) -> Result<Check> {
     })
 }
 
-fn of(checks: Vec<Check>, stream: &[StreamTask], library: &SkillLibrary) -> Cell {
+fn of(checks: Vec<Check>, given: Vec<Given>, learnt: &Learnt<'_>) -> Cell {
+    let library = learnt.library;
     let count = |holds: fn(State) -> bool| {
         let states = library.entries().map(|entry| entry.skill.state);
         states.filter(|state| holds(*state)).count()
@@ -316,7 +365,9 @@ fn of(checks: Vec<Check>, stream: &[StreamTask], library: &SkillLibrary) -> Cell
         first: last.map_or(f64::NAN, |last| last.first),
         success: last.map_or(f64::NAN, |last| last.success),
         checks,
-        judged: Judged::of(stream, CHECK, library),
+        judged: Judged::of(learnt.stream, CHECK, library),
+        given,
+        made: learnt.made(),
         offered: count(State::is_offered),
         disabled: count(|state| state == State::Disabled),
         learnt: Role::ALL
@@ -328,6 +379,34 @@ fn of(checks: Vec<Check>, stream: &[StreamTask], library: &SkillLibrary) -> Cell
             .iter()
             .map(|role| library.rules(*role).len())
             .sum(),
+    }
+}
+
+/// What stood in the prompts of the held-out tasks at the end, and which of these tasks go worse than without skills.
+fn harmed(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
+    let last = |cell: &Cell| cell.checks.last().map(|check| check.scores.clone());
+    let unaided = arms.iter().find(|(arm, _)| *arm == "no skills");
+    let unaided = unaided.map_or(&[][..], |(_, cells)| cells);
+    let looked_at = arms.iter();
+    let looked_at = looked_at.filter(|(arm, _)| *arm != "no skills" && HARM.contains(arm));
+    for (name, cells) in looked_at {
+        let scores: Vec<[f64; 2]> = cells
+            .iter()
+            .zip(unaided)
+            .flat_map(|(cell, unaided)| {
+                let [with, without] = [cell, unaided].map(|cell| last(cell).unwrap_or_default());
+                let pairs = with.into_iter().zip(without);
+                pairs
+                    .map(|(with, without)| [with, without])
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let given = cells.iter().flat_map(|cell| &cell.given);
+        let tasks: Vec<(&Given, f64, f64)> = given
+            .zip(&scores)
+            .map(|(given, [with, without])| (given, *with, *without))
+            .collect();
+        harm::record(figures, &format!("harm.{name}"), &tasks);
     }
 }
 

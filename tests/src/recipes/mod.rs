@@ -3,6 +3,7 @@
 pub(crate) mod arise;
 mod departures;
 mod frozen_rules;
+mod harm;
 mod hisme;
 mod judged;
 mod meaning;
@@ -61,6 +62,13 @@ pub fn run(figures: &mut Figures<'_>) -> Outcome {
 pub fn run_hisme(figures: &mut Figures<'_>) -> Outcome {
     let parts = figures.parts(STEPS)?;
     hisme_on(figures, &parts)
+}
+
+/// Measures and records by what held-out tasks are harmed under HiSME, from a poisoned start too.
+pub fn run_hisme_harm(figures: &mut Figures<'_>) -> Outcome {
+    let parts = figures.parts(STEPS)?;
+    hisme::run_harm(figures, &recalling(&parts)?)?;
+    poisoned::run(figures, &recalling(&parts)?)
 }
 
 /// HiSME's two parts, which ask in other worlds.

@@ -7,7 +7,7 @@ use journeyman::{
     Result, Seed, SkillId,
     agent::MemoryStore,
     domain::{Judgement, Origin, Skill, State},
-    library::Entry,
+    library::{Entry, SkillLibrary},
     recipe,
     run::report::RunReport,
     stations::select::Nothing,
@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Change,
+    harm::{self, Given, Learnt, Made, Since},
     hisme::{HARMED, without_filter, without_refiner},
     judged::Judged,
     key,
@@ -61,6 +62,60 @@ struct Cell {
     harmful: usize,
     /// Of these, offered at the end with a text that is not right.
     harmful_left: usize,
+    /// The prompts of the held-out tasks, before the stream and after it.
+    given: [Vec<Given>; 2],
+    /// The stream's attempts.
+    made: Vec<Made>,
+    /// What became of each wrong skill.
+    fates: Vec<Fate>,
+}
+
+/// What became of a wrong skill.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Fate {
+    tool: String,
+    state: State,
+    /// Whether it is offered at the end with a text that is not right.
+    left: bool,
+    /// Its versions' bodies, the latest last.
+    bodies: Vec<String>,
+    /// Attempts of the stream that had it in the prompt, and that are known to have followed it.
+    injected: u64,
+    used: u64,
+    /// Judgements of all its versions: helpful, harmful, neutral, uncertain.
+    judged: [u32; 4],
+    /// Held-out tasks of its tool that go worse after the stream than without skills.
+    harmed: usize,
+}
+
+impl Fate {
+    /// Of a wrong skill by its entry, and the member that it is about.
+    fn of(entry: &Entry, member: &Member, (left, harmed): (bool, usize)) -> Self {
+        let lifetime = entry.life.lifetime();
+        let mut judged = [0; 4];
+        for version in entry.versions() {
+            let counts = entry.life.counts_of_all_trials(version.version);
+            let counts = [
+                counts.helpful,
+                counts.harmful,
+                counts.neutral,
+                counts.uncertain,
+            ];
+            for (sum, count) in judged.iter_mut().zip(counts) {
+                *sum += count;
+            }
+        }
+        Self {
+            tool: member.service.tool.name.to_string(),
+            state: entry.skill.state,
+            left,
+            bodies: entry.versions().map(|skill| skill.body.clone()).collect(),
+            injected: lifetime.injected,
+            used: lifetime.used,
+            judged,
+            harmed,
+        }
+    }
 }
 
 /// What came of the held-out tasks, one by one.
@@ -132,6 +187,7 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
             })?);
         }
         arms.push((arm, end(figures, arm, &cells)));
+        told(figures, arm, &cells);
         if arm == "poisoned" {
             start(figures, &cells)?;
         }
@@ -208,6 +264,45 @@ fn start(figures: &mut Figures<'_>, cells: &[Cell]) -> Outcome {
     Ok(())
 }
 
+/// What stood in the prompts of the held-out tasks that go worse than without skills, and what became of the wrong skills.
+fn told(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) {
+    let held: [(&str, fn(&Cell) -> &Held); 2] = [
+        ("before", |cell| &cell.before),
+        ("after", |cell| &cell.after),
+    ];
+    for (number, (when, held)) in held.into_iter().enumerate() {
+        // All arms begin alike.
+        if when == "before" && arm != "poisoned" {
+            continue;
+        }
+        let tasks = cells.iter().flat_map(|cell| {
+            let given = cell.given.get(number).into_iter().flatten();
+            let scores = held(cell).score.iter().zip(&cell.none.score);
+            given
+                .zip(scores)
+                .map(|(given, (with, without))| (given, *with, *without))
+        });
+        let tasks: Vec<(&Given, f64, f64)> = tasks.collect();
+        harm::record(figures, &format!("harm.{arm}, {when}"), &tasks);
+    }
+    let fates: Vec<&Fate> = cells.iter().flat_map(|cell| &cell.fates).collect();
+    let kinds: [(&str, fn(&Fate) -> bool); 6] = [
+        ("all", |_| true),
+        ("mended into another wrong one", |fate| {
+            fate.bodies.len() > 1
+        }),
+        ("never judged harmful", |fate| fate.judged[1] == 0),
+        ("judged harmful once", |fate| fate.judged[1] == 1),
+        ("judged helpful", |fate| fate.judged[0] > 0),
+        ("tasks of its tool go worse", |fate| fate.harmed > 0),
+    ];
+    for (what, is) in kinds {
+        let left = fates.iter().filter(|fate| fate.left && is(fate)).count();
+        let name = format!("{arm}.wrong skills left, {what}");
+        figures.record(&name, left as f64, Bound::None);
+    }
+}
+
 /// What an arm came to; the first attempts of each world.
 fn end(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) -> Vec<f64> {
     let worlds: Vec<f64> = cells
@@ -251,6 +346,9 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     journeyman
         .add(skills, "what the stream begins with")
         .await?;
+    let mut since = Since::new();
+    let first = journeyman.library().await?;
+    harm::note(&mut since, &first, 0);
     let before = journeyman.evaluate(spoken::tasks(&held_out, seed)?).await?;
     journeyman.learn(spoken::tasks(&stream, seed)?).await?;
     let after = journeyman.evaluate(spoken::tasks(&held_out, seed)?).await?;
@@ -259,40 +357,97 @@ async fn cell(parts: &Parts, seed: Seed, change: Change) -> Result<Cell> {
     let nobody = parts.open(unaided, "unaided", seed, store, None).await?;
     let none = nobody.evaluate(spoken::tasks(&held_out, seed)?).await?;
     let library = journeyman.library().await?;
-    let mended = |entry: &Entry| {
-        let right = wrong.get(&entry.skill.id);
-        right.is_some_and(|right| spoken::says(&entry.skill.body, right))
+    harm::note(&mut since, &library, STREAM);
+    let given = |report: &RunReport, library: &SkillLibrary| {
+        let learnt = Learnt {
+            universe: &universe,
+            stream: &stream,
+            library,
+            since: &since,
+        };
+        (learnt.given(report, &held_out), learnt.made())
     };
-    let offered = library.entries().filter(|entry| {
-        let is_wrong = wrong.contains_key(&entry.skill.id) && !mended(entry);
-        is_wrong && entry.skill.state == State::Active
-    });
-    let (left, idle): (Vec<_>, Vec<_>) = offered.partition(|entry| entry.life.lifetime().used > 0);
-    let harmed = |entry: &&Entry| {
-        let mut judged = entry.life.judged.iter();
-        let harms = judged.any(|judged| judged.attribution.judgement == Judgement::Harmful);
-        wrong.contains_key(&entry.skill.id) && harms
+    let (given_before, _) = given(&before, &first);
+    let (given_after, made) = given(&after, &library);
+    let tools: Vec<String> = held_out
+        .iter()
+        .map(|task| task.world.goal.target.to_string())
+        .collect();
+    let (none, after) = (Held::of(&none)?, Held::of(&after)?);
+    let worse = |tool: &str| {
+        let scores = after.score.iter().zip(&none.score);
+        let of_it = tools.iter().zip(scores).filter(|(of, _)| *of == tool);
+        of_it.filter(|(_, (with, without))| with < without).count()
     };
-    let all = library.entries().chain(library.deleted());
+    let ended = Ended::of(&library, &wrong, worse);
     Ok(Cell {
-        none: Held::of(&none)?,
         before: Held::of(&before)?,
-        after: Held::of(&after)?,
         judged: Judged::of(&stream, PART, &library),
-        tools: held_out
-            .iter()
-            .map(|task| task.world.goal.target.to_string())
-            .collect(),
         wrong: wrong.len(),
-        left: left.len(),
-        idle: idle.len(),
-        harmful: all.filter(harmed).count(),
-        harmful_left: left
-            .iter()
-            .chain(&idle)
-            .filter(|entry| harmed(entry))
-            .count(),
+        left: ended.left,
+        idle: ended.idle,
+        harmful: ended.harmful,
+        harmful_left: ended.harmful_left,
+        given: [given_before, given_after],
+        made,
+        fates: ended.fates,
+        none,
+        after,
+        tools,
     })
+}
+
+/// What became of the wrong skills.
+struct Ended {
+    left: usize,
+    idle: usize,
+    harmful: usize,
+    harmful_left: usize,
+    fates: Vec<Fate>,
+}
+
+impl Ended {
+    /// Of wrong skills, by the members that they are about. `worse` has the number of held-out tasks of a tool that go worse than
+    /// without skills.
+    fn of(
+        library: &SkillLibrary,
+        wrong: &BTreeMap<SkillId, Member>,
+        worse: impl Fn(&str) -> usize,
+    ) -> Self {
+        let mended = |entry: &Entry| {
+            let right = wrong.get(&entry.skill.id);
+            right.is_some_and(|right| spoken::says(&entry.skill.body, right))
+        };
+        let is_left = |entry: &Entry| {
+            let is_wrong = wrong.contains_key(&entry.skill.id) && !mended(entry);
+            is_wrong && entry.skill.state == State::Active
+        };
+        let offered = library.entries().filter(|entry| is_left(entry));
+        let (left, idle): (Vec<_>, Vec<_>) =
+            offered.partition(|entry| entry.life.lifetime().used > 0);
+        let harmed = |entry: &&Entry| {
+            let mut judged = entry.life.judged.iter();
+            let harms = judged.any(|judged| judged.attribution.judgement == Judgement::Harmful);
+            wrong.contains_key(&entry.skill.id) && harms
+        };
+        let all = || library.entries().chain(library.deleted());
+        let fates = all().filter_map(|entry| {
+            let member = wrong.get(&entry.skill.id)?;
+            let harmed = worse(&member.service.tool.name.to_string());
+            Some(Fate::of(entry, member, (is_left(entry), harmed)))
+        });
+        Self {
+            left: left.len(),
+            idle: idle.len(),
+            harmful: all().filter(harmed).count(),
+            harmful_left: left
+                .iter()
+                .chain(&idle)
+                .filter(|entry| harmed(entry))
+                .count(),
+            fates: fates.collect(),
+        }
+    }
 }
 
 /// A skill for each tool with a hidden contract: for every other one as the service was once. Of those that are wrong, what
