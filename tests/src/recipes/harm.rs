@@ -219,22 +219,25 @@ const HAS: [(Has, &str); 4] = [
 
 impl Given {
     fn has(&self) -> Has {
-        let own = || {
-            let shown = self.shown.iter();
-            shown.filter(|one| one.tool.as_ref() == Some(&self.tool))
-        };
-        match (self.shown.is_empty(), own().next().is_some()) {
+        let shown = self.shown.iter();
+        let own: Vec<&Shown> = shown.filter(|one| self.is_own(one)).collect();
+        match (self.shown.is_empty(), own.is_empty()) {
             (true, _) => Has::Nothing,
-            (false, false) => Has::Others,
-            (false, true) if own().any(|one| one.right) => Has::Right,
-            (false, true) => Has::Wrong,
+            (false, true) => Has::Others,
+            (false, false) if own.iter().any(|one| one.right) => Has::Right,
+            (false, false) => Has::Wrong,
         }
     }
 
     /// Whether a wrong skill of the task's tool was written from a task with a demand that passes.
     fn has_passing(&self) -> bool {
         let mut shown = self.shown.iter();
-        shown.any(|one| one.passing && !one.right && one.tool.as_ref() == Some(&self.tool))
+        shown.any(|one| one.passing && !one.right && self.is_own(one))
+    }
+
+    /// Whether a skill is about the task's tool.
+    fn is_own(&self, one: &Shown) -> bool {
+        one.tool.as_ref() == Some(&self.tool)
     }
 }
 
