@@ -79,7 +79,7 @@ impl Journeyman {
         self.writable("Journeyman::set_state")?;
         if self.library().await?.get(skill).is_none() {
             return Err(Error::new(
-                crate::error::ErrorKind::NotFound,
+                ErrorKind::NotFound,
                 "Journeyman::set_state",
                 "the library has no such skill",
             )
