@@ -98,7 +98,8 @@ fn turn(prompt_format: &ChatFormat, text: &str, times: usize) -> journeyman::Res
     let seen = Observation::new("", Source::trusted("dial")).with_tools(vec![set_level()]);
     let replies = vec![Generation::new("test", &Prompt::default(), text); times];
     let task = Task::new("t", "Set the dial to level 8.");
-    let mut view = TurnView::new(&task, &Injection::NONE, &seen);
+    let none = Injection::NONE;
+    let mut view = TurnView::new(&task, &none, &seen);
     view.replies = &replies;
     prompt_format.turn(&view)
 }

@@ -34,7 +34,8 @@ pub fn read_family(family: &Family, is_native: bool) -> bool {
     let seen = Observation::new("", Source::trusted("dial")).with_tools(vec![set_level()]);
     let replies = [Generation::new("test", &Prompt::default(), family.answer)];
     let task = Task::new("t", "Set the dial to level 8.");
-    let mut view = TurnView::new(&task, &Injection::NONE, &seen);
+    let none = Injection::NONE;
+    let mut view = TurnView::new(&task, &none, &seen);
     view.replies = &replies;
     let turn = prompt_format.turn(&view);
     let expect = Action::call("set_level", json!({"level": 8}));

@@ -327,7 +327,7 @@ mod tests {
     use crate::{
         domain::{AssignedSkill, Assignment, LibraryChange, State},
         id::{AttemptId, ModelId, TaskId},
-        testing::sample,
+        testing::{Changed as _, sample},
     };
 
     const REFUND: &str = "Refund the ticket of a customer.";
@@ -477,15 +477,17 @@ mod tests {
             let given = Seed(5).derive("given", u64::from(number)).unit() < 0.5;
             let steps = if given { steps[0] } else { steps[1] };
             let task = TaskId::new(format!("t-{number}"));
-            let assignment = Assignment::new(AttemptId::new(format!("r/{number}/0")), task, 0.5)
-                .with_category("orders")
-                .with_model("m")
-                .with_without(!given)
-                .with_by_skill(true)
-                .with_skills(vec![AssignedSkill::new(skill.reference(), given)])
-                .with_success(1.0)
-                .with_score(1.0)
-                .with_steps(steps + f64::from(number % 2));
+            let attempt = AttemptId::new(format!("r/{number}/0"));
+            let assignment = Assignment::new(attempt, task, 0.5).changed(|it| {
+                it.category = Some("orders".into());
+                it.model = Some("m".into());
+                it.without = !given;
+                it.by_skill = true;
+                it.skills = vec![AssignedSkill::new(skill.reference(), given)];
+                it.success = 1.0;
+                it.score = 1.0;
+                it.steps = steps + f64::from(number % 2);
+            });
             LibraryChange::Assign(Box::new(assignment))
         };
         let mut changes = vec![LibraryChange::Add(Box::new(skill.clone()))];

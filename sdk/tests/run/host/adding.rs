@@ -1,6 +1,5 @@
 //! Skills that a host brings: what became of each, also when it brings them again.
 
-use journeyman::testing::Changed as _;
 use journeyman::{
     Version,
     domain::{Provenance, Tier},
@@ -372,7 +371,8 @@ fn another_licence_is_another_content() {
         let journeyman = open_as("test", &components, recipe::standard()).await;
         let first = shipped("brew", 1, "Brew it.");
         add(&journeyman, std::slice::from_ref(&first)).await;
-        let second = shipped("brew", 2, "Brew it.").changed(|it| it.license = Some("MIT".into()));
+        let mut second = shipped("brew", 2, "Brew it.");
+        second.license = Some("MIT".into());
         let report = add(&journeyman, &[second]).await;
         assert_eq!(fates(&report), [&AddFate::Revised]);
         let (_, kept) = kept(&components, first.id.as_str()).await;
