@@ -265,9 +265,15 @@ fn start(figures: &mut Figures<'_>, cells: &[Cell]) -> Outcome {
     Ok(())
 }
 
+/// A part of a cell.
+type HeldOf = fn(&Cell) -> &Held;
+
+/// Which wrong skills.
+type IsFate = fn(&Fate) -> bool;
+
 /// What stood in the prompts of the held-out tasks that go worse than without skills, and what became of the wrong skills.
 fn told(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) {
-    let held: [(&str, fn(&Cell) -> &Held); 2] = [
+    let held: [(&str, HeldOf); 2] = [
         ("before", |cell| &cell.before),
         ("after", |cell| &cell.after),
     ];
@@ -287,7 +293,7 @@ fn told(figures: &mut Figures<'_>, arm: &str, cells: &[Cell]) {
         harm::record(figures, &format!("harm.{arm}, {when}"), &tasks);
     }
     let fates: Vec<&Fate> = cells.iter().flat_map(|cell| &cell.fates).collect();
-    let kinds: [(&str, fn(&Fate) -> bool); 6] = [
+    let kinds: [(&str, IsFate); 6] = [
         ("all", |_| true),
         ("mended into another wrong one", |fate| {
             fate.bodies.len() > 1

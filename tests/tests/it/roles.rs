@@ -28,8 +28,11 @@ const RECIPES: [(&str, fn() -> Recipe); 7] = [
     ("skillrl", recipe::skillrl),
 ];
 
-/// The rows of the first table behind a text of the page, each with its role and its other cells.
-fn rows(behind: &str) -> Vec<(Role, Vec<&'static str>)> {
+/// A row of a table: its role, and its cells.
+type Row = (Role, Vec<&'static str>);
+
+/// The rows of the first table behind a text of the page.
+fn rows(behind: &str) -> Vec<Row> {
     let (_, rest) = PAGE.split_once(behind).expect("the page has it");
     let lines = rest.lines().skip_while(|line| !line.starts_with("| "));
     let rows = lines.take_while(|line| line.starts_with("| ")).skip(2);
