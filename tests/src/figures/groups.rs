@@ -234,6 +234,13 @@ const GROUPS: [Group; 37] = [
         run: proof::run,
     },
     Group {
+        name: "proof-ledger",
+        about: "the ledger, proof and credit in one world against the truth: a part of `proof`",
+        listed: false,
+        takes_model: true,
+        run: proof::run_world,
+    },
+    Group {
         name: "proof-injections",
         about: "the gate fitted on outcomes, in held-out worlds: a part of `proof`",
         listed: false,

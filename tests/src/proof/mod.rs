@@ -16,7 +16,7 @@ mod world;
 
 pub use self::{
     injections::run as run_injections, neighbours::run as run_neighbours,
-    other_model::run as run_other_model,
+    other_model::run as run_other_model, world::run as run_world,
 };
 
 use crate::figures::{Bound, Figures, Outcome};
