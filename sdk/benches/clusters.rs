@@ -19,7 +19,7 @@ mod median;
 use std::{num::NonZeroU64, process::ExitCode, sync::Arc, time::Instant};
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Seed, TaskId,
     agent::{EnvironmentJudge, MemoryStore},
@@ -111,7 +111,7 @@ async fn filled(seed: Seed, size: usize) -> Arc<MemoryStore> {
     let subgoals = (0..size as u64).map(|number| subgoal(seed.derive("subgoal", number), number));
     let changes = subgoals.map(|assessment| LibraryChange::Assess(Box::new(assessment)));
     let commit =
-        sample::commit(0, "subgoals", Vec::new()).changed(|it| it.changes = changes.collect());
+        sample::commit(0, "subgoals", Vec::new()).edited(|it| it.changes = changes.collect());
     store.commit(&commit).await.unwrap();
     store
 }

@@ -8,7 +8,7 @@ use std::sync::{
 
 use async_trait::async_trait;
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Error, ErrorKind, Result, Seed,
     contract::{
@@ -241,7 +241,7 @@ impl PromptFormat for FlawedFormat {
     fn turn(&self, view: &TurnView<'_>) -> Result<TurnMove> {
         let again = match self.0 {
             PromptFormatFlaw::NeverEnds => {
-                ScriptedFormat.turn(&(*view).changed(|it| it.replies = &[]))
+                ScriptedFormat.turn(&(*view).edited(|it| it.replies = &[]))
             }
             _ => ScriptedFormat.turn(view),
         };

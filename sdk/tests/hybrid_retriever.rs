@@ -8,7 +8,7 @@ use std::sync::{
 
 use async_trait::async_trait;
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Error, ErrorKind, Result,
     agent::{HybridRetriever, VectorRetriever},
@@ -68,7 +68,7 @@ fn both(fusion: Fusion) -> Both {
 }
 
 fn update(since: u64, revision: u64, changed: &[&str], gone: &[&str]) -> IndexUpdate {
-    IndexUpdate::new(Revision(since), Revision(revision)).changed(|it| {
+    IndexUpdate::new(Revision(since), Revision(revision)).edited(|it| {
         it.changed = changed.iter().map(|name| sample::skill(name)).collect();
         it.gone = gone.iter().map(|name| sample::skill(name).id).collect();
     })

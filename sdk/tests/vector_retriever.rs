@@ -11,7 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind, Result, Seed, SkillId, Version,
     agent::{VectorRetriever, Vectors},
@@ -90,7 +90,7 @@ fn texts(skills: usize) -> Vec<String> {
 }
 
 fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
-    IndexUpdate::new(Revision(since), Revision(revision)).changed(|it| it.changed = changed)
+    IndexUpdate::new(Revision(since), Revision(revision)).edited(|it| it.changed = changed)
 }
 
 fn search(retriever: &VectorRetriever, text: &str, limit: usize) -> Vec<Candidate> {

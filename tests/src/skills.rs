@@ -1,6 +1,6 @@
 //! Skills that figures and tests begin with, and their index.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Result, SkillId,
     domain::{IndexUpdate, Origin, Provenance, Revision, Skill, SkillDraft},
@@ -18,5 +18,5 @@ pub fn admitted(draft: &SkillDraft, id: impl Into<SkillId>, origin: Origin) -> R
 
 /// The update by which an empty index takes in a whole library.
 pub(crate) fn whole(skills: Vec<Skill>) -> IndexUpdate {
-    IndexUpdate::new(Revision(0), Revision(1)).changed(|it| it.changed = skills)
+    IndexUpdate::new(Revision(0), Revision(1)).edited(|it| it.changed = skills)
 }

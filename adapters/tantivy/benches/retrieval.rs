@@ -20,7 +20,7 @@ use std::{
 };
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     SkillId, Version,
     contract::Retriever,
@@ -189,7 +189,7 @@ impl Raw {
 }
 
 fn update(since: u64, revision: u64, changed: Vec<Skill>) -> IndexUpdate {
-    IndexUpdate::new(Revision(since), Revision(revision)).changed(|it| {
+    IndexUpdate::new(Revision(since), Revision(revision)).edited(|it| {
         it.library = Some(CommitKey::new("bench"));
         it.changed = changed;
     })

@@ -7,10 +7,10 @@
 //! answers of models for prompt formats and roles ([`answers()`]).
 
 mod answers;
-mod changed;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod edited;
 mod environment;
 mod executor;
 mod hostile;
@@ -32,8 +32,8 @@ mod voices;
 pub use answers::{
     AnswerCase, AnswerFigures, AnswerTo, Meaning, answers, held_back_answers, read_answers,
 };
-pub use changed::Changed;
 pub use clock::ManualClock;
+pub use edited::Edited;
 pub use environment::ScriptedEnvironment;
 pub use executor::ScriptedExecutor;
 pub use hostile::{Hostile, RefusedBy, hostile, hostile_families, known_attacks};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Result, Seed,
     agent::role::{GeneralRoles, RoleOptions},
@@ -22,7 +22,7 @@ fn evolving() -> RoleTask {
     let row = |number: usize| {
         let mut skill = sample::skill(&format!("skill-{number}"));
         skill.body = format!("Body {number}. {}", "Say more. ".repeat(200));
-        Experience::new(skill, "active").changed(|it| it.helpful = 1)
+        Experience::new(skill, "active").edited(|it| it.helpful = 1)
     };
     RoleTask::Evolve {
         role: Role::Extract,

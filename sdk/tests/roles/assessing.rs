@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Seed,
     contract::{RoleAnswer, RoleTask, Roles, SegmentPrompt},
@@ -33,7 +33,7 @@ fn every_role_reads_its_answer() {
             repaired: false,
         }
     );
-    let rubric = Rubric::new("saying in order").changed(|it| {
+    let rubric = Rubric::new("saying in order").edited(|it| {
         it.use_context = "Several words are to be said.".into();
         it.objectives = vec!["Each word is said.".to_owned()];
         it.pattern = "1. Say the first.\n2. Say the next.".into();

@@ -1,6 +1,6 @@
 //! The roles of SkillOS (curate, tag, review) and SkillRL (lesson, distil-bank).
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Category,
     contract::{BankDraft, Finding, RoleAnswer, RoleTask, Roles, Taught},
@@ -68,7 +68,7 @@ fn every_role_reads_its_answer() {
     assert_eq!(
         read(Role::DistilBank),
         RoleAnswer::Bank(vec![
-            BankDraft::new(refined).changed(|it| it.refines = Some(0)),
+            BankDraft::new(refined).edited(|it| it.refines = Some(0)),
             BankDraft::new(new),
         ])
     );

@@ -1,6 +1,6 @@
 //! Answers that are garbage or worse, and texts in what is shown that would be instructions.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Category, ErrorKind, Seed,
     contract::{
@@ -512,7 +512,7 @@ fn poison_subgoal(one: &mut SubgoalInAttempt, text: &str) {
 }
 
 fn poison_rubric(rubric: &mut Rubric, text: &str) {
-    *rubric = Rubric::new(text.to_owned()).changed(|it| {
+    *rubric = Rubric::new(text.to_owned()).edited(|it| {
         it.use_context = text.to_owned();
         it.objectives = vec![text.to_owned()];
         it.pattern = text.to_owned();

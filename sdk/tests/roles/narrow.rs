@@ -1,6 +1,6 @@
 //! Prompts of roles that are narrowed to a room.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     contract::{Experience, SubgoalInAttempt},
     domain::{Action, Source, Step, StepResult, Trace},
@@ -41,7 +41,7 @@ fn evolving(rows: usize) -> RoleTask {
     let row = |number: usize| {
         let mut skill = sample::skill(&format!("skill-{number}"));
         skill.body = format!("Body {number}. {}", "Say more. ".repeat(200));
-        Experience::new(skill, "active").changed(|it| it.helpful = 1)
+        Experience::new(skill, "active").edited(|it| it.helpful = 1)
     };
     RoleTask::Evolve {
         role: Role::Extract,
@@ -112,7 +112,7 @@ fn every_role_fits_a_small_room_and_says_what_it_leaves_out() {
             RoleTask::DistilPrototype { mut members } => members.remove(0),
             other => panic!("{other:?}"),
         };
-        let of = |_| one.clone().changed(|it| it.attempt = attempt.clone());
+        let of = |_| one.clone().edited(|it| it.attempt = attempt.clone());
         (0..members).map(of).collect()
     };
     for role in Role::ALL {

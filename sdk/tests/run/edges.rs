@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use futures::future::{Either, select};
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     SkillId, Version,
     contract::{
@@ -374,7 +374,7 @@ fn a_run_overrides_no_person_and_no_cleaner_skill() {
         sample::skill("say-one").with_state(state).with_provenance(
             sample::skill("say-one")
                 .provenance
-                .changed(|it| it.origin = origin),
+                .edited(|it| it.origin = origin),
         )
     };
     let id = SkillId::new("say-one");

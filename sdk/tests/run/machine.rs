@@ -1,6 +1,6 @@
 //! The machine by itself: orders of answers, saving, what it refuses.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn answer(id: &EffectId, effect: Effect, store: &MemoryStore) -> Answer {
         Effect::Score { skills, .. } => Answer::Scored(Ok(skills
             .iter()
             .map(|skill| {
-                SkillScores::new(skill.reference()).changed(|it| {
+                SkillScores::new(skill.reference()).edited(|it| {
                     it.conditional = Some(Total {
                         sum: -1.0,
                         tokens: 3,
@@ -83,7 +83,7 @@ fn answer(id: &EffectId, effect: Effect, store: &MemoryStore) -> Answer {
 fn plan(mode: Mode) -> RunPlan {
     let mut recipe = recipe();
     recipe.select.per = SelectPer::Rollout;
-    RunPlan::new(RunId::new("run"), Seed(11), recipe, tasks(8)).changed(|it| {
+    RunPlan::new(RunId::new("run"), Seed(11), recipe, tasks(8)).edited(|it| {
         it.mode = mode;
         it.replays = true;
         it.width = n64(4);
@@ -153,7 +153,7 @@ fn a_run_that_resumes_between_any_two_answers_tells_the_same_verdicts_on_lifts()
         recipe.select.withhold = Some(journeyman::domain::Withhold::new(0.5));
         recipe.write.when = WriteWhen::Never;
         recipe.attempts.group = n32(1);
-        let planned = plan(Mode::Train).changed(|it| {
+        let planned = plan(Mode::Train).edited(|it| {
             it.recipe = recipe;
             it.tasks = tasks(40);
             it.library = library;
@@ -249,7 +249,7 @@ fn bad_plans_are_refused() {
         let error = RunMachine::new(plan).expect_err("refused");
         assert!(error.to_string().contains(words), "{error}");
     };
-    let none = plan(Mode::Train).changed(|it| it.tasks = Vec::new());
+    let none = plan(Mode::Train).edited(|it| it.tasks = Vec::new());
     check(none, "the task stream is empty");
     let mut twice = plan(Mode::Train);
     twice.tasks[1].id = TaskId::new("task-0");

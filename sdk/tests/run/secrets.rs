@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Result,
     contract::{Journal, JournalEntry},
@@ -253,7 +253,7 @@ fn tokens_of_a_secret_go_and_others_stay() {
                 let last = if in_last_turn { IN_WORLD } else { "c" };
                 said.unread = Some(Box::new(
                     UnreadTurn::new(sample::observation(last), "?")
-                        .changed(|it| it.generations = vec![record()]),
+                        .edited(|it| it.generations = vec![record()]),
                 ));
                 Play::Give(said)
             })));

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Result,
     agent::{ModelExecutor, ModelExecutorOptions},
@@ -428,7 +428,7 @@ impl SelectProgram for PlaysACase {
         let task = sample::task("case", &["alpha"]);
         let case = Box::new(
             BundleCase::new("whole", CaseKind::Integration, task, "kept", Seed(1))
-                .changed(|it| it.least_score = 1.0),
+                .edited(|it| it.least_score = 1.0),
         );
         ask.play(vec![Case::new(case)]).await;
         Ok(Selection::nothing(NothingReason::Disabled).into())

@@ -1,6 +1,6 @@
 //! What a writer writes: a function of its name, its seed and the number of the write, so that a checker knows it too.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Result, RunId, Seed, SkillId, Version,
     contract::{Journal, JournalEntry, SkillFiles, SkillStore, SkillStoreExt},
@@ -95,7 +95,7 @@ impl Writer {
         Write::Commit(Commit::new(
             Revision(0),
             CommitKey::new(format!("{}/{number}", self.name)),
-            Cause::new(format!("write {number}")).changed(|it| it.run = Some(self.run())),
+            Cause::new(format!("write {number}")).edited(|it| it.run = Some(self.run())),
             changes,
         ))
     }

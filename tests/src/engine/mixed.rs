@@ -11,7 +11,7 @@ use futures::{
     future::{Either, select},
 };
 use futures_timer::Delay;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind, Seed,
     contract::{GenerateRequest, Generation, LanguageModel, ScoreRequest, Scorer, TokenScores},
@@ -45,7 +45,7 @@ impl Ask {
         let time_limit = Duration::from_secs(300);
         match self {
             Self::Write(request) => {
-                Self::Write(request.clone().changed(|it| it.time_limit = time_limit))
+                Self::Write(request.clone().edited(|it| it.time_limit = time_limit))
             }
             Self::Score(request) => Self::Score(request.clone().with_time_limit(time_limit)),
         }

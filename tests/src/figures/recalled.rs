@@ -163,7 +163,7 @@ mod tests {
     };
 
     use futures::executor::block_on;
-    use journeyman::testing::Changed as _;
+    use journeyman::testing::Edited as _;
     use journeyman::{
         Seed,
         domain::{Message, Prompt, Sampling, Speaker},
@@ -223,7 +223,7 @@ mod tests {
 
     fn request(text: &str, temperature: f32, seed: u64) -> GenerateRequest {
         GenerateRequest::greedy(prompt(text), 8)
-            .changed(|it| it.sampling = Sampling::new(temperature, 1.0, Seed(seed)))
+            .edited(|it| it.sampling = Sampling::new(temperature, 1.0, Seed(seed)))
     }
 
     #[test]
@@ -241,9 +241,9 @@ mod tests {
         assert_eq!(write(request("b", 0.7, 1)), "1");
         assert_eq!(write(request("a", 0.7, 2)), "2");
         assert_eq!(write(request("a", 0.6, 1)), "3");
-        let longer = request("a", 0.7, 1).changed(|it| it.max_tokens = 9);
+        let longer = request("a", 0.7, 1).edited(|it| it.max_tokens = 9);
         assert_eq!(write(longer), "4");
-        let slower = request("a", 0.7, 1).changed(|it| it.time_limit = Duration::from_secs(1));
+        let slower = request("a", 0.7, 1).edited(|it| it.time_limit = Duration::from_secs(1));
         assert_eq!(write(slower), "0");
     }
 

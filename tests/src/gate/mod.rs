@@ -15,7 +15,7 @@ mod scoring;
 mod session;
 mod table;
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     agent::ChatFormat,
     contract::{PromptFormat, Scorer},
@@ -301,7 +301,7 @@ fn labeled(tasks: &[Best], right: bool, is_first: bool) -> Vec<LabeledScores> {
             vec![one.wrong.max(least - 1.0)],
         )
         // Every task has a right one in the library.
-        .changed(|it| it.right_is_first = is_first.then(|| one.right.is_finite()))
+        .edited(|it| it.right_is_first = is_first.then(|| one.right.is_finite()))
     };
     tasks.iter().enumerate().map(task).collect()
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Result, Seed,
     agent::MemoryStore,
@@ -58,7 +58,7 @@ pub(super) fn learn(
     components.embedder = embedder;
     let performer = Performer::new(Arc::new(components), recipe.limits);
     let plan =
-        RunPlan::new("identity", seed, recipe, tasks.collect()).changed(|it| it.replays = true);
+        RunPlan::new("identity", seed, recipe, tasks.collect()).edited(|it| it.replays = true);
     let mut machine = RunMachine::new(plan)?;
     while !machine.is_finished() {
         for (id, effect) in machine.effects() {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Result, Seed,
     agent::{MemoryJournal, MemoryStore},
@@ -116,8 +116,8 @@ async fn shuffled(
     let components = parts.components(store, None)?;
     let performer = Performer::new(Arc::new(components), recipe().limits);
     let tasks = tasks.stream.clone();
-    let plan = RunPlan::new(whole.run.clone(), whole.seed, recipe(), tasks)
-        .changed(|it| it.replays = true);
+    let plan =
+        RunPlan::new(whole.run.clone(), whole.seed, recipe(), tasks).edited(|it| it.replays = true);
     let mut machine = RunMachine::new(plan)?;
     let mut round = 0;
     while !machine.is_finished() {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use futures::executor::block_on;
 use journeyman::contract::{ScoreRequest, Scorer, TokenScores};
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman_toolworld::stream::{Universe, UniverseSpec};
 use quickstart::Parts;
 
@@ -66,7 +66,7 @@ fn separately(
     for continuation in &request.continuations {
         let alone = request
             .clone()
-            .changed(|it| it.continuations = vec![continuation.clone()]);
+            .edited(|it| it.continuations = vec![continuation.clone()]);
         scores.extend(block_on(parts.model.score(&alone))?);
     }
     Ok(scores)

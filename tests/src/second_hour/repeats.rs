@@ -11,7 +11,7 @@ use std::{
 };
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Seed,
     agent::{ChatFormat, MemoryStore},
@@ -192,7 +192,7 @@ async fn work(model: &LlamaCpp, text: &[&str], writes: bool) -> journeyman::Resu
     let prompt = ChatFormat::default().score_prompt(&text.join("\n"));
     if writes {
         let request = GenerateRequest::greedy(prompt, 40)
-            .changed(|it| it.time_limit = Duration::from_secs(60));
+            .edited(|it| it.time_limit = Duration::from_secs(60));
         model.generate(&request).await?;
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     RunId, Seed,
     agent::MemoryStore,
@@ -82,7 +82,7 @@ async fn undone(seed: Seed) -> Result<(usize, usize, usize), Failure> {
     let commit = Commit::new(
         library.revision(),
         CommitKey::new("a broken judge"),
-        Cause::new("a broken judge").changed(|it| it.run = Some(RunId::new("broken/begin-0"))),
+        Cause::new("a broken judge").edited(|it| it.run = Some(RunId::new("broken/begin-0"))),
         disables.collect(),
     );
     store.commit(&commit).await?;

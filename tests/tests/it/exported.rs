@@ -3,7 +3,7 @@
 use std::{num::NonZeroU32, ops::Range, sync::Arc};
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Seed,
     agent::{MemoryJournal, MemoryStore, ModelExecutor, ModelExecutorOptions},
@@ -148,7 +148,7 @@ impl Bare {
         segment: &Segment,
         run: Range<usize>,
     ) -> usize {
-        let prompt = Prompt::new(Vec::new()).changed(|it| it.open = before.to_vec());
+        let prompt = Prompt::new(Vec::new()).edited(|it| it.open = before.to_vec());
         let given = GenerateRequest::greedy(prompt.clone(), 0);
         let given = self.model.generate(&given).await;
         let given = given.expect("the prompt's tokens").prompt_ids;

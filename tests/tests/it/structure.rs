@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Result, Seed, TaskId,
     agent::MemoryStore,
@@ -146,7 +146,7 @@ fn subgoals_are_completed_more_often_with_the_learned_library() {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for (trace, subgoal) in subgoals.iter().take(12) {
         // From the beginning of the attempt, so that all of the work is the agent's.
-        let whole = Subgoal::clone(subgoal).changed(|it| it.first = 0);
+        let whole = Subgoal::clone(subgoal).edited(|it| it.first = 0);
         block_on(async {
             with.extend(trials(&learned.journeyman, trace, &whole).await);
             without.extend(trials(&learned.empty, trace, &whole).await);

@@ -288,7 +288,7 @@ fn zero(score: ScoreKind) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use journeyman::testing::Changed as _;
+    use journeyman::testing::Edited as _;
     use journeyman::{
         ModelId, Version,
         domain::{Decision, FittedThreshold, NothingReason, Scored},
@@ -313,7 +313,7 @@ mod tests {
     }
 
     fn gate(found: Option<FoundWeight>, by: ThresholdBy) -> GateInForce {
-        GateInForce::new(ScoreKind::CardPmi, by).changed(|it| {
+        GateInForce::new(ScoreKind::CardPmi, by).edited(|it| {
             it.model = Some(ModelId::new("m"));
             it.threshold = Some(5.25);
             it.found = found;
@@ -321,7 +321,7 @@ mod tests {
     }
 
     fn fitted() -> FittedThreshold {
-        FittedThreshold::new(ScoreKind::CardPmi, 5.25, "m").changed(|it| {
+        FittedThreshold::new(ScoreKind::CardPmi, 5.25, "m").edited(|it| {
             it.found = Some(WEIGHT);
             it.most_wrong = 0.02;
             it.tasks = 24;
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(row[1..], ["4.00", "10.00", "injected"]);
         assert!(text.contains("as the recipe says\nzero: "), "{text}");
 
-        let mut mean = gate(None, ThresholdBy::Recipe).changed(|it| it.score = ScoreKind::Mean);
+        let mut mean = gate(None, ThresholdBy::Recipe).edited(|it| it.score = ScoreKind::Mean);
         mean.threshold = None;
         let (_, text) = said(&mean);
         assert!(text.contains("\nthreshold: none: "), "{text}");

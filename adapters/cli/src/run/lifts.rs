@@ -94,7 +94,7 @@ impl<'a> Known<'a> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use journeyman::testing::Changed as _;
+    use journeyman::testing::Edited as _;
     use journeyman::{
         Category, TaskId,
         domain::{AssignedSkill, Assignment, AttemptId, LibraryChange, SkillRef},
@@ -118,7 +118,7 @@ mod tests {
                     TaskId::new(format!("{}-{number}", skill.id)),
                     0.5,
                 )
-                .changed(|it| {
+                .edited(|it| {
                     it.category = Some(Category::new("kitchen"));
                     it.model = Some(ModelId::new("m"));
                     it.without = !given;

@@ -371,7 +371,7 @@ impl Shown<'_> {
 
 #[cfg(test)]
 mod tests {
-    use journeyman::testing::Changed as _;
+    use journeyman::testing::Edited as _;
     use journeyman::{
         Error, ModelId,
         domain::{FittedThreshold, NothingReason, ScoreKind},
@@ -414,7 +414,7 @@ mod tests {
     /// A decision by scores.
     fn scored(fitted: Option<f64>) -> Selection {
         let fitted = fitted.map(|threshold| {
-            FittedThreshold::new(ScoreKind::CardPmi, threshold, "m").changed(|it| {
+            FittedThreshold::new(ScoreKind::CardPmi, threshold, "m").edited(|it| {
                 it.most_wrong = 0.02;
                 it.tasks = 24;
             })
@@ -439,7 +439,7 @@ mod tests {
     }
 
     fn in_force(by: ThresholdBy) -> GateInForce {
-        GateInForce::new(ScoreKind::Pmi, by).changed(|it| {
+        GateInForce::new(ScoreKind::Pmi, by).edited(|it| {
             it.model = Some(ModelId::new("m"));
             it.threshold = Some(5.0);
         })

@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Category, ModelId, TaskId,
     contract::SkillStore,
@@ -362,7 +362,7 @@ fn what_a_skill_brings_is_shown_with_its_range_and_a_verdict() {
                 TaskId::new(format!("task-{number}")),
                 0.5,
             )
-            .changed(|it| {
+            .edited(|it| {
                 it.category = Some(Category::new("kitchen"));
                 it.model = Some(ModelId::new("a-model"));
                 it.without = !given;

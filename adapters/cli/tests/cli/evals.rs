@@ -3,7 +3,7 @@
 use std::fs;
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Seed,
     contract::{SkillFiles, SkillStore},
@@ -120,7 +120,7 @@ fn a_learned_skill_takes_its_test_bundle_along_as_evals() {
         AttemptId::new("a-1"),
         Seed(1),
     )
-    .changed(|it| it.refusals = 1);
+    .edited(|it| it.refusals = 1);
     let patch = LibraryChange::PatchBundle {
         skill: "grind".into(),
         cases: vec![case],

@@ -14,7 +14,7 @@ use std::{
 };
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Category, ModelId, RunId, TaskId, Version,
     contract::{SkillFiles, SkillStore},
@@ -358,7 +358,7 @@ fn assigned(skill: &Skill, number: usize) -> LibraryChange {
     let attempt = AttemptId::new(format!("run-2/{number}/0"));
     let task = TaskId::new(format!("task-{number}"));
     let done = f64::from(u8::from(done));
-    let assignment = Assignment::new(attempt, task, 0.5).changed(|it| {
+    let assignment = Assignment::new(attempt, task, 0.5).edited(|it| {
         it.category = Some(Category::new("orders"));
         it.model = Some(ModelId::new("a-model"));
         it.without = !given;

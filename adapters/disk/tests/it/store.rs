@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind, Result, RunId,
     contract::{Journal, JournalEntry, SkillStore, SkillStoreExt},
@@ -346,7 +346,7 @@ fn an_entry_that_could_not_be_read_again_is_refused() {
     let store = open(folder.path()).unwrap();
     let nested = |deep: usize| {
         let text = format!("{}1{}", "[".repeat(deep), "]".repeat(deep));
-        entry(1).changed(|it| it.event = serde_json::from_str::<serde_json::Value>(&text).unwrap())
+        entry(1).edited(|it| it.event = serde_json::from_str::<serde_json::Value>(&text).unwrap())
     };
     block_on(store.append(&[entry(0)])).unwrap();
     for deep in [101, 127] {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind, Seed,
     domain::{
@@ -31,7 +31,7 @@ fn attempt(number: usize) -> Trace {
 
 fn assessment(of: &Trace) -> Assessment {
     let subgoal = |place: usize, score| {
-        AssessedSubgoal::new(sample::subgoal("say a word", place, place)).changed(|it| {
+        AssessedSubgoal::new(sample::subgoal("say a word", place, place)).edited(|it| {
             it.route = (place == 0).then(|| Route::new("greeting", 0.8));
             it.score = score;
         })
@@ -187,7 +187,7 @@ fn a_library_gives_its_annotations_and_the_prototypes_that_they_name() {
         attempt: "a-0".into(),
         place: 1,
     };
-    let greeting = sample::prototype("greeting").changed(|it| it.members = vec![member]);
+    let greeting = sample::prototype("greeting").edited(|it| it.members = vec![member]);
     // The library keeps the latest eight attempts.
     let mut policy = journeyman::domain::TierPolicy::default();
     policy.traces = 8;

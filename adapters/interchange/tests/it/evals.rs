@@ -1,6 +1,6 @@
 //! Evals of skills: what is read, what is refused, and those that a test bundle makes.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Seed, SkillId,
     domain::{
@@ -172,8 +172,8 @@ fn a_bundle_makes_an_eval_of_each_task_that_is_attempted_as_a_whole() {
     let own = Task::new("own", "Pour as you were shown.");
     let hidden = Task::new("hidden", "Po\u{202e}ur.");
     let fragment = case("a-3", Task::new("pot", "Heat the pot."), CaseKind::Unit)
-        .changed(|it| it.prefix = vec![Action::Message("I begin.".to_owned())]);
-    let strict = case("a-2", jug, CaseKind::Negative).changed(|it| {
+        .edited(|it| it.prefix = vec![Action::Message("I begin.".to_owned())]);
+    let strict = case("a-2", jug, CaseKind::Negative).edited(|it| {
         it.refusals = 2;
         it.least_score = 0.5;
     });

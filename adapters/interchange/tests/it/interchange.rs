@@ -1,6 +1,6 @@
 //! Forms of others: what is read is written again as an equal JSON value, whatever else it holds.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Category, Result, Seed,
     domain::{LibraryChange, Origin, Scope, Skill, Source, State, Taint, Trust},
@@ -310,7 +310,7 @@ fn other_shapes_are_refused_and_not_repeated() {
     }
     let two = [bank().to_string(), bank().to_string()];
     let mut skills = skillrl::read(&two[0], &source()).unwrap();
-    let other = source().changed(|it| it.name = "another".into());
+    let other = source().edited(|it| it.name = "another".into());
     skills.extend(skillrl::read(&two[1], &other).unwrap());
     let error = skillrl::write(&skills).unwrap_err();
     assert_eq!(error.message(), "the skills are of several sets");
@@ -462,7 +462,7 @@ fn nothing_that_a_stranger_says_of_trust_is_taken_over() {
         library.get(&skill.id).unwrap().skill.state
     };
     assert_eq!(state(&ours), State::Quarantined);
-    let trusted = source().changed(|it| it.trust = Trust::Trusted);
+    let trusted = source().edited(|it| it.trust = Trust::Trusted);
     let vouched = imported(theirs.clone(), &trusted).unwrap();
     assert_eq!(vouched.taint, Taint::Clean);
     assert_eq!(state(&vouched), State::Quarantined);

@@ -17,7 +17,7 @@ use std::{
 #[allow(unused_imports, reason = "each test binary uses its own part of this")]
 pub(crate) use gguf::{Lora, Noise};
 use journeyman::domain::{Message, Prompt, Span, Speaker};
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman_llama_cpp::{
     GpuLayers, IsolatedConfig, IsolatedLlama, LlamaConfig, LlamaCpp, Precision, Template,
 };
@@ -321,5 +321,5 @@ pub(crate) fn prompt(text: &str) -> Prompt {
             Span::Data(text.to_owned()),
         ],
     )])
-    .changed(|it| it.open = vec![Span::Control("<call>".to_owned())])
+    .edited(|it| it.open = vec![Span::Control("<call>".to_owned())])
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind, Result, Seed, SkillId,
     contract::Retriever,
@@ -355,7 +355,7 @@ fn an_update_without_skills_moves_the_watermark() {
     let library = library("first", 5);
     let index = filled(folder.path(), &library);
     let update = IndexUpdate::new(Revision(1), Revision(9))
-        .changed(|it| it.library = library.origin().cloned());
+        .edited(|it| it.library = library.origin().cloned());
     block_on(index.refresh(&update)).unwrap();
     assert_eq!(watermark(&index), 9);
     // It is not worth a write: opened again, the index asks once more.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     SkillId,
     contract::Retriever,
@@ -118,12 +118,12 @@ fn update(spell: fn(&str) -> String, all: &[Texts]) -> IndexUpdate {
         sample::skill("a")
             .with_id(one.id.as_str())
             .with_version(1)
-            .changed(|it| it.trigger = Some(spell(&one.name)))
+            .edited(|it| it.trigger = Some(spell(&one.name)))
             .with_description(spell(&one.description))
             .with_body(spell(&one.body))
     };
     IndexUpdate::new(Revision(0), Revision(1))
-        .changed(|it| it.changed = all.iter().map(skill).collect())
+        .edited(|it| it.changed = all.iter().map(skill).collect())
 }
 
 /// Queries and what the skill says that should be the first of all that are found, by kind.

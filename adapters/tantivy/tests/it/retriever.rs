@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind, Seed, SkillId,
     contract::Retriever,
@@ -21,7 +21,7 @@ fn skill(id: &str, version: u64, name: &str, description: &str, body: &str) -> S
 }
 
 fn update(revision: u64, changed: Vec<Skill>) -> IndexUpdate {
-    IndexUpdate::new(Revision(revision - 1), Revision(revision)).changed(|it| it.changed = changed)
+    IndexUpdate::new(Revision(revision - 1), Revision(revision)).edited(|it| it.changed = changed)
 }
 
 fn refresh(retriever: &Bm25Retriever, update: &IndexUpdate) {
@@ -124,7 +124,7 @@ fn a_revised_skill_is_there_once_and_a_gone_one_not_at_all() {
     check(&updates, "old other", 10, None, &[]);
     check(&updates, "words", 10, None, &["a@2", "b@2"]);
     check(&updates, "words", 10, Some(&[]), &[]);
-    updates.push(update(5, Vec::new()).changed(|it| it.gone = vec!["a".into(), "unknown".into()]));
+    updates.push(update(5, Vec::new()).edited(|it| it.gone = vec!["a".into(), "unknown".into()]));
     check(&updates, "words", 10, None, &["b@2"]);
     updates.push(update(6, vec![skill("a", 3, "back", "back words", "back")]));
     check(&updates, "words", 10, None, &["a@3", "b@2"]);
@@ -226,7 +226,7 @@ fn a_rebuilt_index_gives_the_same_bits() {
         newest.insert(id, skill.clone());
         refresh(&grown, &update(revision, vec![skill]));
     }
-    let at_once = update(120, newest.into_values().collect()).changed(|it| it.since = Revision(0));
+    let at_once = update(120, newest.into_values().collect()).edited(|it| it.since = Revision(0));
     let rebuilt = retriever(&[at_once]);
     for query in 0..50 {
         let text = text(Seed(1000 + query), 1 + query % 7);

@@ -327,7 +327,7 @@ mod tests {
     use crate::{
         domain::{AssignedSkill, Assignment, LibraryChange, State},
         id::{AttemptId, ModelId, TaskId},
-        testing::{Changed as _, sample},
+        testing::{Edited as _, sample},
     };
 
     const REFUND: &str = "Refund the ticket of a customer.";
@@ -478,7 +478,7 @@ mod tests {
             let steps = if given { steps[0] } else { steps[1] };
             let task = TaskId::new(format!("t-{number}"));
             let attempt = AttemptId::new(format!("r/{number}/0"));
-            let assignment = Assignment::new(attempt, task, 0.5).changed(|it| {
+            let assignment = Assignment::new(attempt, task, 0.5).edited(|it| {
                 it.category = Some("orders".into());
                 it.model = Some("m".into());
                 it.without = !given;

@@ -1,7 +1,7 @@
 //! The first bank, and its growth after validation rounds, within a run.
 
 use journeyman::run::{RunPlan, Station};
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 
 use super::*;
 
@@ -118,11 +118,11 @@ fn evolve(says: Says, change: impl Fn(&mut Recipe)) -> (SkillLibrary, Vec<Event>
     change(&mut recipe);
     let of = |name: &str, category: &str| {
         sample::skill(name)
-            .changed(|it| it.scope = Scope::Category(category.into()))
+            .edited(|it| it.scope = Scope::Category(category.into()))
             .with_provenance(
                 sample::skill(name)
                     .provenance
-                    .changed(|it| it.origin = Origin::Seed),
+                    .edited(|it| it.origin = Origin::Seed),
             )
     };
     let known = vec![
@@ -320,7 +320,7 @@ fn machine() -> RunMachine {
         ));
     }
     let plan = RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks);
-    RunMachine::new(plan.changed(|it| it.replays = true)).expect("a machine")
+    RunMachine::new(plan.edited(|it| it.replays = true)).expect("a machine")
 }
 
 /// Runs to the end in the order that the seed shuffles; with `saves` the machine is saved and resumed after every answer.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     agent::HashedEmbedder,
     contract::{GenerateRequest, RoleRequest, RoleTask, Roles},
@@ -328,7 +328,7 @@ impl Roles for Distilling {
             RoleAnswer::Rubric(rubric)
                 if self.read.fetch_add(1, Ordering::Relaxed) > 0 && self.forgets =>
             {
-                RoleAnswer::Rubric(rubric.changed(|it| it.checklist = Vec::new()))
+                RoleAnswer::Rubric(rubric.edited(|it| it.checklist = Vec::new()))
             }
             other => other,
         })

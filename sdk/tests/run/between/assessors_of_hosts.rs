@@ -1,6 +1,6 @@
 //! Assessors of a host's own: named by a recipe, held to their rules, looked after by a program that they name.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     domain::{AssessedSubgoal, Assessment, HandledMark, Subgoal, SubgoalScore, Trace},
     papers::scribe::ProcessReward,
@@ -57,7 +57,7 @@ impl AssessProgram for Own {
             left_out,
             steps - 1 + left_out,
         ))
-        .changed(|it| it.score = SubgoalScore::new(2).ok());
+        .edited(|it| it.score = SubgoalScore::new(2).ok());
         let mut assessment =
             Assessment::new(attempt.trajectory.attempt.clone(), attempt.task.id.clone())
                 .with_success(attempt.verdict.as_ref().and_then(Verdict::success))

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind, async_trait,
     domain::HandledMark,
@@ -117,7 +117,7 @@ fn a_host_s_program_with_a_name_of_ours_is_refused_wherever_a_run_begins() {
         ))
         .map(drop),
         RunMachine::new(
-            RunPlan::new(RunId::new("run"), Seed(7), recipe.clone(), tasks(1)).changed(|it| {
+            RunPlan::new(RunId::new("run"), Seed(7), recipe.clone(), tasks(1)).edited(|it| {
                 it.replays = true;
                 it.policies = policies.clone();
             }),

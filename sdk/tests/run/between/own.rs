@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     Version, async_trait,
     contract::{Journal, RoleTask},
@@ -411,7 +411,7 @@ fn a_program_that_asks_otherwise_when_it_is_resumed_is_found_out() {
     let (recipe, policies) = doing(Does::AsksOtherwise(Arc::default()));
     let (components, _) = parts(Script::default());
     let performer = Performer::new(Arc::new(components), recipe.limits);
-    let plan = RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks(4)).changed(|it| {
+    let plan = RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks(4)).edited(|it| {
         it.replays = true;
         it.policies = policies.clone();
     });

@@ -1,7 +1,7 @@
 //! The programs of tasks and of maintenance: saved in the middle, answered in any order, changed behind the run's back.
 
 use journeyman::run::{EffectId, Performer, RunMachine, RunPlan, Station};
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use serde_json::Value;
 
 use super::*;
@@ -22,7 +22,7 @@ fn machine() -> RunMachine {
 
 fn machine_of(recipe: Recipe) -> RunMachine {
     let plan = RunPlan::new(RunId::new("run"), Seed(7), recipe, tasks(9));
-    RunMachine::new(plan.changed(|it| it.replays = true)).expect("a machine")
+    RunMachine::new(plan.edited(|it| it.replays = true)).expect("a machine")
 }
 
 fn performer() -> Performer {

@@ -1,6 +1,6 @@
 //! Calls that are refused, and answers that are no calls.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     domain::Trust,
     policy::{AdmitRule, Ask, Policy, View, WriteGroup, WriteProgram, Written},
@@ -237,7 +237,7 @@ fn a_call_that_another_writer_overtook_is_refused_and_counted() {
             recipe::skillos(),
             words(&["one"]),
         )
-        .changed(|it| {
+        .edited(|it| {
             it.replays = true;
             it.library = SkillLibrary::replay(&committed).expect("it folds");
         }),

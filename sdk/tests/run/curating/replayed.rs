@@ -1,6 +1,6 @@
 //! A run with a curator replays and resumes to the same bytes.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn a_run_with_a_curator_resumes_between_any_two_answers() {
     let machine = || {
         let recipe = recipe::skillos();
         let plan = RunPlan::new(RunId::new("run"), Seed(11), recipe, words(&WORDS));
-        RunMachine::new(plan.changed(|it| it.replays = true)).expect("a machine")
+        RunMachine::new(plan.edited(|it| it.replays = true)).expect("a machine")
     };
     // Performs effects one by one, and saves and resumes before the answer at `cut`.
     let finish = |cut: usize| {

@@ -1,6 +1,6 @@
 //! A gate whose threshold was fitted for other parts than the session's injects nothing, and says for which.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     agent::{AdaptedModel, ChatFormat},
     contract::Scorer,
@@ -25,7 +25,7 @@ fn scorer() -> ScriptedScorer {
 
 /// What a calibration with this model and prompt format is for.
 fn fitted_for(model: &str, prompt_format: &dyn PromptFormat) -> ThresholdFor {
-    let fitted = FittedThreshold::new(ScoreKind::Pmi, 5.0, model).changed(|it| {
+    let fitted = FittedThreshold::new(ScoreKind::Pmi, 5.0, model).edited(|it| {
         it.most_wrong = 0.02;
         it.tasks = 24;
     });

@@ -1,6 +1,6 @@
 //! Skills on trial that are released when the same tasks, attempted with and without them, prove that they help.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ModelId, SkillId,
     contract::ModelCapabilities,
@@ -572,7 +572,7 @@ fn neighbours() -> [Skill; 2] {
     let helper = sample::skill("helper").with_description("Send a letter.");
     let good = sample::skill("good")
         .with_description("Say one, two, three, and send a letter of two words.")
-        .changed(|it| it.trigger = Some("send a letter".into()))
+        .edited(|it| it.trigger = Some("send a letter".into()))
         .with_state(State::Trial);
     [helper, good]
 }

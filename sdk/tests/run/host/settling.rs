@@ -1,6 +1,6 @@
 //! Groups of attempts that wait to be settled: cancelled in the middle, or refused by a store or a journal.
 
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     domain::CommitKey,
     run::{AttemptGroup, AttemptHandle, GroupStatus},
@@ -252,7 +252,7 @@ fn a_group_whose_id_somebody_else_used_is_given_up() {
             .last()
             .expect("it began")
             .clone()
-            .changed(|it| it.sequence = entries.len() as u64);
+            .edited(|it| it.sequence = entries.len() as u64);
         journal.append(&[entry]).await.expect("it is kept");
     });
 }

@@ -1,7 +1,7 @@
 //! How prompts become tokens.
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind,
     contract::{Embedder, GenerateRequest, LanguageModel, Tokenizer},
@@ -39,7 +39,7 @@ fn markers_are_tokens_and_data_is_never() {
 fn spans_are_tokenised_apart() {
     let model = Tiny::default().load();
     let spans = |parts: &[&str]| {
-        Prompt::new(Vec::new()).changed(|it| {
+        Prompt::new(Vec::new()).edited(|it| {
             it.open = parts
                 .iter()
                 .map(|&part| Span::Data(part.to_owned()))
@@ -57,7 +57,7 @@ fn bos_comes_once() {
         ..Tiny::default()
     };
     let model = tiny.load();
-    let with_bos = |span| Prompt::new(Vec::new()).changed(|it| it.open = vec![span]);
+    let with_bos = |span| Prompt::new(Vec::new()).edited(|it| it.open = vec![span]);
     let bos = control("<s>");
     let x = i32::from(b'x');
     assert_eq!(ids(&model, with_bos(Span::Data("x".into()))), [bos, x]);
@@ -91,7 +91,7 @@ fn a_known_template_is_rendered_around_the_contents() {
                 ],
             ),
         ])
-        .changed(|it| it.open = vec![Span::Data("so".into())]),
+        .edited(|it| it.open = vec![Span::Data("so".into())]),
     );
     let (start, end) = (vec![control("<|im_start|>")], vec![control("<|im_end|>")]);
     let want = [

@@ -1,7 +1,7 @@
 //! Scoring.
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind,
     contract::{GenerateRequest, LanguageModel, ScoreRequest, Scorer, TokenScores},
@@ -57,7 +57,7 @@ fn a_shared_prefix_equals_separate_passes() {
         .iter()
         .map(|got| {
             got.clone()
-                .changed(|it| it.logprobs = bare.score(&prompt, &got.ids))
+                .edited(|it| it.logprobs = bare.score(&prompt, &got.ids))
         })
         .collect();
     assert_close(&got, &want);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures::{FutureExt, executor::block_on, future::join_all};
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind,
     contract::{GenerateRequest, LanguageModel, TokenSink},
@@ -83,7 +83,7 @@ fn a_deadline_ends_it() {
     let error = block_on(model.generate(&none)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
     let forever =
-        GenerateRequest::greedy(prompt("go"), 2).changed(|it| it.time_limit = Duration::MAX);
+        GenerateRequest::greedy(prompt("go"), 2).edited(|it| it.time_limit = Duration::MAX);
     assert!(block_on(model.generate(&forever)).is_ok());
 }
 

@@ -9,7 +9,7 @@ use futures::{
     executor::block_on,
     future::{join, join_all},
 };
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind, Seed,
     contract::{GenerateRequest, Generation, LanguageModel, ScoreRequest, Scorer, TokenSink},
@@ -129,7 +129,7 @@ fn a_repeatable_answer_is_the_same_whatever_runs_beside() {
     let model = Tiny::default().load();
     let asked = |repeatable: bool| {
         ScoreRequest::new(prompt(&text(7, 200)), vec![text(8, 40), text(9, 30)])
-            .changed(|it| it.repeatable = repeatable)
+            .edited(|it| it.repeatable = repeatable)
     };
     let repeatable = asked(true);
     let quiet = block_on(model.score(&repeatable)).unwrap();

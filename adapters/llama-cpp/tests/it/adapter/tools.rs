@@ -1,7 +1,7 @@
 //! Tools, calls and thoughts by a model's own chat template.
 
 use futures::executor::block_on;
-use journeyman::testing::Changed as _;
+use journeyman::testing::Edited as _;
 use journeyman::{
     ErrorKind, Result,
     agent::ChatFormat,
@@ -286,7 +286,7 @@ fn next_move(template: &'static str, text: &str) -> TurnMove {
     let task = Task::new("t", "Is there a sail?");
     let turn = |replies: &[Generation]| {
         let injection = Injection::NONE;
-        let view = TurnView::new(&task, &injection, &seen).changed(|it| it.replies = replies);
+        let view = TurnView::new(&task, &injection, &seen).edited(|it| it.replies = replies);
         prompt_format.turn(&view).unwrap()
     };
     let TurnMove::Generate { prompt, tools, .. } = turn(&[]) else {

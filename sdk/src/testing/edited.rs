@@ -3,18 +3,18 @@
 /// Changes of fields within an expression, for tests. A host sets the fields, which are public.
 ///
 /// ```
-/// use journeyman::{domain::State, testing::{Changed, sample}};
+/// use journeyman::{domain::State, testing::{Edited, sample}};
 ///
-/// let skill = sample::skill("brew").changed(|it| it.state = State::Trial);
+/// let skill = sample::skill("brew").edited(|it| it.state = State::Trial);
 /// assert_eq!(skill.state, State::Trial);
 /// ```
-pub trait Changed: Sized {
+pub trait Edited: Sized {
     /// The value after `change`.
     #[must_use]
-    fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
+    fn edited(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
     }
 }
 
-impl<T> Changed for T {}
+impl<T> Edited for T {}
