@@ -269,6 +269,8 @@ pub(super) fn record(figures: &mut Figures<'_>, name: &str, tasks: &[(&Given, f6
             });
         }
     }
+    told("all.tasks", &|_, _| true);
+    told("all.harmed", &|_, harmed| harmed);
     told(
         "wrong skill of a passing demand.harmed",
         &|given, harmed| harmed && given.has() == Has::Wrong && given.has_passing(),

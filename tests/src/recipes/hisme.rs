@@ -136,6 +136,15 @@ pub(super) const HARMED: f64 = 0.01;
 /// The arms that say whom held-out tasks are harmed by: the part of the group that is run alone.
 const HARM: [&str; 4] = ["no skills", "hisme", "static", "no refiner"];
 
+/// What may harm fewer, beside them there.
+const MEND: (&str, Change) = ("standard's gate", gated);
+
+/// What is told of the mend.
+const GATED: [(&str, &str, Claim); 2] = [
+    ("standard's gate", "hisme", Claim::Nothing),
+    ("standard's gate", "no skills", Claim::Nothing),
+];
+
 /// What is claimed of a difference between two arms.
 #[derive(Clone, Copy)]
 enum Claim {
@@ -181,8 +190,17 @@ pub(super) fn without_filter(recipe: &mut Recipe) {
     maintenance.edit(|micro: &mut MicroPolicy| micro.filter = None);
 }
 
+/// The gate of the standard recipe in place of the two best by rank.
+fn gated(recipe: &mut Recipe) {
+    recipe.select = recipe::standard().select;
+    if let Some(mut gate) = recipe.gate() {
+        gate.epsilon = 0.0;
+        recipe.select.selector = gate.into();
+    }
+}
+
 pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
-    let mut arms = attempted_by(figures, parts, |_| true)?;
+    let mut arms = attempted_by(figures, parts, &ARMS)?;
     let seed = figures.options().seed;
     for (name, from, change) in META {
         let learnt = arms.iter().find(|(arm, _)| *arm == from);
@@ -201,30 +219,32 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     }
     process(figures, &arms);
     harmed(figures, &arms);
-    compare(figures, &arms);
+    compare(figures, &arms, &PAIRS);
     Ok(())
 }
 
-/// The part of [`run`] that says by what held-out tasks are harmed.
+/// The part of [`run`] that says by what held-out tasks are harmed, beside what might harm fewer.
 pub(super) fn run_harm(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
-    let arms = attempted_by(figures, parts, |arm| HARM.contains(&arm))?;
+    let arms = ARMS.into_iter().filter(|(name, _)| HARM.contains(name));
+    let arms: Vec<(&str, Change)> = arms.chain([MEND]).collect();
+    let arms = attempted_by(figures, parts, &arms)?;
     process(figures, &arms);
     harmed(figures, &arms);
-    compare(figures, &arms);
+    compare(figures, &arms, &GATED);
     Ok(())
 }
 
 type Arms = Vec<(&'static str, Vec<Cell>)>;
 
-/// Each arm that is wanted, in all worlds.
+/// What came of arms in all worlds.
 fn attempted_by(
     figures: &mut Figures<'_>,
     parts: &Parts,
-    is_wanted: fn(&str) -> bool,
+    arms: &[(&'static str, Change)],
 ) -> std::result::Result<Arms, Box<dyn std::error::Error + Send + Sync>> {
     let seed = figures.options().seed;
-    let mut arms = Arms::new();
-    for (name, change) in ARMS.into_iter().filter(|(name, _)| is_wanted(name)) {
+    let mut attempted = Arms::new();
+    for &(name, change) in arms {
         let mut cells = Vec::new();
         for world in 0..WORLDS {
             let key = key(parts, &cell_name(name, world));
@@ -240,9 +260,9 @@ fn attempted_by(
             cells.push(cell);
         }
         report(figures, name, &cells);
-        arms.push((name, cells));
+        attempted.push((name, cells));
     }
-    Ok(arms)
+    Ok(attempted)
 }
 
 /// What a cell is kept under.
@@ -250,16 +270,14 @@ fn cell_name(arm: &str, world: u64) -> String {
     format!("hisme, {HIDDEN} hidden, {arm}, world {world}")
 }
 
-fn compare(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
+fn compare(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)], pairs: &[(&str, &str, Claim)]) {
     let values = |name: &str| -> Vec<f64> {
         let arm = arms.iter().find(|(arm, _)| *arm == name);
         arm.map_or_else(Vec::new, |(_, cells)| {
             cells.iter().map(|cell| cell.first).collect()
         })
     };
-    let has = |name: &str| arms.iter().any(|(arm, _)| *arm == name);
-    let pairs = PAIRS.into_iter();
-    for (one, other, claim) in pairs.filter(|(one, other, _)| has(one) && has(other)) {
+    for &(one, other, claim) in pairs {
         let name = format!("{one} over {other}, first attempt");
         let over = stats::paired(&values(one), &values(other));
         let (mean, low) = match claim {
@@ -388,7 +406,8 @@ fn harmed(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
     let unaided = arms.iter().find(|(arm, _)| *arm == "no skills");
     let unaided = unaided.map_or(&[][..], |(_, cells)| cells);
     let looked_at = arms.iter();
-    let looked_at = looked_at.filter(|(arm, _)| *arm != "no skills" && HARM.contains(arm));
+    let looked_at =
+        looked_at.filter(|(arm, _)| *arm != "no skills" && (HARM.contains(arm) || *arm == MEND.0));
     for (name, cells) in looked_at {
         let scores: Vec<[f64; 2]> = cells
             .iter()
