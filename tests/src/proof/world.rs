@@ -70,7 +70,8 @@ struct Came {
     attempts: f64,
 }
 
-pub(super) fn run(figures: &mut Figures<'_>) -> Outcome {
+/// Measures and records.
+pub fn run(figures: &mut Figures<'_>) -> Outcome {
     let parts = figures.parts(STEPS)?;
     let seed = figures.options().seed;
     let key = key(&parts, "ledger, proof and credit");
