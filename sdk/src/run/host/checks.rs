@@ -8,7 +8,7 @@ use crate::{
     policy::{ResolvedPolicies, SelectProgram},
     run::{
         driver::fit_threshold::quick_enough,
-        host::{asked_roles::asked_roles, longer},
+        host::{asked_roles::asked_roles, lengths},
         report::{EventKind, Finding, FindingKind},
     },
     stations::{
@@ -43,7 +43,7 @@ pub(crate) fn check(checked: &Checked<'_>) -> Vec<Finding> {
     } = checked;
     findings.extend(selection_findings(components, recipe, policies));
     findings.extend(proven_elsewhere_finding(components, policies, library));
-    findings.extend(longer::known(components, library));
+    findings.extend(lengths::known(components, library));
     if !read_only {
         findings.extend(warm_up_finding(recipe, library));
     }
@@ -184,7 +184,7 @@ pub(crate) fn library_findings(
     let learns = warm_up_finding(recipe, library).into_iter().chain(held);
     elsewhere
         .into_iter()
-        .chain(longer::known(components, library))
+        .chain(lengths::known(components, library))
         .chain(learns.filter(move |_| !read_only))
 }
 

@@ -183,13 +183,11 @@ impl Session {
         };
         let span = telemetry::run(machine.run());
         let learns = machine.mode == Mode::Train;
-        let tasks = machine.tasks.iter().filter(|_| learns);
-        let instructions: Vec<String> = tasks.map(|task| task.instruction.clone()).collect();
         let driven = driver
             .drive(machine, reach, log, &mut |event| {
                 self.tell(event);
                 if learns {
-                    self.learned(&event.kind, &instructions);
+                    self.learned(&event.kind);
                 }
             })
             .instrument(span.clone())
@@ -224,15 +222,10 @@ impl Session {
         }
     }
 
-    /// Counts an event of a learning run, the instructions of whose tasks are these.
-    fn learned(&self, event: &EventKind, instructions: &[String]) {
-        let observed = &self.performer.observed;
-        lock(&self.watch).learned(event, observed);
+    /// Counts an event of a learning run.
+    fn learned(&self, event: &EventKind) {
+        lock(&self.watch).learned(event, &self.performer.observed);
         if let EventKind::TaskFinished { report } = event {
-            let place = usize::try_from(report.step).ok();
-            let instruction = place.and_then(|place| instructions.get(place));
-            let instruction = instruction.map_or("", String::as_str);
-            lock(&self.watch).took(report, instruction, observed);
             count_gain(&mut lock(&self.gain), report);
         }
     }

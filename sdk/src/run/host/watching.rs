@@ -1,5 +1,5 @@
 //! Findings that show only over several attempts: a model that cannot do its job, a recipe that never writes, a skill that is never
-//! credited, one with which tasks take longer, scores that drift.
+//! credited, scores that drift.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,8 +8,8 @@ use crate::{
     domain::{EndReason, NothingReason, Role, ScoreKind, Selection, SkillName},
     id::{Seed, SkillId, TaskId},
     run::{
-        host::{checks::FIT, longer::Longer},
-        report::{Event, EventKind, Finding, FindingKind, Observed, RoleCounts, TaskReport},
+        host::checks::FIT,
+        report::{Event, EventKind, Finding, FindingKind, Observed, RoleCounts},
     },
     stations::select::{GatePolicy, ScoreDrift, SelectorGate, check_fitted_for},
 };
@@ -55,7 +55,6 @@ pub(crate) struct Watch {
     /// Whether the session has to fit the gate's threshold.
     fits: bool,
     skills: BTreeMap<SkillId, Given>,
-    longer: Longer,
     /// `None` without a calibration that holds here and keeps scores.
     drift: Option<DriftWatch>,
 }
@@ -81,7 +80,6 @@ impl Watch {
         });
         Self {
             fits,
-            longer: Longer::new(seed),
             drift: calibrated.and_then(|gate| DriftWatch::of(gate, seed)),
             ..Self::default()
         }
@@ -175,8 +173,6 @@ impl Watch {
             }
             EventKind::StateChanged { skill, state, .. } if !state.is_offered() => {
                 observed.forget(FindingKind::NeverCredited, skill.as_str());
-                observed.forget(FindingKind::SeemsToTakeLonger, skill.as_str());
-                self.longer.forget(skill);
             }
             EventKind::TaskFinished { report } => {
                 let injected = report.attempts.iter().flat_map(|one| &one.injected);
@@ -206,14 +202,6 @@ impl Watch {
             observed.forget(FindingKind::NeverWrites, FLAWLESS);
             observed.note(never_due(self.above));
         }
-    }
-
-    /// Counts what a task of a learning run took, and notes or forgets with which skills tasks seem to take longer.
-    pub(crate) fn took(&mut self, report: &TaskReport, instruction: &str, observed: &Observed) {
-        self.longer.add(report, instruction);
-        let name = |id: &SkillId| self.skills.get(id)?.name.clone();
-        let seems = |finding: &Finding| finding.kind == FindingKind::SeemsToTakeLonger;
-        observed.renew(seems, self.longer.findings(name));
     }
 
     /// Notes that most answers cannot be read, or forgets it.

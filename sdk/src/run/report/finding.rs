@@ -49,10 +49,9 @@ pub enum FindingKind {
     ProvenElsewhere,
     /// Many attempts in learning had a skill, and none credited it or judged its effect.
     NeverCredited,
-    /// Tasks take longer with a skill than those that chance left without it ([`Lift::longer`](crate::stations::proof::Lift::longer)).
+    /// Tasks take longer with a skill than those from which it was withheld at random
+    /// ([`Lift::longer`](crate::stations::proof::Lift::longer)).
     TakesLonger,
-    /// Tasks of this session's learning took longer with a skill than like tasks without any: whether the skill is why is not known.
-    SeemsToTakeLonger,
     /// A run in the journal is not finished.
     UnfinishedRun,
     /// A host's part blocks its thread.
@@ -87,7 +86,6 @@ impl FindingKind {
                 | Self::ProvenElsewhere
                 | Self::NeverCredited
                 | Self::TakesLonger
-                | Self::SeemsToTakeLonger
                 | Self::UnfinishedRun
                 | Self::BlockingPart
                 | Self::OtherModel

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// What a task took: one that fails more often is longer, and of those that fail as often the one with more steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Length {
+pub(super) struct Length {
     /// The share of attempts that failed, in millionths.
     failed: u64,
     /// The mean number of steps, in twelfths.
@@ -13,7 +13,7 @@ pub(crate) struct Length {
 
 impl Length {
     /// Of the share of a task's attempts that did it, in [0, 1], and their mean number of steps.
-    pub(crate) fn of(success: f64, steps: f64) -> Self {
+    pub(super) fn of(success: f64, steps: f64) -> Self {
         // Means of small groups that are equal come out equal.
         let rounded = |value: f64, parts: f64| (value * parts).round() as u64;
         Self {
@@ -25,36 +25,20 @@ impl Length {
 
 /// What the tasks of one kind took so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lengths {
+pub(super) struct Lengths {
     counts: BTreeMap<Length, u64>,
     tasks: u64,
 }
 
 impl Lengths {
-    /// Counts a task.
-    pub(crate) fn add(&mut self, length: Length) {
-        *self.counts.entry(length).or_default() += 1;
-        self.tasks += 1;
-    }
-
-    /// Number of tasks.
-    pub(crate) fn tasks(&self) -> u64 {
-        self.tasks
-    }
-
-    /// Numbers of the shorter tasks, and of those of the same length.
-    pub(crate) fn up_to(&self, length: Length) -> (u64, u64) {
-        let shorter = self.counts.range(..length).map(|(_, count)| count).sum();
-        let same = self.counts.get(&length).copied().unwrap_or_default();
-        (shorter, same)
-    }
-
     /// Counts a task, and gives its place among those before it: the share that was shorter, with half of those of the same length.
     /// `None` for the first.
     pub(super) fn place(&mut self, length: Length) -> Option<f64> {
-        let (shorter, same) = self.up_to(length);
-        let before = self.tasks;
-        self.add(length);
+        let shorter: u64 = self.counts.range(..length).map(|(_, count)| count).sum();
+        let count = self.counts.entry(length).or_default();
+        let (same, before) = (*count, self.tasks);
+        *count += 1;
+        self.tasks += 1;
         (before > 0).then(|| (shorter as f64 + 0.5 * same as f64) / before as f64)
     }
 }
@@ -84,7 +68,7 @@ mod tests {
         assert_eq!(place(4.0), Some(1.0));
         assert_eq!(place(2.0), Some(0.0));
         assert_eq!(place(4.0), Some(0.875));
-        assert_eq!((lengths.tasks(), lengths.counts.len()), (5, 3));
+        assert_eq!((lengths.tasks, lengths.counts.len()), (5, 3));
     }
 
     /// How many tasks it takes until it is said, with an error of 5%, that tasks are longer where they are given something that adds so

@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Interval, Length, Lengths, check, discoveries};
+use super::{
+    Effect, Interval, check, discoveries,
+    lengths::{Length, Lengths},
+};
 use crate::{
     domain::{Assignment, SkillName, SkillRef},
     error::Result,
@@ -161,7 +164,7 @@ pub struct Lift {
     pub verdict: Option<LiftVerdict>,
     /// Whether it is known that tasks take longer with it: more steps, or more of them fail. Of all lifts of which a ledger says so, one
     /// category's included, at most [`LiftPolicy::false_discoveries`] are false in the mean. It is not said where the mean number of steps
-    /// is not greater.
+    /// ([`steps`](Self::steps)), of which those above [`LiftPolicy::most_steps`] count as that many, is not greater.
     #[serde(default)]
     pub longer: bool,
 }
@@ -377,7 +380,7 @@ fn judge(lifts: &mut [Lift], rate: f64) {
 /// from it and from those before, is compared as any outcome.
 fn find_longer(lifts: &mut [Lift], rate: f64) {
     let evidence = lifts.iter().map(|lift| {
-        // Less evidence than there is keeps the rate.
+        // Evidence that is set to 0 is less than there is: the bound on the false-discovery rate holds.
         let more = lift.steps.estimate().is_some_and(|steps| steps > 0.0);
         if more {
             lift.place.evidence_of_gain()

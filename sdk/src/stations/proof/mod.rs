@@ -31,7 +31,6 @@ mod withheld;
 pub(crate) use contributions::contributions;
 pub use discoveries::discoveries;
 pub use effect::{Arm, Effect, EvidenceAbove, Interval};
-pub(crate) use lengths::{Length, Lengths};
 pub(crate) use lift_watch::LiftWatch;
 pub use lifts::{Amount, Lift, LiftOf, LiftPolicy, LiftVerdict, Lifts};
 pub use paired::{ComparePolicy, Comparison, Conclusion};

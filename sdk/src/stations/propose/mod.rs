@@ -11,4 +11,3 @@ pub use write_policy::{
     Curate, Extract, Recovered, Summarize, WINDOW, WritePolicy, WriteWhen, level_at_like_tasks,
     note_words,
 };
-pub(crate) use write_policy::{alike, instruction_words};

@@ -560,12 +560,7 @@ const MIN_JACCARD: f64 = 0.5;
 
 /// Digests of the content words of a task's instruction as an [`AttemptNote`] keeps them: sorted, each once.
 pub fn note_words(task: &Task) -> Vec<u16> {
-    instruction_words(&task.instruction)
-}
-
-/// The same of an instruction.
-pub(crate) fn instruction_words(instruction: &str) -> Vec<u16> {
-    let words = content_words(instruction).into_iter();
+    let words = content_words(&task.instruction).into_iter();
     let digests: BTreeSet<u16> = words.map(|word| digest(&word)).collect();
     digests.into_iter().take(AttemptNote::WORDS).collect()
 }
@@ -588,7 +583,7 @@ pub fn level_at_like_tasks<'a>(
     let words = note_words(task);
     let is_similar = |note: &&AttemptNote| match (&note.category, &task.category) {
         (Some(one), Some(other)) => one == other,
-        _ => alike(&note.words, &words),
+        _ => jaccard(&note.words, &words) >= MIN_JACCARD,
     };
     let level = |note: &AttemptNote| recovered.level(note.score, note.refused);
     let own_levels = own.iter().map(level);
@@ -597,11 +592,6 @@ pub fn level_at_like_tasks<'a>(
     let levels: Vec<f64> = own_levels.chain(earlier.map(level)).collect();
     let count = levels.len();
     (count > 0).then(|| levels.iter().sum::<f64>() / count as f64)
-}
-
-/// Whether two instructions are similar, by their words ([`instruction_words`]).
-pub(crate) fn alike(one: &[u16], other: &[u16]) -> bool {
-    jaccard(one, other) >= MIN_JACCARD
 }
 
 /// The Jaccard index of two lists without duplicates; 0 for two empty ones.
