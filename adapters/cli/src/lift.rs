@@ -141,9 +141,9 @@ pub(crate) fn verdict(verdict: Option<LiftVerdict>) -> String {
 /// The verdict, and whether tasks take longer.
 fn verdict_on(lift: &Lift) -> String {
     let longer = lift.longer.then(|| "takes longer".to_owned());
-    let told = [verdict(lift.verdict)].into_iter().chain(longer);
-    let told: Vec<String> = told.filter(|one| !one.is_empty()).collect();
-    told.join(", ")
+    let parts = [verdict(lift.verdict)].into_iter().chain(longer);
+    let parts: Vec<String> = parts.filter(|one| !one.is_empty()).collect();
+    parts.join(", ")
 }
 
 /// An interval of a difference in [-1, 1] on a line, with 0 in its middle.

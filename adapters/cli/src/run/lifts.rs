@@ -59,7 +59,7 @@ impl<'a> Known<'a> {
 
     pub(super) fn text(&self) -> String {
         let Some(library) = self.library else {
-            return "Nothing was withheld by chance yet, so that nobody can tell what the skills bring.\n".to_owned();
+            return "Nothing was withheld at random yet, so that nobody can tell what the skills bring.\n".to_owned();
         };
         let (given, withheld) = library.tasks();
         let difference = match points(&library.success, self.error) {
@@ -67,7 +67,7 @@ impl<'a> Known<'a> {
             None => "the difference is not known".to_owned(),
         };
         format!(
-            "What the library brings, by {given} tasks with skills and {withheld} that chance left without: {difference}; {}.\n\
+            "What the library brings, by {given} tasks with skills and {withheld} from which they were withheld at random: {difference}; {}.\n\
              Skills that help: {}, that harm: {}, not known yet: {}. `journeyman library lift` shows each.\n",
             verdict(library.verdict),
             self.helps,
@@ -150,7 +150,7 @@ mod tests {
         let known = Known::of(&lifts, &library, Some(&model));
         let text = known.text();
         assert!(
-            text.contains("120 tasks with skills and 120 that"),
+            text.contains("120 tasks with skills and 120 from which"),
             "{text}"
         );
         assert!(

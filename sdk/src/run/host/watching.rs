@@ -442,20 +442,20 @@ mod tests {
     fn where_nothing_was_to_be_learned_that_is_said_and_only_without_a_skill() {
         let flawless = not_due(true, true);
         assert_eq!(seen(&vec![flawless.clone(); 11]), [""; 0]);
-        let told = seen(&vec![flawless.clone(); 30]).join("\n");
-        assert!(told.contains("nothing was to be learned"), "{told}");
-        assert!(told.contains("StepResult::refused"), "{told}");
-        assert!(!told.contains("bound"), "{told}");
+        let reasons = seen(&vec![flawless.clone(); 30]).join("\n");
+        assert!(reasons.contains("nothing was to be learned"), "{reasons}");
+        assert!(reasons.contains("StepResult::refused"), "{reasons}");
+        assert!(!reasons.contains("bound"), "{reasons}");
         // A task that had a refusal is none of these, until many others came after it.
         let refused = not_due(true, false);
         let mut events = vec![flawless.clone(); 12];
         events.push(refused);
-        let told = seen(&events).join("\n");
-        assert!(told.contains("better than the bound"), "{told}");
-        assert!(!told.contains("nothing was to be learned"), "{told}");
+        let reasons = seen(&events).join("\n");
+        assert!(reasons.contains("better than the bound"), "{reasons}");
+        assert!(!reasons.contains("nothing was to be learned"), "{reasons}");
         events.extend(vec![flawless.clone(); 12]);
-        let told = seen(&events).join("\n");
-        assert!(!told.contains("better than the bound"), "{told}");
+        let reasons = seen(&events).join("\n");
+        assert!(!reasons.contains("better than the bound"), "{reasons}");
         // An agent that has a skill did learn.
         let mut report = sample::task_report("t");
         report.attempts = vec![sample::attempt_report("a", &[sample::skill("brew")], true)];

@@ -76,7 +76,7 @@ impl fmt::Display for LiftReport {
         }
         write!(
             f,
-            "{} tasks with it and {} that chance left without",
+            "{} tasks with it and {} from which it was withheld at random",
             self.given, self.withheld
         )
     }
@@ -103,7 +103,7 @@ mod tests {
         };
         assert_eq!(
             report.to_string(),
-            "skill brew helps with m: +40.0 points of tasks done (from +25.0 to +50.0), by 90 tasks with it and 30 that chance left without"
+            "skill brew helps with m: +40.0 points of tasks done (from +25.0 to +50.0), by 90 tasks with it and 30 from which it was withheld at random"
         );
         let gone = LiftReport {
             skill: None,
@@ -117,7 +117,7 @@ mod tests {
         };
         assert_eq!(
             gone.to_string(),
-            "it is not known any more whether the library helps: 0 tasks with it and 0 that chance left without"
+            "it is not known any more whether the library helps: 0 tasks with it and 0 from which it was withheld at random"
         );
     }
 }

@@ -246,10 +246,13 @@ fn a_scorer_that_fails_while_it_is_fitted_costs_the_injection_and_no_task() {
         };
         assert!(why.contains("it has no such token"), "{why}");
         assert!(selection.fault().is_some());
-        let told = not_fitted(&journeyman);
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].contains("it has no such token"), "{told:?}");
-        assert!(told[0].contains("journeyman model calibrate"), "{told:?}");
+        let reasons = not_fitted(&journeyman);
+        assert_eq!(reasons.len(), 1, "{reasons:?}");
+        assert!(reasons[0].contains("it has no such token"), "{reasons:?}");
+        assert!(
+            reasons[0].contains("journeyman model calibrate"),
+            "{reasons:?}"
+        );
     });
 }
 
