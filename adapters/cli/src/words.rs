@@ -1,7 +1,7 @@
 //! The SDK's names in the words of the command: a person with a run's file has keys, and no Rust.
 
 /// What the SDK and the adapters say, and what it is here. Longer texts come first, since others are parts of them.
-const WORDS: [(&str, &str); 57] = [
+const WORDS: [(&str, &str); 61] = [
     ("(`ChatFormat::max_tokens`)", "(`answer_tokens` in [model])"),
     (
         "set `Components::scorer` and `Components::prompt_format`, or choose the selector `top`, which needs no scores",
@@ -99,6 +99,22 @@ const WORDS: [(&str, &str); 57] = [
     (
         "compare them with this model by `Journeyman::certify` in a session that may write",
         "`journeyman library certify FILE` compares them with this model",
+    ),
+    (
+        "take it out of use (`Journeyman::set_state`), or have a new version written",
+        "take it out of use (`journeyman skill quarantine NAME`), or have a new version written",
+    ),
+    (
+        "record that (`StepResult::refused` in your own loop, `Transition::refused` in an environment)",
+        "let it say so: `is_error=True` in its program, an error as the result of an MCP server's tool",
+    ),
+    (
+        "say what your world refuses (`StepResult::refused`), let the judge give lower scores, or raise the bound (`WritePolicy::when` of the recipe)",
+        "let the world say what it refuses (`is_error=True` in its program), let the judge give lower scores, or raise the bound: `write.when` by `set`",
+    ),
+    (
+        "remove the cause, or fit once with `journeyman model calibrate` and give the result to `Recipe::calibrate` (`calibration` in a run's file)",
+        "remove the cause, or fit it once with `journeyman model calibrate`, and name the file in `calibration` of [model]",
     ),
     (
         "then let `CreditPolicy::used_when` count attempts of which that is not known",

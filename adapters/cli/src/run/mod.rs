@@ -34,7 +34,7 @@ use journeyman::{
     recipe::Recipe,
     run::{
         Journeyman,
-        report::{FindingKind, RunReport},
+        report::{Finding, RunReport},
     },
     stations::proof::{LiftPolicy, ProvenRelease},
 };
@@ -116,7 +116,7 @@ pub(crate) async fn run(library: Option<&Path>, command: &Run) -> Result<Answer>
         answer.json["lift"] = known.json();
     }
     let mut remarks = remarks(&measured, &compared, &skills, &run.trace);
-    remarks.extend(drifted(&run.journeyman));
+    remarks.extend(found_since(&run.journeyman, &run.found));
     remarks.extend(agent.and_then(shorter_context));
     for remark in &remarks {
         answer.text.push_str(&format!("{remark}\n"));
@@ -204,11 +204,11 @@ impl Session<'_> {
     }
 }
 
-/// That the scores of the gate's decisions are no longer those of its calibration.
-fn drifted(journeyman: &Journeyman) -> Option<String> {
-    let mut findings = journeyman.findings().into_iter();
-    let drifted = findings.find(|finding| finding.kind == FindingKind::ScoresDrifted)?;
-    Some(format!("Note: {}.", of_the_command(&drifted.to_string())))
+/// What the session finds to be wrong, and did not when it was opened.
+fn found_since(journeyman: &Journeyman, opening: &[Finding]) -> impl Iterator<Item = String> {
+    let found = journeyman.findings().into_iter();
+    let since = found.filter(move |finding| !opening.contains(finding));
+    since.map(|finding| format!("Note: {}.", of_the_command(&finding.to_string())))
 }
 
 /// What a server said of its context by refusing longer prompts.

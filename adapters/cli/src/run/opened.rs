@@ -11,7 +11,10 @@ use journeyman::{
     contract::LanguageModel,
     domain::Task,
     recipe::Recipe,
-    run::{Journeyman, Options, report::FindingKind},
+    run::{
+        Journeyman, Options,
+        report::{Finding, FindingKind},
+    },
 };
 use journeyman_disk::DiskStore;
 use journeyman_mcp::ExpectationJudge;
@@ -129,6 +132,8 @@ pub(super) struct OpenParts {
 #[derive(Debug)]
 pub(super) struct OpenRun {
     pub(super) journeyman: Journeyman,
+    /// What it found when it was opened, which was said.
+    pub(super) found: Vec<Finding>,
     /// The tasks to learn from.
     pub(super) stream: Vec<Task>,
     pub(super) held_out: Vec<Task>,
@@ -216,6 +221,7 @@ impl RunFile<'_> {
         trace.begin()?;
         tell_findings(&journeyman);
         Ok(OpenRun {
+            found: journeyman.findings(),
             journeyman,
             stream: tasks.stream,
             held_out: tasks.held_out,

@@ -1,4 +1,4 @@
-//! `journeyman run` where the world or the model ends in the middle of the learning.
+//! `journeyman run` where the world or the model ends in the middle of the learning, and what a run says at its end.
 
 use std::{
     collections::BTreeSet,
@@ -140,23 +140,7 @@ fn said(messages: &Value, refused: &AtomicUsize) -> String {
 fn a_model_server_that_stops_ends_no_learning_run_and_what_was_learned_stays() {
     let place = Place::empty();
     let server = ModelServer::start(desk("T-3"));
-    let python = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../process/python")
-        .canonicalize()
-        .unwrap();
-    let file = format!(
-        "name = \"desk\"\ntasks = \"tasks.jsonl\"\nheld_out = 2\nsteps = 6\n\n[model]\nserver = \"{}\"\n\
-         name = \"played\"\ncontext = 4096\n\n[world]\nprogram = \"python3\"\narguments = [{:?}]\n\
-         environment = {{ PYTHONPATH = {python:?} }}\ntrusted = true\n",
-        server.url,
-        children("desk.py"),
-    );
-    fs::write(place.path("run.toml"), file).unwrap();
-    let task =
-        |n| json!({"id": format!("t{n}"), "instruction": format!("Close ticket T-{n} for Ada.")});
-    let tasks: Vec<String> = (0..8).map(|n| task(n).to_string()).collect();
-    fs::write(place.path("tasks.jsonl"), tasks.join("\n")).unwrap();
-    let file = place.path("run.toml").display().to_string();
+    let file = run_file(&place, &server.url, 8);
 
     // The last measurement has no model at all.
     let ran = place.run(&["run", &file]);
@@ -169,6 +153,54 @@ fn a_model_server_that_stops_ends_no_learning_run_and_what_was_learned_stays() {
     assert!(learning.contains("[6/6]"), "{learning}");
     assert_eq!(learning.matches("; fault: ").count(), 3, "{learning}");
     what_was_learned_stays(&place, &ran, &server.url);
+}
+
+/// The file of a run at the desk, with this model server and so many tasks, two of them held out.
+fn run_file(place: &Place, url: &str, tasks: usize) -> String {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../process/python")
+        .canonicalize()
+        .unwrap();
+    let file = format!(
+        "name = \"desk\"\ntasks = \"tasks.jsonl\"\nheld_out = 2\nsteps = 6\n\n[model]\nserver = \"{url}\"\n\
+         name = \"played\"\ncontext = 4096\n\n[world]\nprogram = \"python3\"\narguments = [{:?}]\n\
+         environment = {{ PYTHONPATH = {python:?} }}\ntrusted = true\n",
+        children("desk.py"),
+    );
+    fs::write(place.path("run.toml"), file).unwrap();
+    let task =
+        |n| json!({"id": format!("t{n}"), "instruction": format!("Close ticket T-{n} for Ada.")});
+    let tasks: Vec<String> = (0..tasks).map(|n| task(n).to_string()).collect();
+    fs::write(place.path("tasks.jsonl"), tasks.join("\n")).unwrap();
+    place.path("run.toml").display().to_string()
+}
+
+#[test]
+fn a_run_says_at_its_end_what_was_found_since_it_began() {
+    let place = Place::empty();
+    let server = ModelServer::start(|messages| {
+        let turns = messages.as_array().into_iter().flatten();
+        let said = turns.filter(|message| message["role"] == "assistant");
+        let tool = ["verify_customer", "close_ticket"][said.count().min(1)];
+        Some(json!({"tool": tool, "arguments": {}}).to_string())
+    });
+    let file = run_file(&place, &server.url, 14);
+    let ran = place.json(&["run", &file]).done();
+    let told = ran.json();
+    documented("`run`", &told);
+    let remarks = told["remarks"].as_array().unwrap().iter();
+    let notes: Vec<&str> = remarks
+        .filter_map(|remark| remark.as_str()?.strip_prefix("Note: ")?.strip_suffix('.'))
+        .collect();
+    let none_needed = "no skill was written from the latest 12 tasks, and none was needed";
+    let is_it = |note: &&&str| note.starts_with(none_needed);
+    let note = notes.iter().find(is_it);
+    assert!(note.is_some_and(|note| note.contains("is_error")), "{told}");
+    for note in notes {
+        assert!(!note.contains("::"), "{note}");
+        // What was said at the opening is not said again.
+        assert!(!ran.err.contains(note), "{note}: {}", ran.err);
+    }
 }
 
 /// The skills of the tasks before the server stopped are offered from the library, and the command says so before its error.
