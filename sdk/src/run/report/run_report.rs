@@ -488,8 +488,8 @@ fn fmt_use(report: &RunReport, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if unknown > 0 {
             write!(
                 f,
-                "\n  why unknown: the agent's answers in {unknown} attempts had no line `Skill: …` that names a skill of the prompt, or \
-                 `none` (an agent of your own did not report it), so whether it followed one is not known; see docs/explanation/credit.md"
+                "\n  why unknown: in {unknown} attempts nothing said whether a skill was followed: no line `Skill: …` with the name of just one \
+                 skill of the prompt, or with `none`; in your own loop, no `AttemptHandle::used`; see docs/explanation/credit.md"
             )?;
         }
     }

@@ -125,8 +125,12 @@ fn a_run_counts_attempts_by_what_is_known_of_their_use() {
     let line = "with a skill in the prompt: 4 attempts; a skill was followed in 1, none in 1, unknown in 2\n";
     assert!(report.to_string().contains(line), "{report}");
     // Why it is unknown, and only where it is.
-    let why = "  why unknown: the agent's answers in 2 attempts had no line `Skill: …`";
+    let why = "  why unknown: in 2 attempts nothing said whether a skill was followed: no line `Skill: …`";
     assert!(report.to_string().contains(why), "{report}");
+    assert!(
+        report.to_string().contains("no `AttemptHandle::used`"),
+        "{report}"
+    );
     report.tasks[0]
         .attempts
         .retain(|one| one.used != SkillUse::Unknown);
