@@ -9,8 +9,8 @@ async fn main() -> Result<()> {
     for n in 0..8 {
         let task = Task::new(n.to_string(), format!("Refund ticket T-{n} of customer A."));
         let mut attempt = session.begin(task).await?; // searches the library, and asks the gate
-        let told = attempt.prompt().contains("get_ticket"); // by a skill
-        let calls = &["refund", "get_ticket", "refund"][usize::from(told)..]; // your agent
+        let has_skill = attempt.prompt().contains("get_ticket");
+        let calls = &["refund", "get_ticket", "refund"][usize::from(has_skill)..]; // your agent
         for &call in calls {
             let result = match call == "refund" && attempt.steps().is_empty() {
                 true => StepResult::refused("get_ticket first", Source::trusted("till")),
@@ -21,7 +21,7 @@ async fn main() -> Result<()> {
         println!("task {n}: {} calls", calls.len()); // 3 without a skill, 2 with one
         attempt.finish(Outcome::success()).await?; // credits the skill, and may write one
     }
-    let findings = session.findings(); // what will not happen, why, and what to do
+    let findings = session.findings(); // what stands in the way
     findings.iter().for_each(|one| println!("note: {one}"));
     Ok(())
 }

@@ -73,14 +73,6 @@ fn the_program_of_the_readme_runs() {
     }
 }
 
-/// A host that has nothing but the README's program is told what stands in the way.
-#[test]
-fn the_program_of_the_readme_prints_the_findings() {
-    let program = include_str!("../../src/bin/first.rs");
-    let (_, end) = program.rsplit_once("attempt.finish").unwrap();
-    assert!(end.contains("session.findings()") && end.contains("println!"));
-}
-
 /// The README's second command.
 #[test]
 fn the_own_loop_learns_from_its_first_tasks() {
