@@ -17,8 +17,11 @@ const PAGE: &str = include_str!("../../../docs/reference/roles.md");
 const ASKED: &str = "\n## Who asks which\n";
 const ANSWERS: &str = "\n## What each answers\n";
 
-/// The recipes as shipped, by the names of their functions.
-const RECIPES: [(&str, fn() -> Recipe); 7] = [
+/// A recipe, by the name of its function.
+type Shipped = (&'static str, fn() -> Recipe);
+
+/// The recipes as shipped.
+const RECIPES: [Shipped; 7] = [
     ("standard", recipe::standard),
     ("arise", recipe::arise),
     ("scribe", recipe::scribe),
