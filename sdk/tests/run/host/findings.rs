@@ -95,7 +95,7 @@ fn each_part_that_is_missing_is_found() {
         check(recipe::hisme_robust(), change, expect);
     };
     hisme(&|_, _| {}, &[NoEmbedder]);
-    hisme(&|b, _| b.scorer = None, &[NoEmbedder]);
+    hisme(&|b, _| b.scorer = None, &[NoEmbedder, NeverInjects]);
     hisme(&|b, _| b.model = None, &[NoEmbedder, NeverWrites, NoRoles]);
     hisme(
         &|b, _| b.environment = None,
