@@ -36,9 +36,6 @@ const MOST_GROWTH: f64 = 1.2;
 
 fn recipe(skills: usize) -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    // Nothing here scores.
-    recipe.select = recipe::hisme().select;
-    recipe.select.per = journeyman::stations::select::SelectPer::Query;
     recipe.tiers.cache = 2 * skills + 1_000;
     recipe.tiers.reservoir = skills;
     recipe

@@ -351,11 +351,7 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
         "/maintenance/micro/options/refine/keep_drafts",
         "/maintenance/micro/options/refine/whole",
         "/name",
-        "/select/candidates/search/limit",
         "/select/per",
-        "/select/rank",
-        "/select/selector/name",
-        "/select/selector/options",
         "/write/by/options/failures",
     ];
     found.sort_unstable();
@@ -378,9 +374,7 @@ fn ours_departs_from_the_paper_by_named_options_alone() {
                 json!(true),
             ),
             ("/maintenance/micro/options/refine/whole", json!(true)),
-            ("/select/candidates/search/limit", json!(20)),
             ("/select/per", json!("turn")),
-            ("/select/selector/options/limit", json!(2)),
             ("/write/by/options/failures", json!(true)),
         ],
     );

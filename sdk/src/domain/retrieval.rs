@@ -45,7 +45,7 @@ pub enum SelectPer {
 /// ```
 /// use journeyman::{recipe, stations::retrieve::RankWeights};
 ///
-/// let mut recipe = recipe::hisme();
+/// let mut recipe = recipe::hisme_robust();
 /// let mut weights = RankWeights::default();
 /// weights.dense = 0.0; // no embedder
 /// recipe.select.rank = Some(weights);

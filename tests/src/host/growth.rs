@@ -79,9 +79,6 @@ fn exponent(times: &[f64]) -> f64 {
 /// A round is five tasks with the maintenance behind them.
 async fn rounds(library: &LargeLibrary, seed: Seed) -> Result<Rounds> {
     let mut recipe = recipe::hisme_robust();
-    // Nothing here scores.
-    recipe.select = recipe::hisme().select;
-    recipe.select.per = journeyman::stations::select::SelectPer::Query;
     recipe.tiers.cache = 20_000;
     recipe.tiers.reservoir = 20_000;
     let options = Options::new("growth", seed);

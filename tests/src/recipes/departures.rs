@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Change,
-    hisme::{CHECK, HELD_OUT, MARGIN, STREAM, WORLDS, check, one_task, ranked},
+    hisme::{CHECK, HELD_OUT, MARGIN, STREAM, WORLDS, check, one_task},
     key,
     noisy::universe,
     spread,
@@ -35,7 +35,7 @@ const OURS: (&str, Change) = ("ours", |_| {});
 const PAPERS: (&str, Change) = ("the paper's", |recipe| *recipe = recipe::hisme());
 
 /// Ours with one option as in the paper. The option's row, its name here, and how it is set back.
-const DEPARTURES: [(&str, Change); 16] = [
+const DEPARTURES: [(&str, Change); 15] = [
     ("H1 failed attempts extracted", |recipe| {
         if let Ok(Some(mut extract)) = recipe.write.by.read::<Extract>() {
             extract.failures = true;
@@ -77,7 +77,6 @@ const DEPARTURES: [(&str, Change); 16] = [
     ("H6 refused versions stay as drafts", |recipe| {
         refine(recipe, |refine| refine.keep_drafts = true);
     }),
-    ("H12 the two best by rank", ranked),
     ("H12 skills each turn", |recipe| {
         recipe.select.per = SelectPer::Turn;
     }),

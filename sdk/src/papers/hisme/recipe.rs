@@ -14,7 +14,7 @@ use crate::{
         recipe::{AttemptPolicy, Limits, Maintenance, Recipe, ScheduledProgram},
         retrieve::RankWeights,
         reward::{LevelReward, RewardPolicy, UsedWhen},
-        select::{Candidates, GatePolicy, SelectPer, SelectPolicy, Top},
+        select::{Candidates, SelectPer, SelectPolicy, Top},
     },
 };
 
@@ -122,7 +122,6 @@ pub fn hisme() -> Recipe {
 /// | H10 | [`RefinePolicy::insufficient`] | no | yes |
 /// | H10 | [`RefinePolicy::failed_cases`], [`RefinePolicy::whole`] | yes | no |
 /// | H12 | [`SelectPolicy::per`] | [`SelectPer::Turn`] | [`SelectPer::Query`] |
-/// | H12 | [`SelectPolicy::selector`], [`SelectPolicy::rank`], [`SelectPolicy::candidates`] | the best two of 20 by Eq. 20 | [`GatePolicy`]: one of 10 at most, by the agent's model's log-probabilities, without chance |
 ///
 /// `docs/decisions` has the reason for each, and `docs/results/hisme-departures.md` their effect.
 ///
@@ -145,20 +144,7 @@ pub fn hisme_robust() -> Recipe {
         name: "hisme-robust".to_owned(),
         ..hisme()
     };
-    recipe.select = SelectPolicy {
-        candidates: Candidates::Search {
-            limit: const { NonZeroUsize::new(10).expect("not 0") },
-        },
-        rank: None,
-        // Skills that nobody has credited yet are on trial: none has to be drawn to be tried.
-        selector: GatePolicy {
-            epsilon: 0.0,
-            ..GatePolicy::default()
-        }
-        .into(),
-        per: SelectPer::Query,
-        ..recipe.select
-    };
+    recipe.select.per = SelectPer::Query;
     recipe.write.by = Extract {
         failures: false,
         ..EXTRACT

@@ -118,9 +118,6 @@ fn parts(script: Script) -> (Components, Prompts) {
 
 fn hisme() -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    // No part of these tests scores.
-    recipe.select = recipe::hisme().select;
-    recipe.select.per = journeyman::stations::select::SelectPer::Query;
     recipe.batch = n64(3);
     every(&mut recipe, 3);
     recipe

@@ -94,13 +94,17 @@ fn each_part_that_is_missing_is_found() {
     let hisme = |change: Change<'_>, expect: &[FindingKind]| {
         check(recipe::hisme_robust(), change, expect);
     };
-    hisme(&|_, _| {}, &[]);
-    let ranked = |_: &mut Components, recipe: &mut Recipe| recipe.select = recipe::hisme().select;
-    hisme(&ranked, &[NoEmbedder]);
-    hisme(&|b, _| b.scorer = None, &[NeverInjects]);
-    hisme(&|b, _| b.model = None, &[NeverWrites, NoRoles]);
-    hisme(&|b, _| b.environment = None, &[NothingReplays, NoAgent]);
-    hisme(&|b, _| b.judge = None, &[NothingReplays, NoJudge]);
+    hisme(&|_, _| {}, &[NoEmbedder]);
+    hisme(&|b, _| b.scorer = None, &[NoEmbedder]);
+    hisme(&|b, _| b.model = None, &[NoEmbedder, NeverWrites, NoRoles]);
+    hisme(
+        &|b, _| b.environment = None,
+        &[NoEmbedder, NothingReplays, NoAgent],
+    );
+    hisme(
+        &|b, _| b.judge = None,
+        &[NoEmbedder, NothingReplays, NoJudge],
+    );
 
     let nothing = |b: &mut Components, _: &mut Recipe| *b = Components::own_loop();
     standard(
@@ -398,11 +402,15 @@ fn roles_that_do_not_play_what_the_recipe_asks_are_found() {
     use FindingKind::*;
     check(recipe::standard(), &only(Role::Summarize), &[]);
     check(recipe::standard(), &only(Role::Attribute), &[NeverWrites]);
-    check(recipe::hisme_robust(), &only(Role::Extract), &[NoRoles]);
+    check(
+        recipe::hisme_robust(),
+        &only(Role::Extract),
+        &[NoEmbedder, NoRoles],
+    );
     check(
         recipe::hisme_robust(),
         &only(Role::Attribute),
-        &[NeverWrites, NoRoles],
+        &[NoEmbedder, NeverWrites, NoRoles],
     );
     let found = block_on(found(recipe::hisme_robust(), &only(Role::Attribute)));
     let writes = found.iter().find(|one| one.kind == NeverWrites);

@@ -40,9 +40,6 @@ pub(super) fn parts(attribute: &'static str, with_world: bool) -> Components {
 
 pub(super) fn hisme() -> Recipe {
     let mut recipe = recipe::hisme_robust();
-    // No part of these tests scores.
-    recipe.select = recipe::hisme().select;
-    recipe.select.per = journeyman::stations::select::SelectPer::Query;
     recipe.batch = n64(3);
     for program in ["micro", "macro"] {
         recipe.maintenance.every(program, n64(3));
