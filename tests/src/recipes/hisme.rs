@@ -136,10 +136,10 @@ pub(super) const HARMED: f64 = 0.01;
 /// The arms that say whom held-out tasks are harmed by: the part of the group that is run alone.
 const HARM: [&str; 4] = ["no skills", "hisme", "static", "no refiner"];
 
-/// What may harm fewer, beside them there.
-const MEND: (&str, Change) = ("standard's gate", gated);
+/// The arm beside them there: the gate of the standard recipe chooses, not the rank.
+const GATE_ARM: (&str, Change) = ("standard's gate", gated);
 
-/// What is told of the mend.
+/// The arms that it is compared with, without a bound.
 const GATED: [(&str, &str, Claim); 2] = [
     ("standard's gate", "hisme", Claim::Nothing),
     ("standard's gate", "no skills", Claim::Nothing),
@@ -223,10 +223,10 @@ pub(super) fn run(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     Ok(())
 }
 
-/// The part of [`run`] that says by what held-out tasks are harmed, beside what might harm fewer.
+/// The part of [`run`] that says by what held-out tasks are harmed, with the gate's arm beside it.
 pub(super) fn run_harm(figures: &mut Figures<'_>, parts: &Parts) -> Outcome {
     let arms = ARMS.into_iter().filter(|(name, _)| HARM.contains(name));
-    let arms: Vec<(&str, Change)> = arms.chain([MEND]).collect();
+    let arms: Vec<(&str, Change)> = arms.chain([GATE_ARM]).collect();
     let arms = attempted_by(figures, parts, &arms)?;
     process(figures, &arms);
     harmed(figures, &arms);
@@ -406,8 +406,8 @@ fn harmed(figures: &mut Figures<'_>, arms: &[(&str, Vec<Cell>)]) {
     let unaided = arms.iter().find(|(arm, _)| *arm == "no skills");
     let unaided = unaided.map_or(&[][..], |(_, cells)| cells);
     let looked_at = arms.iter();
-    let looked_at =
-        looked_at.filter(|(arm, _)| *arm != "no skills" && (HARM.contains(arm) || *arm == MEND.0));
+    let looked_at = looked_at
+        .filter(|(arm, _)| *arm != "no skills" && (HARM.contains(arm) || *arm == GATE_ARM.0));
     for (name, cells) in looked_at {
         let scores: Vec<[f64; 2]> = cells
             .iter()
