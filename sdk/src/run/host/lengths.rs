@@ -51,8 +51,8 @@ pub(super) fn known(components: &Components, library: &SkillLibrary) -> Vec<Find
     findings.collect()
 }
 
-/// What the tasks with a skill took beside those without it. A failure is longer than a success, so that the share of tasks done belongs to
-/// it; the model is named where the host does not say which one acts.
+/// Why a lift is said to be longer. It tells the tasks done beside the steps, since a failure counts as longer than a success, and the
+/// model where the host does not say which one acts.
 fn reason(lift: &Lift, acting: Option<&ModelId>) -> String {
     let (given, withheld) = lift.tasks();
     let more = lift.steps.estimate().unwrap_or_default();

@@ -162,9 +162,9 @@ pub struct Lift {
     pub place: Effect,
     /// Over all tasks; `None` for one category, which has its interval alone.
     pub verdict: Option<LiftVerdict>,
-    /// Whether it is known that tasks take longer with it: more steps, or more of them fail. Of all lifts of which a ledger says so, one
-    /// category's included, at most [`LiftPolicy::false_discoveries`] are false in the mean. It is not said where the mean number of steps
-    /// ([`steps`](Self::steps)), of which those above [`LiftPolicy::most_steps`] count as that many, is not greater.
+    /// Whether tasks are known to take longer with the skill: they take more steps, or more of them fail. Of the lifts of a ledger for
+    /// which it is true, those of a category included, the share that is wrong is at most [`LiftPolicy::false_discoveries`] in the mean.
+    /// It is false where [`steps`](Self::steps) has no greater mean; a task counts [`LiftPolicy::most_steps`] steps there at most.
     #[serde(default)]
     pub longer: bool,
 }
